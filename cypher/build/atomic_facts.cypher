@@ -1,0 +1,18 @@
+// Atomic facts with their key elements (GraphReader, section 3.2), and the words that state them.
+// mode: write
+// param $rows: list<map>: id, name, text, elements, chunk, start, end, found
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.chunk})
+MERGE (f:Fact {id: row.id})
+ON CREATE SET f.kind = 'atomic',
+              f.name = row.name,
+              f.text = row.text,
+              f:Pending
+MERGE (f)-[evidence:FROM_CHUNK]->(c)
+SET evidence.start = row.start,
+    evidence.end = row.end,
+    evidence.found = row.found
+WITH f, row
+UNWIND row.elements AS element
+MATCH (k:KeyElement {id: element})
+MERGE (f)-[:MENTIONS]->(k)

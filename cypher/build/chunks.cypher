@@ -1,0 +1,15 @@
+// Chunks of documents, with nothing extracted from them yet.
+// mode: write
+// param $rows: list<map>: id, document, name, text, index, start, end, page, tokens
+UNWIND $rows AS row
+MATCH (d:Document {id: row.document})
+MERGE (c:Chunk {id: row.id})
+ON CREATE SET c:Pending, c.state = 'pending'
+SET c.name = row.name,
+    c.text = row.text,
+    c.index = row.index,
+    c.start = row.start,
+    c.end = row.end,
+    c.page = row.page,
+    c.tokens = row.tokens
+MERGE (c)-[:FROM_DOCUMENT]->(d)

@@ -1,0 +1,7 @@
+// The reading order of chunks.
+// mode: write
+// param $rows: list<map>: id, next: chunk ids
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})
+MATCH (next:Chunk {id: row.next})
+MERGE (c)-[:NEXT_CHUNK]->(next)

@@ -1,0 +1,10 @@
+// Entities and key elements whose name, aliases or likenesses may have changed.
+// mode: read
+// returns: id, isEntity, name, embedded, names
+MATCH (k:KeyElement:Pending)
+RETURN k.id AS id, k:Entity AS isEntity, k.name AS name, k.embedding IS NOT NULL AS embedded,
+       COLLECT {
+         MATCH (k)-[mention:FROM_CHUNK]->(:Chunk)
+         UNWIND mention.names AS form
+         RETURN form
+       } AS names

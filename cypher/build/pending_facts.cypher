@@ -1,0 +1,5 @@
+// Facts that have no vector yet.
+// mode: read
+// returns: id, text
+MATCH (f:Fact:Pending)
+RETURN f.id AS id, f.text AS text

@@ -1,0 +1,22 @@
+// Take away what these chunks state: their evidence, then facts that nothing states any more, with the relations
+// and attributes that came from them.
+// mode: write
+// param $chunks: list<string>: chunk ids
+UNWIND $chunks AS id
+MATCH (:Chunk {id: id})<-[evidence:FROM_CHUNK]-(f:Fact)
+DELETE evidence
+WITH DISTINCT f
+CALL (f) {
+  OPTIONAL MATCH (f)-[:SUBJECT]->(s:Entity)
+  OPTIONAL MATCH (f)-[:OBJECT]->(o:Entity)
+  OPTIONAL MATCH (s)-[relation {fact: f.id}]->(o)
+  SET relation.weight = COUNT { (f)-[:FROM_CHUNK]->(:Chunk) }
+}
+WITH f
+WHERE NOT EXISTS { (f)-[:FROM_CHUNK]->(:Chunk) }
+OPTIONAL MATCH (f)-[:SUBJECT]->(s:Entity)
+OPTIONAL MATCH (f)-[:OBJECT]->(o:Entity)
+OPTIONAL MATCH (s)-[relation {fact: f.id}]->(o)
+OPTIONAL MATCH (f)-[:VALUE]->(a:Attribute)
+DELETE relation
+DETACH DELETE f, a

@@ -1,0 +1,12 @@
+// Take away the mentions in these chunks, then the entities and key elements that nothing mentions any more; those
+// that stay are looked at again, since an alias or a name may have gone.
+// mode: write
+// param $chunks: list<string>: chunk ids
+UNWIND $chunks AS id
+MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
+DELETE mention
+WITH DISTINCT k
+SET k:Pending
+WITH k
+WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
+DETACH DELETE k

@@ -1,0 +1,25 @@
+// Facts that join two entities, the words that state them, and the relation that they amount to.
+// mode: write
+// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, objectId, type, chunk, start, end, found
+UNWIND $rows AS row
+MATCH (s:Entity {id: row.subjectId})
+MATCH (o:Entity {id: row.objectId})
+MATCH (c:Chunk {id: row.chunk})
+MERGE (f:Fact {id: row.id})
+ON CREATE SET f.kind = 'triple',
+              f.name = row.name,
+              f.text = row.text,
+              f.subject = row.subject,
+              f.predicate = row.predicate,
+              f.object = row.object,
+              f.inSchema = row.inSchema,
+              f:Pending
+MERGE (f)-[:SUBJECT]->(s)
+MERGE (f)-[:OBJECT]->(o)
+MERGE (f)-[evidence:FROM_CHUNK]->(c)
+SET evidence.start = row.start,
+    evidence.end = row.end,
+    evidence.found = row.found
+MERGE (s)-[relation:$(row.type) {fact: row.id}]->(o)
+SET relation.predicate = row.predicate,
+    relation.weight = COUNT { (f)-[:FROM_CHUNK]->(:Chunk) }

@@ -1,0 +1,10 @@
+// Take the vectors away, some nodes at a time, so that they are computed again.
+// mode: write
+// param $limit: int: how many nodes at most
+// returns: nodes
+MATCH (n:Chunk|Fact|Entity)
+WHERE n.embedding IS NOT NULL
+WITH n LIMIT $limit
+REMOVE n.embedding
+SET n:Pending
+RETURN count(n) AS nodes

@@ -1,0 +1,5 @@
+// Full text of passages and of their documents' names (BM25), in words of any language.
+// mode: schema
+CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS
+FOR (n:Chunk) ON EACH [n.name, n.text]
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-no-stop-words'}}

@@ -1,0 +1,6 @@
+// Entities by meaning. The options carry the dimension of the embedding model.
+// mode: schema
+// param $options: map: indexConfig of the vector index
+CREATE VECTOR INDEX entity_embedding IF NOT EXISTS
+FOR (n:Entity) ON (n.embedding)
+OPTIONS $options

@@ -1,0 +1,152 @@
+"""Schema files: YAML or JSON text into one plain form, whoever wrote it.
+
+Read here are our own form (see ``schema``), the ``GraphSchema`` of the official neo4j-graphrag package, and the
+lists ``Nodes``, ``Relations``, ``Attributes`` of Youtu-GraphRAG. What the types mean is checked in ``schema``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kgplatform.errors import SchemaError
+
+Content = dict[str, Any]
+
+
+def read_schema_file(path: Path) -> Content:
+    """The content of ``path`` in our form. Raises ``SchemaError`` with the line of a syntax error."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SchemaError(f"The schema {path} cannot be read: {error}.") from error
+    content = _parse_json(path, text) if path.suffix.lower() == ".json" else _parse_yaml(path, text)
+    if not content:
+        raise SchemaError(f"The schema {path} is empty. Give it `entities:`, `relations:` and `attributes:`.")
+    if not isinstance(content, dict):
+        raise SchemaError(f"The schema {path} must be a mapping with `entities:` and more, not {_kind(content)}.")
+    if "node_types" in content:
+        return _from_graph_schema(path, content)
+    if "Nodes" in content:
+        return _from_youtu(path, content)
+    return content
+
+
+class _TextLoader(yaml.BaseLoader):
+    """Every scalar is text (``No`` is a type's name, not False), and no key may come twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen if isinstance(key, yaml.ScalarNode) else False:
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} comes twice", key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
+def _parse_yaml(path: Path, text: str) -> object:
+    try:
+        return yaml.load(text, _TextLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        raise SchemaError(f"{where}: this is no YAML ({error.problem or error.context}).") from error
+    except yaml.YAMLError as error:
+        raise SchemaError(f"{path}: this is no YAML ({' '.join(str(error).split())}).") from error
+
+
+def _parse_json(path: Path, text: str) -> object:
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{path}, line {error.lineno}: this is no JSON ({error.msg}).") from error
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"{path}: this is no schema ({error}).") from error
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Content:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} comes twice")
+    return content
+
+
+def _from_graph_schema(path: Path, content: Content) -> Content:
+    """neo4j-graphrag's form. Properties of nodes become attribute types of them.
+
+    Left out are what this platform has otherwise or not at all: the property ``name`` (an entity's own name),
+    properties of relationships, constraints, and the switches ``additional_…`` (strict and flexible mode here).
+    """
+    nodes = [_labelled(path, each) for each in _list(path, content, "node_types")]
+    relations = [_labelled(path, each) for each in _list(path, content, "relationship_types")]
+    pairs: dict[str, list[list[str]]] = {relation["label"]: [] for relation in relations}
+    for pattern in _list(path, content, "patterns"):
+        head, name, tail = _pattern(path, pattern)
+        if name not in pairs:
+            raise SchemaError(f"{path}: a pattern names the relationship {name!r}, which is not in relationship_types.")
+        pairs[name].append([head, tail])
+    return {
+        "entities": [{"name": each["label"], "description": each.get("description") or ""} for each in nodes],
+        "relations": [
+            {"name": each["label"], "description": each.get("description") or "", "pairs": pairs[each["label"]]}
+            for each in relations
+        ],
+        "attributes": _properties(path, nodes),
+    }
+
+
+def _properties(path: Path, nodes: list[Content]) -> list[Content]:
+    attributes: dict[str, Content] = {}
+    for node in nodes:
+        for each in _list(path, node, "properties"):
+            if not isinstance(each, dict) or not isinstance(each.get("name"), str):
+                raise SchemaError(f"{path}: a property of {node['label']} has no name: {each!r}.")
+            if each["name"] == "name":
+                continue
+            new = {"name": each["name"], "description": each.get("description") or "", "entities": []}
+            attributes.setdefault(each["name"], new)["entities"].append(node["label"])
+    return list(attributes.values())
+
+
+def _labelled(path: Path, value: object) -> Content:
+    if isinstance(value, str):
+        return {"label": value}
+    if isinstance(value, dict) and isinstance(value.get("label"), str):
+        return value
+    raise SchemaError(f"{path}: a node or relationship type must be a text or have a label, not {value!r}.")
+
+
+def _pattern(path: Path, value: object) -> list[str]:
+    if isinstance(value, Mapping):
+        value = [value.get("source"), value.get("relationship"), value.get("target")]
+    if not isinstance(value, list) or len(value) != 3 or not all(isinstance(each, str) for each in value):
+        raise SchemaError(f"{path}: a pattern must be source, relationship and target, not {value!r}.")
+    return value
+
+
+def _from_youtu(path: Path, content: Content) -> Content:
+    return {
+        "entities": _list(path, content, "Nodes"),
+        "relations": _list(path, content, "Relations"),
+        "attributes": _list(path, content, "Attributes"),
+    }
+
+
+def _list(path: Path, content: Content, key: str) -> list[Any]:
+    value = content.get(key) or []
+    if not isinstance(value, list):
+        raise SchemaError(f"{path}: {key} must be a list, not {_kind(value)}.")
+    return value
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    return "a mapping" if isinstance(value, dict) else repr(value)

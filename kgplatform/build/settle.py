@@ -1,0 +1,197 @@
+"""What follows from all chunks together: names and aliases, vectors, likenesses, indexes.
+
+Every node that is not complete carries the label ``Pending``; each stage works through those nodes and takes it off,
+so that a run that dies goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgplatform.build.resolve import best_name, cosines, like_names
+from kgplatform.embed import Embedder
+from kgplatform.errors import EmbeddingMismatchError, StoreError
+from kgplatform.query import query_names
+from kgplatform.store import Row, Store, batches
+
+FORMAT_VERSION = 1
+"""Of the graph: raised with every change that an older graph would have to be migrated for."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage's name, how much of it is done, and how much there is."""
+
+_BATCH = 1000
+_INDEX_SECONDS = 3600
+# Half the links and two thirds of the candidates of Neo4j's defaults, without quantisation: the same recall in half
+# the time to fill (docs/decisions.md).
+_VECTOR_INDEX: dict[str, Any] = {
+    "vector.similarity_function": "cosine",
+    "vector.quantization.enabled": False,
+    "vector.hnsw.m": 8,
+    "vector.hnsw.ef_construction": 64,
+}
+
+
+def graph_state(store: Store) -> Row:
+    """What the graph knows about itself; empty for a new graph. Raises ``StoreError`` for a later format."""
+    rows = store.read("build/graph_state")
+    state: Row = rows[0]["graph"] if rows else {}
+    if state.get("format", FORMAT_VERSION) > FORMAT_VERSION:
+        raise StoreError(
+            f"The graph has format {state['format']}, this version of kgplatform reads {FORMAT_VERSION}. "
+            "Upgrade kgplatform, or name another home folder."
+        )
+    return state
+
+
+def check_embedder(state: Row, embedder: Embedder) -> None:
+    """Raise ``EmbeddingMismatchError`` if the graph's vectors come from another model than ``embedder``.
+
+    Raises ``StoreError`` if some come from another, since embedding the graph again was interrupted.
+    """
+    if state.get("reembedding"):
+        raise StoreError("Embedding the graph again was interrupted. Run `kgplatform reembed` once more to finish it.")
+    stored = state.get("embeddingModel")
+    if stored is not None and (stored, state["embeddingDimension"]) != (embedder.name, embedder.dimension):
+        raise EmbeddingMismatchError(stored, state["embeddingDimension"], embedder.name, embedder.dimension)
+
+
+def define_graph(store: Store, embedder: Embedder) -> None:
+    """Constraints, the indexes that writing needs, and which model embeds; other indexes are filled at the end."""
+    for name in query_names("schema"):
+        if name.startswith(("schema/constraint", "schema/index")):
+            store.define(name)
+    _record_embedder(store, embedder, reembedding=False)
+
+
+def _record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> None:
+    state = {
+        "format": FORMAT_VERSION,
+        "embeddingModel": embedder.name,
+        "embeddingDimension": embedder.dimension,
+        "reembedding": True if reembedding else None,
+    }
+    store.write(("build/set_graph_state", {"state": state}))
+
+
+def settle(store: Store, embedder: Embedder, threshold: float, progress: Progress) -> dict[str, float]:
+    """Complete every pending node and bring the indexes online. Returns the seconds of each stage.
+
+    ``threshold``: the cosine from which like names are joined.
+    """
+    clock = _Clock()
+    pending = store.read("build/pending_elements")
+    clock.time("names", lambda: _settle_names(store, embedder, pending, clock, progress))
+    clock.time("vectors", lambda: _embed(store, embedder, "chunks", clock, progress))
+    clock.time("vectors", lambda: _embed(store, embedder, "facts", clock, progress))
+    clock.time("likenesses", lambda: _settle_likenesses(store, pending, threshold, progress))
+    clock.time("indexes", lambda: _define_indexes(store, embedder.dimension))
+    return clock.seconds
+
+
+class _Clock:
+    """Seconds by stage; computing embeddings is a stage of its own wherever it happens."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {"embedding": 0.0}
+
+    def time(self, stage: str, work: Callable[[], object]) -> None:
+        started, embedding = time.perf_counter(), self.seconds["embedding"]
+        work()
+        inside = self.seconds["embedding"] - embedding
+        spent = time.perf_counter() - started - inside
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+
+    def embed(self, embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+        started = time.perf_counter()
+        vectors = embedder.embed(texts)
+        self.seconds["embedding"] += time.perf_counter() - started
+        return vectors
+
+
+def _settle_names(
+    store: Store, embedder: Embedder, pending: list[Row], clock: _Clock, progress: Progress
+) -> None:
+    renamed: list[Row] = []
+    unembedded: list[Row] = []
+    for row in pending:
+        name, aliases = best_name(row["names"])
+        if aliases or name != row["name"] or row["embedded"]:
+            renamed.append({"id": row["id"], "name": name, "aliases": aliases})
+        if row["isEntity"] and (not row["embedded"] or name != row["name"]):
+            unembedded.append({"id": row["id"], "text": name})
+    # Vectors first: should the run die between the two, the name still tells that its vector is due.
+    _write_vectors(store, embedder, "build/embed_entities", unembedded, "entities", clock, progress)
+    store.write_rows("build/element_names", renamed)
+
+
+def _embed(store: Store, embedder: Embedder, kind: str, clock: _Clock, progress: Progress) -> None:
+    pending = store.read(f"build/pending_{kind}")
+    _write_vectors(store, embedder, f"build/embed_{kind}", pending, kind, clock, progress)
+
+
+def _write_vectors(
+    store: Store, embedder: Embedder, statement: str, rows: list[Row], kind: str, clock: _Clock, progress: Progress
+) -> None:
+    done = 0
+    for batch in batches(rows, _BATCH):
+        vectors = clock.embed(embedder, [row["text"] for row in batch])
+        pairs = zip(batch, vectors.tolist(), strict=True)
+        store.write((statement, {"rows": [{"id": row["id"], "vector": vector} for row, vector in pairs]}))
+        done += len(batch)
+        progress(f"embedding {kind}", done, len(rows))
+
+
+def _settle_likenesses(store: Store, pending: list[Row], threshold: float, progress: Progress) -> None:
+    entities = sorted(row["id"] for row in pending if row["isEntity"])
+    if entities:
+        _join_like_entities(store, entities, threshold)
+    for batch in batches(pending, _BATCH):
+        store.write(("build/settled", {"ids": [row["id"] for row in batch]}))
+        progress("joining like names", len(batch), len(pending))
+
+
+def _join_like_entities(store: Store, entities: list[str], threshold: float) -> None:
+    keys = {row["id"]: row["key"] for row in store.read("build/entity_keys")}
+    pairs = like_names({each: keys[each] for each in entities}, keys)
+    involved = sorted({each for pair in pairs for each in pair})
+    vectors = {
+        row["id"]: np.asarray(row["vector"], np.float32)
+        for start in range(0, len(involved), _BATCH)
+        for row in store.read("build/entity_vectors", ids=involved[start : start + _BATCH])
+    }
+    scores = cosines(pairs, vectors)
+    rows = [
+        {"one": one, "other": other, "score": round(float(score), 4)}
+        for (one, other), score in zip(pairs, scores, strict=True)
+        if score >= threshold
+    ]
+    for start in range(0, len(entities), _BATCH):
+        store.write(("build/forget_same_as", {"ids": entities[start : start + _BATCH]}))
+    store.write_rows("build/same_as", rows)
+
+
+def _define_indexes(store: Store, dimension: int) -> None:
+    options = {"indexConfig": {**_VECTOR_INDEX, "vector.dimensions": dimension}}
+    for kind in ("chunk", "fact", "entity"):
+        store.define(f"schema/vector_{kind}", options=options)
+        if kind != "fact":
+            store.define(f"schema/fulltext_{kind}")
+    store.define("schema/await_indexes", seconds=_INDEX_SECONDS)
+
+
+def reembed(store: Store, embedder: Embedder, threshold: float, progress: Progress) -> dict[str, float]:
+    """Embed the whole graph again with ``embedder``: every vector, likeness and vector index."""
+    _record_embedder(store, embedder, reembedding=True)
+    for kind in ("chunk", "fact", "entity"):
+        store.define(f"schema/drop_vector_{kind}")
+    while store.write(("build/unembed", {"limit": 10 * _BATCH}))[0][0]["nodes"]:
+        pass
+    seconds = settle(store, embedder, threshold, progress)
+    _record_embedder(store, embedder, reembedding=False)
+    return seconds

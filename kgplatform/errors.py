@@ -1,0 +1,85 @@
+"""Every error of the platform, split by who can act on it.
+
+    KgError
+    ├── InputError              the caller: a file, an option, a question
+    │   ├── SettingError        a setting that is missing or wrong
+    │   ├── SchemaError         an extraction schema that cannot be used
+    │   └── DocumentError       one source file that cannot be read
+    ├── StoreError              the database
+    │   ├── ServerError         the managed local server does not do what was asked
+    │   ├── StatementError      a Cypher statement that the database refused
+    │   └── EmbeddingMismatchError   the graph was embedded by another model
+    └── ModelError              the language model or the embedding model
+        ├── ReplyError          an answer that stays malformed after repair and one more try
+        └── BudgetError         the token budget is used up
+
+An error's message is one sentence (or two) that says what is wrong and what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class KgError(Exception):
+    """Base of all errors of the platform. Its text is written for the person at the terminal."""
+
+    exit_code = 1
+
+
+class InputError(KgError):
+    """What the caller gave cannot be used."""
+
+    exit_code = 2
+
+
+class SettingError(InputError):
+    """A setting is missing or has a value that cannot be used."""
+
+
+class SchemaError(InputError):
+    """An extraction schema cannot be used."""
+
+
+class DocumentError(InputError):
+    """One source file cannot be read. ``reason`` is short enough for a report line."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class StoreError(KgError):
+    """The database cannot be reached, or did not do what was asked."""
+
+
+class ServerError(StoreError):
+    """The managed local Neo4j server cannot be started, reached or stopped."""
+
+
+class StatementError(StoreError):
+    """The database refused a statement."""
+
+
+class EmbeddingMismatchError(StoreError):
+    """The graph's vectors come from another model than the one that is set."""
+
+    def __init__(self, stored: str, stored_dimension: int, wanted: str, wanted_dimension: int) -> None:
+        super().__init__(
+            f"The graph was embedded with {stored} ({stored_dimension} dimensions), but {wanted} "
+            f"({wanted_dimension} dimensions) is set. Set KGPLATFORM_EMBEDDER={stored}, or run "
+            "`kgplatform reembed` to embed the graph again with the new model."
+        )
+        self.stored = stored
+        self.wanted = wanted
+
+
+class ModelError(KgError):
+    """A language model or an embedding model failed."""
+
+
+class ReplyError(ModelError):
+    """A model's answer stays malformed after repair and one more try."""
+
+
+class BudgetError(ModelError):
+    """The token budget is used up; what was done so far is kept."""

@@ -1,0 +1,66 @@
+"""Answers of language models on disk: one file an answer, written whole or not at all.
+
+Several processes and threads may share the folder. A process that is killed leaves at most a ``.tmp`` file that
+nothing reads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+
+def cache_key(request: dict[str, object]) -> str:
+    """SHA-256, in hexadecimal, of a JSON-like ``request``; the order of its keys does not matter."""
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+class ReplyCache:
+    """Texts under ``folder/ab/ab….json``, readable by the owner alone. The folder appears with the first answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._warned = False
+
+    def get(self, key: str) -> str | None:
+        """The text for ``key``; None if there is none, or if the file is broken (``put`` then replaces it)."""
+        try:
+            entry = json.loads(self._path(key).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
+            return None
+        return str(entry["text"])
+
+    def put(self, key: str, text: str) -> None:
+        """Keep ``text``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
+        try:
+            self._write(self._path(key), json.dumps({"key": key, "text": text}).encode())
+        except OSError as error:
+            if not self._warned:
+                _log.warning("Answers of the language model cannot be kept in %s: %s", self._folder, error)
+            self._warned = True
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"
+
+    def _write(self, path: Path, content: bytes) -> None:
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")  # mode 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).replace(path)
+        except OSError:
+            with suppress(OSError):
+                Path(temporary).unlink()
+            raise

@@ -1,0 +1,36 @@
+"""Prompts as files: ``prompts/<name>.md`` with ``$inputs`` (``string.Template``, so that JSON braces stay readable).
+
+The part before a line ``---`` is the system message, the part after it the user message. What documents say goes in
+as values, never as template text, so nothing in a document can add an input.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from string import Template
+
+Messages = list[dict[str, str]]
+
+
+@cache
+def _load(name: str) -> tuple[Template, Template]:
+    source = (resources.files("kgplatform") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
+    system, _, user = source.partition("\n---\n")
+    return Template(system.strip()), Template(user.strip())
+
+
+def render(name: str, **inputs: str) -> Messages:
+    """The messages of prompt ``name`` with ``inputs`` filled in. Raises ``KeyError`` if one is missing or unknown."""
+    system, user = _load(name)
+    wanted = _inputs(system) | _inputs(user)
+    if wanted != set(inputs):
+        raise KeyError(f"prompts/{name}.md wants {sorted(wanted)}, got {sorted(inputs)}")
+    return [
+        {"role": "system", "content": system.substitute(inputs)},
+        {"role": "user", "content": user.substitute(inputs)},
+    ]
+
+
+def _inputs(template: Template) -> set[str]:
+    return {found["named"] or found["braced"] for found in template.pattern.finditer(template.template)} - {None}

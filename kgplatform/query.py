@@ -1,0 +1,97 @@
+"""Cypher statements as files: ``cypher/<caller>/<name>.cypher``, each with a header that is checked.
+
+    // Passages nearest to the question by meaning.
+    // mode: read
+    // param $k: int: how many
+    // returns: id, score
+    CALL db.index.vector.queryNodes(...)
+
+A file that declares what it does not use, or uses what it does not declare, is refused with its name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
+_PARAM = re.compile(r"//\s*param\s+\$(\w+):\s*(.+)")
+_RETURNS = re.compile(r"//\s*returns:\s*(.+)")
+_MODE = re.compile(r"//\s*mode:\s*(\w+)\s*$")
+_USED = re.compile(r"\$(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement with its header. ``parameters`` maps a name to the type and meaning that the header gives."""
+
+    name: str
+    about: str
+    mode: Literal["read", "write", "schema"]
+    parameters: dict[str, str]
+    returns: tuple[str, ...]
+    text: str
+
+
+def data_folder(name: str) -> Traversable:
+    """The folder ``cypher``, ``schemas`` … : inside the installed package, else beside it in a checkout."""
+    inside = resources.files("kgplatform") / name
+    return inside if inside.is_dir() else Path(__file__).parent.parent / name
+
+
+@cache
+def load_query(name: str) -> Query:
+    """The statement ``"retrieve/passage"`` from ``cypher/retrieve/passage.cypher``.
+
+    Raises ``ValueError`` (a fault of the platform, not of its user) if the header and the statement disagree.
+    """
+    source = data_folder("cypher").joinpath(*f"{name}.cypher".split("/"))
+    return parse_query(name, source.read_text(encoding="utf-8"))
+
+
+def parse_query(name: str, source: str) -> Query:
+    """Read ``source`` and check that its header declares exactly the parameters that it uses."""
+    lines = source.split("\n")
+    header = [line for line in lines if line.startswith("//")]
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("//")).strip()
+    modes = [found[1] for line in header if (found := _MODE.match(line))]
+    if modes not in (["read"], ["write"], ["schema"]):
+        raise ValueError(f"cypher/{name}.cypher: the header needs one line `// mode: read`, `write` or `schema`")
+    declared = {found[1]: found[2] for line in header if (found := _PARAM.match(line))}
+    used = set(_USED.findall(text))
+    if used != set(declared):
+        raise ValueError(
+            f"cypher/{name}.cypher: declared but not used: {sorted(set(declared) - used)}; "
+            f"used but not declared: {sorted(used - set(declared))}"
+        )
+    returns = next((found[1] for line in header if (found := _RETURNS.match(line))), "")
+    return Query(
+        name=name,
+        about=header[0].removeprefix("//").strip(),
+        mode=modes[0],  # type: ignore[arg-type]  # checked above
+        parameters=declared,
+        returns=tuple(part.strip() for part in returns.split(",") if part.strip()),
+        text=text,
+    )
+
+
+def query_names(folder: str = "") -> list[str]:
+    """All statements, or those of one ``folder``, as names for ``load_query``, in order."""
+    root = data_folder("cypher")
+    return sorted(_names_below(root / folder if folder else root, f"{folder}/" if folder else ""))
+
+
+def _names_below(folder: Traversable, prefix: str) -> list[str]:
+    names: list[str] = []
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            names += _names_below(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".cypher"):
+            names.append(prefix + entry.name.removesuffix(".cypher"))
+    return names

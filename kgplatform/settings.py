@@ -1,0 +1,122 @@
+"""All settings in one table: name, default, unit and help. Environment, ``.env`` and docs come from it.
+
+Nothing is read on import: ``Settings()`` reads the environment, then ``.env`` in the working directory; the real
+environment wins. Every setting is ``KGPLATFORM_`` + its name in capitals, except for those that have a
+conventional name (``NEO4J_URI``, ``OPENAI_API_KEY`` …).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from kgplatform.errors import SettingError
+
+_PREFIX = "KGPLATFORM_"
+
+
+def _setting(default: Any, text: str, *, unit: str = "", env: tuple[str, ...] = (), **bounds: Any) -> Any:
+    alias = {"validation_alias": AliasChoices(*env)} if env else {}
+    return Field(default, description=text, json_schema_extra={"unit": unit}, **alias, **bounds)
+
+
+class Settings(BaseSettings):
+    """What the platform is told from outside. Build one with ``load_settings``, which words errors for people."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX, env_file=".env", extra="ignore", populate_by_name=True, frozen=True
+    )
+
+    home: Path = _setting(
+        Path(),
+        "Home folder of the managed Neo4j and of the caches; an empty one is a new graph. Default: the platform's "
+        "data directory for the user.",
+    )
+    neo4j_uri: str | None = _setting(
+        None,
+        "A given Neo4j 5.26 or newer (bolt://, neo4j://, and their +s forms); without it, the managed local one.",
+        env=("NEO4J_URI",),
+    )
+    neo4j_username: str = _setting("neo4j", "User name at the given server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
+    neo4j_password: SecretStr | None = _setting(None, "Password at the given server.", env=("NEO4J_PASSWORD",))
+    neo4j_database: str | None = _setting(None, "Database at the given server.", env=("NEO4J_DATABASE",))
+    neo4j_heap: str = _setting("1g", "Heap of the managed server.", unit="JVM size")
+    neo4j_page_cache: str = _setting("512m", "Page cache of the managed server.", unit="JVM size")
+    neo4j_jars: Path = _setting(
+        Path(),
+        "Folder of the managed server's program files, shared by all homes and filled once over the network. "
+        "Default: the platform's cache directory for the user.",
+    )
+    neo4j_start_timeout: float = _setting(180.0, "How long the managed server may take to start.", unit="s", gt=0)
+
+    embedder: str = _setting(
+        "auto",
+        "Embedding model: local:NAME (sentence-transformers), openai:NAME, or auto: local:all-MiniLM-L6-v2 if the "
+        "extra `local` is installed, else openai:text-embedding-3-small if there is a key.",
+    )
+    embed_batch: int = _setting(128, "Texts per embedding call.", unit="texts", gt=0)
+
+    openai_api_key: SecretStr | None = _setting(None, "Key of the language-model server.", env=("OPENAI_API_KEY",))
+    openai_base_url: str | None = _setting(
+        None, "Address of a server that speaks the OpenAI protocol.", env=("OPENAI_BASE_URL",)
+    )
+    chat_model: str = _setting("gpt-4.1-mini", "Language model for extraction and answers.")
+    model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
+    model_retries: int = _setting(5, "Tries again after 429, 5xx, a time-out or a broken connection.", ge=0)
+    concurrency: int = _setting(8, "Language-model calls under way at once.", unit="calls", gt=0)
+    max_tokens: int | None = _setting(None, "Budget of one run; it stops cleanly when used up.", unit="tokens", gt=0)
+
+    chunk_tokens: int = _setting(400, "Longest chunk.", unit="tokens", ge=20)
+    expansion_threshold: float = _setting(0.9, "Confidence from which a proposed type counts.", ge=0, le=1)
+    expansion_support: int = _setting(2, "Documents that must propose a type before it is accepted.", ge=1)
+    same_as_threshold: float = _setting(0.8, "Cosine from which two like names are joined by SAME_AS.", gt=0, le=1)
+    cypher_timeout: float = _setting(30.0, "Time for one statement of the user's.", unit="s", gt=0)
+    cypher_limit: int = _setting(1000, "Rows that one statement of the user's returns.", unit="rows", gt=0)
+
+    @property
+    def home_folder(self) -> Path:
+        """``home``, or the platform's data directory for the user if it is not set."""
+        return self.home.expanduser().absolute() if self.home != Path() else user_data_path("kgplatform")
+
+    @property
+    def jar_folder(self) -> Path:
+        """``neo4j_jars``, or a folder in the platform's cache directory for the user if it is not set."""
+        if self.neo4j_jars != Path():
+            return self.neo4j_jars.expanduser().absolute()
+        return user_cache_path("kgplatform") / "neo4j"
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """The settings, with ``overrides`` (those that are not None) before everything else.
+
+    Raises ``SettingError`` with one line per wrong value.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        faults = "; ".join(f"{env_name(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
+        raise SettingError(f"A setting cannot be used: {faults}. `kgplatform settings` lists them.") from error
+
+
+def env_name(name: str) -> str:
+    """The environment variable that sets ``name``."""
+    field = Settings.model_fields.get(name)
+    if field is not None and isinstance(field.validation_alias, AliasChoices):
+        return str(field.validation_alias.choices[0])
+    return name if name.isupper() else _PREFIX + name.upper()
+
+
+def settings_table() -> list[tuple[str, str, str, str]]:
+    """``(environment name, default, unit, help)`` of every setting, for ``--help`` and the docs."""
+    rows = []
+    for name, field in Settings.model_fields.items():
+        extra = field.json_schema_extra
+        unit = str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+        default = "" if field.default is None or field.default == Path() else str(field.default)
+        rows.append((env_name(name), default, unit, field.description or ""))
+    return rows

@@ -1,0 +1,298 @@
+"""Neo4j: the one user of the driver.
+
+    with Store(connection) as store:
+        store.read("retrieve/passage", vector=[...], k=10)
+        store.write(("build/chunks", {"rows": rows}), ("build/evidence", {"rows": rows}))
+
+Every statement comes from ``cypher/`` by name, but for the user's own (``run_statement``). The driver's errors are
+translated here, and here alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString, cast
+
+import neo4j
+from neo4j import GraphDatabase
+from neo4j import exceptions as driver_errors
+
+from kgplatform.errors import InputError, ServerError, StatementError, StoreError
+from kgplatform.query import Query, load_query
+
+Row = dict[str, Any]
+Parameters = dict[str, Any]
+
+OLDEST_SERVER = (5, 26)
+_BATCH_ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where a graph is. ``browser_url`` is None where Neo4j Browser's address is not known."""
+
+    uri: str
+    username: str
+    password: str
+    database: str | None = None
+    browser_url: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Connection(uri={self.uri!r}, username={self.username!r}, database={self.database!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """One statement that ran: what tracers are told. ``seconds`` include the transfer of the rows."""
+
+    name: str
+    statement: str
+    parameters: Parameters
+    rows: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed."""
+
+    columns: tuple[str, ...]
+    rows: list[list[Any]]
+    truncated: bool
+    counters: dict[str, int]
+
+
+_tracers: contextvars.ContextVar[tuple[Callable[[Executed], None], ...]] = contextvars.ContextVar("tracers", default=())
+
+
+class Store:
+    """One database. Thread-safe; open one and keep it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        with _translated(f"connect to {connection.uri}"):
+            self._driver = GraphDatabase.driver(
+                connection.uri,
+                auth=(connection.username, connection.password),
+                user_agent="kgplatform",
+                connection_timeout=15,
+                max_transaction_retry_time=30,
+                notifications_min_severity="OFF",
+            )
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._driver.close()
+
+    def check(self) -> str:
+        """The server's version. Raises ``ServerError`` if it cannot be reached or is older than 5.26."""
+        with _translated(f"connect to {self.connection.uri}"):
+            agent = self._driver.get_server_info().agent
+        version = agent.rpartition("/")[2]
+        numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+        if numbers < OLDEST_SERVER:
+            raise ServerError(
+                f"{self.connection.uri} runs Neo4j {version}; the platform needs 5.26 or newer. "
+                "Upgrade it, or unset NEO4J_URI to use the managed local server."
+            )
+        return version
+
+    # ------------------------------------------------------------------------------------ the platform's statements
+
+    def read(self, name: str, **parameters: Any) -> list[Row]:
+        """The rows of a ``mode: read`` statement."""
+        query = _checked(name, "read", parameters)
+
+        def work(transaction: neo4j.ManagedTransaction) -> list[Row]:
+            return _run(transaction, query, parameters)
+
+        with _translated(name), self._session(neo4j.READ_ACCESS) as session:
+            return session.execute_read(work)
+
+    def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
+        """Run ``mode: write`` statements, in order, in one managed transaction: all of them or none."""
+        queries = [(_checked(name, "write", parameters), parameters) for name, parameters in statements]
+
+        def work(transaction: neo4j.ManagedTransaction) -> list[list[Row]]:
+            return [_run(transaction, query, parameters) for query, parameters in queries]
+
+        with _translated(", ".join(query.name for query, _ in queries)), self._session(neo4j.WRITE_ACCESS) as session:
+            return session.execute_write(work)
+
+    def write_rows(self, name: str, rows: Sequence[Row], **parameters: Any) -> None:
+        """Run a write over many ``rows``, in transactions of 1,000."""
+        for batch in batches(rows):
+            self.write((name, {"rows": batch, **parameters}))
+
+    def define(self, name: str, **parameters: Any) -> None:
+        """Run a ``mode: schema`` statement: constraints and indexes, which cannot share a transaction with data."""
+        query = _checked(name, "schema", parameters)
+        with _translated(name), self._session(neo4j.WRITE_ACCESS) as session:
+            session.run(_neo4j_query(query.text), parameters).consume()
+
+    # ----------------------------------------------------------------------------------------- the user's statements
+
+    def run_statement(
+        self, statement: str, parameters: Parameters, *, write: bool, timeout: float, limit: int
+    ) -> Table:
+        """Run a user's ``statement``, read-only unless ``write``.
+
+        The plan is asked for first: its query type must be a read and it may not load files; then the statement runs
+        in the matching access mode, so that the server refuses what the plan did not show.
+        Raises ``InputError`` if it is refused, ``StatementError`` if the server cannot run it. ``timeout`` in seconds.
+        """
+        access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
+        with _translated("the statement"), self._session(access) as session:
+            _refuse_unsafe(session, statement, parameters, write)
+            result = session.run(_neo4j_query(statement, timeout), parameters)
+            columns = tuple(result.keys())
+            rows: list[list[Any]] = []
+            truncated = False
+            for record in result:
+                if len(rows) == limit:
+                    truncated = True
+                    break
+                rows.append([_plain(value) for value in record.values()])
+            counters = result.consume().counters
+            return Table(columns, rows, truncated, {k: v for k, v in vars(counters).items() if isinstance(v, int) and v})
+
+    def _session(self, access: str) -> neo4j.Session:
+        return self._driver.session(
+            database=self.connection.database,
+            default_access_mode=access,
+            bookmark_manager=self._driver.execute_query_bookmark_manager,
+        )
+
+
+@contextlib.contextmanager
+def trace(callback: Callable[[Executed], None]) -> Iterator[None]:
+    """Tell ``callback`` every statement of the platform that runs in this context, with its time: ``trace(print)``."""
+    token = _tracers.set((*_tracers.get(), callback))
+    try:
+        yield
+    finally:
+        _tracers.reset(token)
+
+
+def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[Row]]:
+    """``rows`` in slices of ``size``."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def _run(transaction: neo4j.ManagedTransaction, query: Query, parameters: Parameters) -> list[Row]:
+    started = time.perf_counter()
+    rows = transaction.run(cast(LiteralString, query.text), parameters).data()
+    for callback in _tracers.get():
+        callback(Executed(query.name, query.text, parameters, len(rows), time.perf_counter() - started))
+    return rows
+
+
+def _checked(name: str, mode: str, parameters: Parameters) -> Query:
+    query = load_query(name)
+    if query.mode != mode or set(query.parameters) != set(parameters):
+        raise ValueError(
+            f"cypher/{name}.cypher is a {query.mode} statement over {sorted(query.parameters)}; "
+            f"called as {mode} with {sorted(parameters)}"
+        )
+    return query
+
+
+def _neo4j_query(text: str, timeout: float | None = None) -> neo4j.Query:
+    return neo4j.Query(cast(LiteralString, text), timeout=timeout)
+
+
+# -------------------------------------------------------------------------------------------------- what users may run
+
+
+def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> None:
+    summary = session.run(_neo4j_query(f"EXPLAIN {_without_prefix(statement)}"), parameters).consume()
+    operators = set(_operators(summary.plan or {}))
+    if any(name.startswith("LoadCSV") for name, _ in operators):
+        raise InputError("LOAD CSV is refused: statements may not read files or addresses. Use `kgplatform ingest`.")
+    if any(name == "ProcedureCall" and detail.lstrip().startswith("dbms.") for name, detail in operators):
+        raise InputError("Procedures under `dbms.` are refused: they act on the server, not on the graph.")
+    if summary.query_type == "s" and not _is_index_change(operators):
+        raise InputError("Administrative commands are refused. Run them in Neo4j Browser as the administrator.")
+    if not write and summary.query_type != "r":
+        raise InputError("This statement writes. Add --write (in Python: write=True) if you mean it.")
+
+
+def _without_prefix(statement: str) -> str:
+    stripped = statement.strip()
+    for word in ("explain", "profile"):
+        if stripped[: len(word) + 1].lower().rstrip() == word:
+            return stripped[len(word) :]
+    return stripped
+
+
+def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    name = str(plan.get("operatorType", "")).partition("@")[0]
+    yield name, str(plan.get("args", {}).get("Details", ""))
+    for child in plan.get("children", ()):
+        yield from _operators(child)
+
+
+def _is_index_change(operators: set[tuple[str, str]]) -> bool:
+    return any("Index" in name or "Constraint" in name for name, _ in operators)
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON can hold it: nodes and relationships become dictionaries, without long vectors."""
+    if isinstance(value, neo4j.graph.Node):
+        return {"labels": sorted(value.labels), "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Relationship):
+        return {"type": value.type, "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Path):
+        nodes = [_plain(node) for node in value.nodes]
+        return {"nodes": nodes, "relationships": [_plain(relationship) for relationship in value.relationships]}
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
+    return {key: _plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
+
+
+# --------------------------------------------------------------------------------------------------- errors, translated
+
+
+@contextlib.contextmanager
+def _translated(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except driver_errors.AuthError as error:
+        raise ServerError(
+            "The database refused the user name or password. Check NEO4J_USERNAME and NEO4J_PASSWORD."
+        ) from error
+    except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
+        raise ServerError(f"The database does not answer ({doing}): {_first_line(error)}") from error
+    except driver_errors.ConfigurationError as error:
+        raise ServerError(f"NEO4J_URI cannot be used: {_first_line(error)}") from error
+    except driver_errors.ClientError as error:
+        raise StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
+    except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
+        raise StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
+
+
+def _message(error: driver_errors.Neo4jError) -> str:
+    return (error.message or str(error)).strip()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
