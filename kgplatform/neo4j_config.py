@@ -128,7 +128,7 @@ def java_environment(home: Path) -> dict[str, str]:
     return {**kept, "LC_ALL": "C.UTF-8", "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
 
 
-def make_password(home: Path) -> str:
+def ensure_password(home: Path) -> str:
     """The password in ``home``, made on first use. Raises ``ServerError`` if it was lost."""
     path = home / "password"
     try:
@@ -157,7 +157,9 @@ def _jvm_size(settings: Settings, name: str) -> str:
 
 
 def _class_path_option(jars: list[Path]) -> str:
-    """One line of a JVM argument file; quotes and backslashes in a path are escaped."""
+    """One line of a JVM argument file; quotes and backslashes in a path are escaped, a colon cannot be."""
+    if any(":" in str(jar) for jar in jars):
+        raise SettingError(f"{env_name('neo4j_jars')} names a folder with a colon in its path; Java cannot use that.")
     joined = ":".join(str(jar) for jar in jars)
     escaped = joined.replace("\\", "\\\\").replace('"', '\\"')
     return f'-cp "{escaped}"\n'

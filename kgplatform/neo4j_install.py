@@ -182,6 +182,6 @@ def _fetch_error(jar: Jar, error: Exception) -> ServerError:
     if isinstance(error, OSError) and error.errno is not None:
         return ServerError(f"{Path(jar.path).name} cannot be stored: {error.strerror}.")
     return ServerError(
-        f"Neo4j {VERSION} cannot be fetched ({Path(jar.path).name}): no connection to the Maven repository. "
-        "Connect to the network for this first start, or set KGPLATFORM_NEO4J_JARS to a folder that has the files."
+        f"Neo4j {VERSION} cannot be fetched: the Maven repository does not give {Path(jar.path).name}. Connect to the "
+        "network for this first start, or set KGPLATFORM_NEO4J_JARS to a folder that has the files."
     )

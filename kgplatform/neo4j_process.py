@@ -134,7 +134,8 @@ def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] =
 
 
 def _free_port(preferred: int, usual: int, avoid: frozenset[int]) -> int:
-    for port in (preferred, *range(usual, usual + _SPAN)):
+    candidates: list[int] = [preferred, *range(usual, usual + _SPAN)]
+    for port in candidates:
         if port not in avoid and _is_free(port):
             return port
     with socket.create_server(("127.0.0.1", 0)) as any_port:

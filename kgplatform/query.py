@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -33,7 +33,7 @@ class Query:
 
     name: str
     about: str
-    mode: Literal["read", "write", "schema"]
+    mode: str
     parameters: dict[str, str]
     returns: tuple[str, ...]
     text: str
@@ -74,7 +74,7 @@ def parse_query(name: str, source: str) -> Query:
     return Query(
         name=name,
         about=header[0].removeprefix("//").strip(),
-        mode=modes[0],  # type: ignore[arg-type]  # checked above
+        mode=modes[0],
         parameters=declared,
         returns=tuple(part.strip() for part in returns.split(",") if part.strip()),
         text=text,

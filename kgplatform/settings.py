@@ -20,8 +20,8 @@ _PREFIX = "KGPLATFORM_"
 
 
 def _setting(default: Any, text: str, *, unit: str = "", env: tuple[str, ...] = (), **bounds: Any) -> Any:
-    alias = {"validation_alias": AliasChoices(*env)} if env else {}
-    return Field(default, description=text, json_schema_extra={"unit": unit}, **alias, **bounds)
+    alias = AliasChoices(*env) if env else None
+    return Field(default, description=text, json_schema_extra={"unit": unit}, validation_alias=alias, **bounds)
 
 
 class Settings(BaseSettings):

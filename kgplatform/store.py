@@ -15,7 +15,7 @@ import contextvars
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import neo4j
 from neo4j import GraphDatabase
@@ -164,7 +164,7 @@ class Store:
                     break
                 rows.append([_plain(value) for value in record.values()])
             counters = result.consume().counters
-            return Table(columns, rows, truncated, {k: v for k, v in vars(counters).items() if isinstance(v, int) and v})
+            return Table(columns, rows, truncated, _changes(counters))
 
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(
@@ -192,7 +192,7 @@ def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[R
 
 def _run(transaction: neo4j.ManagedTransaction, query: Query, parameters: Parameters) -> list[Row]:
     started = time.perf_counter()
-    rows = transaction.run(cast(LiteralString, query.text), parameters).data()
+    rows = transaction.run(query.text, parameters).data()
     for callback in _tracers.get():
         callback(Executed(query.name, query.text, parameters, len(rows), time.perf_counter() - started))
     return rows
@@ -209,7 +209,7 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
 
 
 def _neo4j_query(text: str, timeout: float | None = None) -> neo4j.Query:
-    return neo4j.Query(cast(LiteralString, text), timeout=timeout)
+    return neo4j.Query(text, timeout=timeout)
 
 
 # -------------------------------------------------------------------------------------------------- what users may run
@@ -245,6 +245,10 @@ def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _is_index_change(operators: set[tuple[str, str]]) -> bool:
     return any("Index" in name or "Constraint" in name for name, _ in operators)
+
+
+def _changes(counters: neo4j.SummaryCounters) -> dict[str, int]:
+    return {name: count for name, count in vars(counters).items() if type(count) is int and count}
 
 
 def _plain(value: Any) -> Any:

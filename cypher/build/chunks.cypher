@@ -4,8 +4,9 @@
 UNWIND $rows AS row
 MATCH (d:Document {id: row.document})
 MERGE (c:Chunk {id: row.id})
-ON CREATE SET c:Pending, c.state = 'pending'
-SET c.name = row.name,
+ON CREATE SET c.state = 'pending'
+SET c:Pending,
+    c.name = row.name,
     c.text = row.text,
     c.index = row.index,
     c.start = row.start,

@@ -46,6 +46,7 @@ _LAST_WORD = re.compile(r"[^\s()\[\]{}\"'“”‘’«»/]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
 _LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|#{1,6})[^\S\n]|\|")
 _MARKDOWN_HEADING = re.compile(r"#{1,6}[^\S\n]")
+_FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _HEADING_LENGTH = 100
 _TAIL_LENGTH = 32
 
@@ -253,13 +254,16 @@ def _fit(text: str, start: int, end: int, max_tokens: int) -> int:
 def _grapheme_end(text: str, start: int, stop: int) -> int:
     """The last end of a grapheme in ``(start, stop]``; ``stop`` itself where a grapheme has dozens of marks."""
     for candidate in range(stop, max(start, stop - _TAIL_LENGTH), -1):
-        if not _is_inside_grapheme(text, candidate):
+        if not _is_inside_grapheme(text, start, candidate):
             return candidate
     return stop
 
 
-def _is_inside_grapheme(text: str, at: int) -> bool:
-    """True between a letter and its marks, in an emoji sequence, a flag, or a syllable of Hangul letters."""
+def _is_inside_grapheme(text: str, start: int, at: int) -> bool:
+    """True between a letter and its marks, in an emoji sequence, a flag, or a syllable of Hangul letters.
+
+    ``start`` is known to be the beginning of a grapheme: flags are pairs of letters, counted from there.
+    """
     if at == len(text):
         return False
     before, after = text[at - 1], text[at]
@@ -267,14 +271,9 @@ def _is_inside_grapheme(text: str, at: int) -> bool:
         return True
     if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
         return True
-    if _is_flag_letter(before) and _is_flag_letter(after):
-        run = text[max(0, at - _TAIL_LENGTH) : at]
-        return (len(run) - len(run.rstrip("".join(map(chr, range(0x1F1E6, 0x1F200)))))) % 2 == 1
+    if before in _FLAG_LETTERS and after in _FLAG_LETTERS:
+        return (at - start - len(text[start:at].rstrip(_FLAG_LETTERS))) % 2 == 1
     return "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff"
-
-
-def _is_flag_letter(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
 # ---------------------------------------------------------------------------------------------- packing

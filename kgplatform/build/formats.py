@@ -195,15 +195,15 @@ def _layout(root: etree._Element) -> str:
             parts.append(_folded(element.text))
         elif element is not root:
             parts.append(_folded(element.tail))
-    text = re.sub(r" +", " ", _LINES.sub("\n", "".join(parts)))
+    text = re.sub(r" +", " ", _LINES.sub("\n", re.sub(r"(\n- )\s+", r"\1", "".join(parts))))
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?: ?\| ?)+(\n|$)", r"\1", text)).strip()
 
 
 def _separator(tag: str, event: str) -> str:
     if tag in _NEW_BLOCK:
         return "\n\n"
-    if tag in _NEW_LINE:
-        return "\n- " if event == "start" and tag in ("li", "item") else "\n"
+    if tag in _NEW_LINE and event == "start":
+        return "\n- " if tag in ("li", "item") else "\n"
     return " | " if tag in _CELL and event == "end" else ""
 
 

@@ -50,12 +50,12 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
     entered: set[str] = set()
     for given in [paths] if isinstance(paths, (str, Path)) else paths:
         path = _absolute(Path(given).expanduser())
-        if path.is_dir():
-            found.update(_walk(path, entered))
-        elif os.path.lexists(path):
-            found.add(path)
-        else:
-            raise DocumentError(str(given), "no such file or folder")
+        try:
+            is_folder = stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
+        except (OSError, ValueError) as error:
+            denied = isinstance(error, PermissionError)
+            raise DocumentError(str(given), "permission denied" if denied else "no such file or folder") from error
+        found.update(_walk(path, entered) if is_folder else [path])
     return sorted(found)
 
 

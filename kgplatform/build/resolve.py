@@ -14,10 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 _WORD = re.compile(r"[^\W_]+")
@@ -54,15 +52,6 @@ def like_names(new: Mapping[str, str], every: Mapping[str, str]) -> list[Pair]:
             others += (o for o in skeletons[skeleton] if _spelt_alike(mine, words[o]))
         pairs.update((min(each, other), max(each, other)) for other in others if other != each)
     return sorted(pairs)
-
-
-def cosines(pairs: Sequence[Pair], vectors: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """The cosine of each pair, in order. ``vectors``: (d,) float32 of length 1 for every id in ``pairs``."""
-    if not pairs:
-        return np.zeros(0, np.float32)
-    one = np.stack([vectors[a] for a, _ in pairs])
-    other = np.stack([vectors[b] for _, b in pairs])
-    return np.einsum("nd,nd->n", one, other)
 
 
 Words = tuple[str, ...]

@@ -118,7 +118,7 @@ class Schema:
         attributes = [self._with_owners(attribute) for attribute in self.attributes]
         object.__setattr__(self, "relations", tuple(relations))
         object.__setattr__(self, "attributes", tuple(attributes))
-        _ = self._relation_index, self._attribute_index
+        self._indexes()
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Schema:

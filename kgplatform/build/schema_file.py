@@ -55,7 +55,7 @@ def _parse_yaml(path: Path, text: str) -> object:
         mark = error.problem_mark or error.context_mark
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
         raise SchemaError(f"{where}: this is no YAML ({error.problem or error.context}).") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise SchemaError(f"{path}: this is no YAML ({' '.join(str(error).split())}).") from error
 
 

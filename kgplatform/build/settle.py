@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.build.resolve import best_name, cosines, like_names
+from kgplatform.build.resolve import best_name, like_names
 from kgplatform.embed import Embedder
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.query import query_names
@@ -114,9 +114,7 @@ class _Clock:
         return vectors
 
 
-def _settle_names(
-    store: Store, embedder: Embedder, pending: list[Row], clock: _Clock, progress: Progress
-) -> None:
+def _settle_names(store: Store, embedder: Embedder, pending: list[Row], clock: _Clock, progress: Progress) -> None:
     renamed: list[Row] = []
     unembedded: list[Row] = []
     for row in pending:
@@ -159,21 +157,10 @@ def _settle_likenesses(store: Store, pending: list[Row], threshold: float, progr
 def _join_like_entities(store: Store, entities: list[str], threshold: float) -> None:
     keys = {row["id"]: row["key"] for row in store.read("build/entity_keys")}
     pairs = like_names({each: keys[each] for each in entities}, keys)
-    involved = sorted({each for pair in pairs for each in pair})
-    vectors = {
-        row["id"]: np.asarray(row["vector"], np.float32)
-        for start in range(0, len(involved), _BATCH)
-        for row in store.read("build/entity_vectors", ids=involved[start : start + _BATCH])
-    }
-    scores = cosines(pairs, vectors)
-    rows = [
-        {"one": one, "other": other, "score": round(float(score), 4)}
-        for (one, other), score in zip(pairs, scores, strict=True)
-        if score >= threshold
-    ]
     for start in range(0, len(entities), _BATCH):
         store.write(("build/forget_same_as", {"ids": entities[start : start + _BATCH]}))
-    store.write_rows("build/same_as", rows)
+    rows = [{"one": one, "other": other} for one, other in pairs]
+    store.write_rows("build/same_as", rows, threshold=threshold)
 
 
 def _define_indexes(store: Store, dimension: int) -> None:

@@ -1,48 +1,64 @@
 """Tempered personalised PageRank over the neighbourhood of a question's seeds: arrays in, scores out.
 
-A question's seeds are the facts and passages nearest to it. Their neighbourhood is a small graph of passages and
-entities; restart mass is put on the seeds with a sharp softmax, walks the edges, and what arrives ranks passages,
-facts and entities. No database here: a statement in ``cypher/retrieve/`` fetches the neighbourhood.
+A question's seeds are the facts and passages nearest to it, and the passages of documents that it names. Their
+neighbourhood is a small graph of passages and entities. Restart mass is put on the seeds with a sharp softmax and
+walks the edges; what arrives ranks passages, facts and entities. There is no database here: a statement in
+``cypher/retrieve/`` fetches the neighbourhood.
+
+    scores = fuse(neighbourhood)
+    order = best_first(scores.passages, neighbourhood.passage_ids)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
+
+# Restart and walk. "Study" is docs/retrieval.md; each value is the middle of a plateau on HotpotQA and MuSiQue.
+COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest (RETRIEVAL.md, step 5)
+PASSAGE_SEEDS = 50  # passages that get restart mass (RETRIEVAL.md, step 3)
+PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages (RETRIEVAL.md, step 3)
+FACT_TEMPERATURE = 0.03  # of the softmax over facts (study: 0.02 to 0.03)
+FACT_SHARE = 0.25  # of the restart, on the entities of seed facts (study: 0.15 to 0.35)
+NAMED_SHARE = 0.25  # of the restart, on passages of documents that the question names (study: 0.1 to 0.3)
+HUB_EXPONENT = 0.5  # a fact's entity gets 1 / (passages that mention it) ** this (RETRIEVAL.md, step 2)
+DAMPING = 0.7  # share of the mass that walks on at each step (study: 0.6 to 0.8)
+ITERATIONS = 15  # power iterations (RETRIEVAL.md, step 4; the order is settled after 8)
+SIMILARITY_WEIGHT = 0.2  # of the scaled similarity beside the scaled log PageRank (study: 0.1 to 0.3)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+
+_FLOOR = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Neighbourhood:
-    """The graph around a question's seeds. Entities, passages and facts are known by their position in ``*_ids``.
+    """The graph around a question's seeds. Passages, entities and facts are known by their position in ``*_ids``.
 
-    Passages (P): ``passage_cosine`` with the question, NaN where unknown; ``passage_bm25`` is Lucene's score, 0 where
-    the full-text index did not return it; ``passage_named`` is True where the question names its document.
-    Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it; ``entity_named`` is
-    True where the question names it.
-    Facts (F), seeds only: ``fact_cosine`` with the question; ``fact_subject`` and ``fact_object`` are positions of
-    entities, -1 where there is none (an attribute has no object).
-    Edges, one row each and in any order: ``mentions`` (M, 2) passage, entity; ``relations`` (R, 2) and ``same_as``
-    (S, 2) entity, entity, undirected. ``passage_total`` is the number of passages in the whole graph.
+    Passages (P): ``passage_cosine`` with the question, NaN where it was not computed (a passage that only the walk
+    can reach); ``passage_bm25`` is the full-text index's score, 0 where it did not return the passage;
+    ``passage_named`` numbers the document of the passage (any numbers) if the question names that document, else -1.
+    Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it.
+    Facts (F), seeds only: ``fact_cosine`` with the question.
+    Edges, one row each, in any order: ``fact_entities`` (fact, entity) for every subject, object and key element;
+    ``mentions`` (passage, entity); ``relations`` and ``same_as`` (entity, entity), undirected. Each has the shape
+    (n, 2); repeated rows count once. ``passage_total`` is the number of passages in the whole graph.
     """
 
-    passage_ids: tuple[str, ...]
+    passage_ids: Sequence[str]
     passage_cosine: Floats
     passage_bm25: Floats
-    passage_named: Flags
-    entity_ids: tuple[str, ...]
+    passage_named: Indices
+    entity_ids: Sequence[str]
     entity_passages: Indices
-    entity_named: Flags
-    fact_ids: tuple[str, ...]
+    fact_ids: Sequence[str]
     fact_cosine: Floats
-    fact_subject: Indices
-    fact_object: Indices
+    fact_entities: Indices
     mentions: Indices
     relations: Indices
     same_as: Indices
@@ -51,8 +67,158 @@ class Neighbourhood:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """One score a passage, fact and entity, in the order of the neighbourhood; higher is better, all at least 0."""
+    """One score a passage (0 to 1), fact and entity, in the order of the neighbourhood; higher is better."""
 
     passages: Floats
     facts: Floats
     entities: Floats
+
+
+def fuse(graph: Neighbourhood) -> Scores:
+    """Score everything in ``graph``. Entity scores are PageRank; a fact's is its seed weight times its entities'."""
+    passages = len(graph.passage_ids)
+    similarity = passage_similarity(graph)
+    fact_weight = softmax(graph.fact_cosine, FACT_TEMPERATURE)
+    restart = restart_vector(graph, similarity, fact_weight)
+    mass = page_rank(transition(graph), restart)
+    return Scores(
+        passages=_passage_scores(mass[:passages], similarity),
+        facts=fact_weight * _entity_mass_of_facts(graph, mass[passages:]),
+        entities=mass[passages:],
+    )
+
+
+def best_first(scores: Floats, ids: Sequence[str]) -> list[int]:
+    """Positions by descending score; equal scores stand in the order of their ids."""
+    return sorted(range(len(ids)), key=lambda position: (-scores[position], ids[position]))
+
+
+def passage_similarity(graph: Neighbourhood) -> Floats:
+    """Cosine and BM25 (as a share of the best BM25) in one number; NaN where the cosine is unknown."""
+    best = graph.passage_bm25.max(initial=0.0)
+    bm25 = graph.passage_bm25 / best if best > 0 else graph.passage_bm25
+    mixed: Floats = COSINE_SHARE * graph.passage_cosine + (1 - COSINE_SHARE) * bm25
+    return mixed
+
+
+def softmax(scores: Floats, temperature: float) -> Floats:
+    """``exp(score / temperature)``, scaled to sum 1; nothing for nothing."""
+    if scores.size == 0:
+        return np.zeros(0)
+    powers = np.exp((scores - scores.max()) / temperature)
+    weights: Floats = powers / powers.sum()
+    return weights
+
+
+def restart_vector(graph: Neighbourhood, similarity: Floats, fact_weight: Floats) -> Floats:
+    """Where the walk starts, over passages then entities; sums to 1, or to 0 if there is no seed at all."""
+    parts = (
+        (1 - FACT_SHARE - NAMED_SHARE, _on_passages(graph, similarity)),
+        (NAMED_SHARE, _on_named_documents(graph, similarity)),
+        (FACT_SHARE, _on_entities(graph, fact_weight)),
+    )
+    # A kind of seed that is missing leaves its share to the passage seeds.
+    missing = sum(share for share, part in parts if not part.any())
+    restart: Floats = sum((share * part for share, part in parts), np.zeros(len(parts[0][1])))
+    if missing and parts[0][1].any():
+        restart = restart + missing * parts[0][1]
+    total = restart.sum()
+    return restart / total if total > 0 else restart
+
+
+def _on_passages(graph: Neighbourhood, similarity: Floats) -> Floats:
+    """A softmax over the passages that are most like the question."""
+    known = np.flatnonzero(~np.isnan(similarity))
+    ids = [graph.passage_ids[position] for position in known]
+    seeds = known[best_first(similarity[known], ids)[:PASSAGE_SEEDS]]
+    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
+    part[seeds] = softmax(similarity[seeds], PASSAGE_TEMPERATURE)
+    return part
+
+
+def _on_named_documents(graph: Neighbourhood, similarity: Floats) -> Floats:
+    """Equal mass for each document that the question names; within it, a softmax over its passages."""
+    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
+    documents = np.unique(graph.passage_named[graph.passage_named >= 0])
+    for document in documents:
+        members = np.flatnonzero(graph.passage_named == document)
+        worst = np.nanmin(similarity, initial=0.0)
+        weights = softmax(np.nan_to_num(similarity[members], nan=worst), PASSAGE_TEMPERATURE)
+        part[members] = weights / len(documents)
+    return part
+
+
+def _on_entities(graph: Neighbourhood, fact_weight: Floats) -> Floats:
+    """Each seed fact's weight, shared by its entities, less for entities that many passages mention."""
+    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
+    facts, entities = _unique_rows(graph.fact_entities).T
+    if facts.size == 0:
+        return part
+    share = fact_weight[facts] / np.bincount(facts, minlength=len(fact_weight))[facts]
+    mass = np.bincount(entities, weights=share, minlength=len(graph.entity_ids))
+    mass /= np.maximum(graph.entity_passages, 1) ** HUB_EXPONENT
+    part[len(graph.passage_ids) :] = mass / mass.sum()
+    return part
+
+
+def transition(graph: Neighbourhood) -> csr_array:
+    """The walk's matrix, transposed: column j says where the mass of node j goes. An isolated node's column is 0.
+
+    A mention weighs its entity's inverse document frequency, so that what few passages share leads to few passages.
+    """
+    offset = len(graph.passage_ids)
+    size = offset + len(graph.entity_ids)
+    passages, entities = _unique_rows(graph.mentions).T
+    rarity = np.log1p(graph.passage_total / np.maximum(graph.entity_passages, 1))
+    between = [_undirected(edges) + offset for edges in (graph.relations, graph.same_as)]
+    heads = np.concatenate([passages, *(edges[:, 0] for edges in between)])
+    tails = np.concatenate([entities + offset, *(edges[:, 1] for edges in between)])
+    weights = np.concatenate([rarity[entities], *(np.ones(len(edges)) for edges in between)])
+    rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+    both_ways = np.concatenate([weights, weights])
+    out = np.bincount(columns, weights=both_ways, minlength=size)
+    return csr_array((both_ways / out[columns], (rows, columns)), shape=(size, size))
+
+
+def page_rank(walk: csr_array, restart: Floats) -> Floats:
+    """Where the mass is after the walk; it keeps its sum, because an isolated node's mass goes back to the start."""
+    isolated = np.asarray(walk.sum(axis=0)).ravel() == 0
+    mass = restart
+    for _ in range(ITERATIONS):
+        stranded = mass[isolated].sum()
+        mass = (1 - DAMPING + DAMPING * stranded) * restart + DAMPING * (walk @ mass)
+    return mass
+
+
+def _passage_scores(mass: Floats, similarity: Floats) -> Floats:
+    """Log PageRank and similarity, each scaled to 0..1; an unknown similarity counts as the lowest known one."""
+    reached = mass > _FLOOR
+    if not reached.any():
+        return np.zeros(len(mass))
+    logs = np.log(np.maximum(mass, mass[reached].min()))
+    known = ~np.isnan(similarity)
+    filled = np.where(known, similarity, similarity[known].min()) if known.any() else np.zeros(len(mass))
+    mixed = (_scaled(logs) + SIMILARITY_WEIGHT * _scaled(filled)) / (1 + SIMILARITY_WEIGHT)
+    scores: Floats = mixed
+    return scores
+
+
+def _entity_mass_of_facts(graph: Neighbourhood, entity_mass: Floats) -> Floats:
+    facts, entities = _unique_rows(graph.fact_entities).T
+    return np.bincount(facts, weights=entity_mass[entities], minlength=len(graph.fact_ids))
+
+
+def _scaled(values: Floats) -> Floats:
+    low, high = values.min(), values.max()
+    scaled: Floats = (values - low) / (high - low) if high > low else np.zeros(len(values))
+    return scaled
+
+
+def _unique_rows(edges: Indices) -> Indices:
+    return np.unique(edges.reshape(-1, 2), axis=0)
+
+
+def _undirected(edges: Indices) -> Indices:
+    """Each pair once, smaller position first; no loops."""
+    ordered = np.sort(edges.reshape(-1, 2), axis=1)
+    return _unique_rows(ordered[ordered[:, 0] < ordered[:, 1]])

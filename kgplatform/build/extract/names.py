@@ -163,9 +163,7 @@ def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
         if not _joins(text, tokens, stop):
             break
         word = tokens[stop]["word"]
-        if _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS):
-            stop += 1
-        elif word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS:
+        if _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS) or word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS:
             stop += 1
         elif (after := _past_particles(text, tokens, stop)) is not None:
             stop = after + 1

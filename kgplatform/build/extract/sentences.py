@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 ABBREVIATIONS = frozenset(
-    """adm al approx apr assn aug ave bros brig capt cf cmdr co col corp cpl dec dept dr ed eds eg est etc feb fig fl ft
-    gen gov hon ie inc jan jr jun lt ltd maj messrs mr mrs ms msgr mt nov oct op pp pres prof pvt rep rev sen sep sept
-    sgt sr st ste supt trans univ viz vol vs c""".split()
+    ["adm", "al", "approx", "apr", "assn", "aug", "ave", "bros", "brig", "capt", "cf", "cmdr", "co", "col", "corp", "cpl", "dec", "dept", "dr", "ed", "eds", "eg", "est", "etc", "feb", "fig", "fl", "ft", "gen", "gov", "hon", "ie", "inc", "jan", "jr", "jun", "lt", "ltd", "maj", "messrs", "mr", "mrs", "ms", "msgr", "mt", "nov", "oct", "op", "pp", "pres", "prof", "pvt", "rep", "rev", "sen", "sep", "sept", "sgt", "sr", "st", "ste", "supt", "trans", "univ", "viz", "vol", "vs", "c"]
 )
 LONGEST_SENTENCE = 2000
 """Characters. A longer "sentence" is a table or a text without punctuation; it is cut at the last space before."""

@@ -1,0 +1,78 @@
+"""What an ingest would do: which documents are new or changed, which chunks go and which are still to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kgplatform.build.chunk import chunk_document
+from kgplatform.build.load import load
+from kgplatform.records import Chunk, Document, SkippedFile
+from kgplatform.store import Store
+
+EXTRACTED = "extracted"
+
+
+@dataclass(slots=True)
+class Plan:
+    """The difference between some files and the graph. ``chunks`` are all chunks of the files, in reading order."""
+
+    documents: list[Document] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    chunks: list[tuple[Chunk, Document]] = field(default_factory=list)
+    done: set[str] = field(default_factory=set)
+    written: list[tuple[Document, list[Chunk]]] = field(default_factory=list)
+    stale_chunks: list[str] = field(default_factory=list)
+    gone_documents: list[str] = field(default_factory=list)
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+
+    @property
+    def pending(self) -> list[tuple[Chunk, Document]]:
+        """The chunks that nothing was extracted from yet."""
+        return [(chunk, document) for chunk, document in self.chunks if chunk.id not in self.done]
+
+
+def make_plan(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Plan:
+    """Load ``paths`` and compare them with the graph; nothing is written."""
+    plan = Plan()
+    for item in load(paths):
+        if isinstance(item, SkippedFile):
+            plan.skipped.append(item)
+        else:
+            plan.documents.append(item)
+    known = _known(store, {document.source for document in plan.documents})
+    for document in plan.documents:
+        _compare(plan, document, chunk_document(document, max_tokens), known.pop(document.id, None))
+    # What a file of several documents held before, and does not any more.
+    for document_id, (_, chunks) in sorted(known.items()):
+        plan.gone_documents.append(document_id)
+        plan.stale_chunks += sorted(chunks)
+    return plan
+
+
+Known = dict[str, tuple[str, dict[str, str]]]
+"""Documents by id: the hash of their text, and the states of their chunks by id."""
+
+
+def _known(store: Store, sources: Iterable[str]) -> Known:
+    rows = store.read("build/existing_chunks", sources=sorted(sources))
+    return {row["id"]: (row["sha256"], dict(row["chunks"])) for row in rows}
+
+
+def _compare(plan: Plan, document: Document, chunks: list[Chunk], known: tuple[str, dict[str, str]] | None) -> None:
+    plan.chunks += [(chunk, document) for chunk in chunks]
+    sha256, states = known or ("", {})
+    wanted = {chunk.id for chunk in chunks}
+    plan.done |= {each for each in wanted if states.get(each) == EXTRACTED}
+    plan.stale_chunks += sorted(set(states) - wanted)
+    if known is None:
+        plan.added += 1
+    elif sha256 != document.sha256 or set(states) != wanted:
+        plan.changed += 1
+    else:
+        plan.unchanged += 1
+        return
+    plan.written.append((document, chunks))

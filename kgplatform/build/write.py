@@ -1,0 +1,114 @@
+"""Rows into Neo4j: in one transaction, all that some chunks say and the word that they are done."""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections.abc import Sequence
+
+from kgplatform.build.rows import Rows, ordered
+from kgplatform.records import Chunk, Document
+from kgplatform.store import Parameters, Row, Store
+
+Statement = tuple[str, Parameters]
+_STATEMENT_ROWS = 1000
+
+
+def write_documents(store: Store, written: Sequence[tuple[Document, list[Chunk]]]) -> None:
+    """Documents, their chunks and the reading order, in one transaction."""
+    statements: list[Statement] = [
+        ("build/documents", {"rows": [_document_row(document, chunks) for document, chunks in written]})
+    ]
+    rows = [_chunk_row(chunk) for _, chunks in written for chunk in chunks]
+    following = [
+        {"id": one.id, "next": other.id}
+        for _, chunks in written
+        for one, other in zip(chunks, chunks[1:], strict=False)
+    ]
+    statements += _slices("build/chunks", rows) + _slices("build/next_chunks", following)
+    store.write(*statements)
+
+
+def extraction_statements(rows: Rows, states: Sequence[Row]) -> list[Statement]:
+    """The statements that write ``rows`` and record the ``states`` of the chunks that they came from."""
+    return [
+        *_slices("build/entities", ordered(rows.entities)),
+        *_slices("build/key_elements", ordered(rows.key_elements)),
+        *_slices("build/mentions", ordered(rows.mentions)),
+        *_slices("build/triples", ordered(rows.triples)),
+        *_slices("build/attributes", ordered(rows.attributes)),
+        *_slices("build/atomic_facts", ordered(rows.atomic_facts)),
+        *_slices("build/chunk_states", states),
+    ]
+
+
+def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
+    return [(name, {"rows": rows[i : i + _STATEMENT_ROWS]}) for i in range(0, len(rows), _STATEMENT_ROWS)]
+
+
+def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
+    return {
+        "id": document.id,
+        "name": document.name,
+        "uri": document.uri,
+        "source": document.source,
+        "sha256": document.sha256,
+        "characters": len(document.text),
+        "tokens": sum(chunk.tokens for chunk in chunks),
+    }
+
+
+def _chunk_row(chunk: Chunk) -> Row:
+    return {
+        "id": chunk.id,
+        "document": chunk.document_id,
+        "name": chunk.name,
+        "text": chunk.text,
+        "index": chunk.index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "page": chunk.page,
+        "tokens": chunk.tokens,
+    }
+
+
+class Writer:
+    """Writes transactions in the order given, on a thread of its own, so that the next is prepared meanwhile.
+
+    A failed write is raised by the next ``put``, or on leaving the ``with`` block.
+    """
+
+    def __init__(self, store: Store, ahead: int = 2) -> None:
+        self._store = store
+        self._queue: queue.Queue[list[Statement] | None] = queue.Queue(maxsize=ahead)
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._work,), daemon=True)
+
+    def __enter__(self) -> Writer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.put(None)
+        self._thread.join()
+        self._raise()
+
+    def put(self, statements: list[Statement]) -> None:
+        """Queue one transaction; waits while two are ahead of it."""
+        self._raise()
+        if statements:
+            self._queue.put(statements)
+
+    def _work(self) -> None:
+        while (statements := self._queue.get()) is not None:
+            if self._error is None:
+                try:
+                    self._store.write(*statements)
+                except Exception as error:  # noqa: BLE001 - carried to the caller's thread, and raised there
+                    self._error = error
+
+    def _raise(self) -> None:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error

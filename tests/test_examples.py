@@ -1,0 +1,161 @@
+"""The sample corpus: what its recording and its questions say must stand in its documents."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgplatform.build.bound import accepted, bound
+from kgplatform.build.extract.shape import read_extraction
+from kgplatform.build.load import load
+from kgplatform.build.schema import load_schema
+from kgplatform.records import Document
+from kgplatform.text import normalise_name
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+MADE = [".pdf", ".docx"]
+
+
+def _lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (EXAMPLES / name).read_text(encoding="utf-8").splitlines()]
+
+
+def _squash(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _name_in_recording(document: Document) -> str:
+    return document.name if document.uri != document.source else document.source.rsplit("/", 1)[1]
+
+
+@pytest.fixture(scope="module")
+def loaded() -> list[Any]:
+    return list(load([EXAMPLES / "corpus"]))
+
+
+@pytest.fixture(scope="module")
+def texts(loaded: list[Any]) -> dict[str, str]:
+    return {_name_in_recording(each): _squash(each.text) for each in loaded if isinstance(each, Document)}
+
+
+RECORDED = _lines("extraction.jsonl")
+QUESTIONS = _lines("questions.jsonl")
+FACTS = {line["document"]: {fact["text"] for fact in line["facts"]} for line in RECORDED}
+
+
+def test_every_document_loads(loaded: list[Any], texts: dict[str, str]) -> None:
+    assert [each for each in loaded if not isinstance(each, Document)] == []
+    assert 15 <= len(texts) <= 25
+    assert all(120 <= len(text.split()) <= 450 for text in texts.values())
+
+
+def test_formats_pages_and_scripts(loaded: list[Any], texts: dict[str, str]) -> None:
+    suffixes = {Path(each.source).suffix for each in loaded}
+    assert suffixes == {".txt", ".md", ".html", ".pdf", ".docx", ".json", ".jsonl"}
+    assert max(len(each.pages) for each in loaded) == 3
+    assert "câble" in texts["Cable_francais_de_1869.txt"]
+    assert "São Vicente" in texts["The South Atlantic cable of 1874"]
+
+
+def test_what_surrounds_a_page_is_not_its_text(texts: dict[str, str]) -> None:
+    pages = texts["Gutta-percha.html"] + texts["Valentia_and_Hearts_Content.html"]
+    assert not re.search("newsletter|Privacy|All people|Opening hours|dead ends", pages)
+
+
+def test_the_folder_stays_small() -> None:
+    assert sum(path.stat().st_size for path in EXAMPLES.rglob("*") if path.is_file()) < 300_000
+
+
+def test_every_document_is_recorded_once(texts: dict[str, str]) -> None:
+    assert sorted(line["document"] for line in RECORDED) == sorted(texts)
+
+
+@pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["document"])
+def test_every_quote_stands_in_its_document(line: dict[str, Any], texts: dict[str, str]) -> None:
+    text = texts[line["document"]]
+    quotes = [item["quote"] for kind in ("entities", "attributes", "triples", "facts") for item in line[kind]]
+    quotes += [proposal["example"] for proposal in line["proposals"]]
+    assert [quote for quote in quotes if _squash(quote) not in text or not quote.strip()] == []
+
+
+@pytest.mark.parametrize("line", RECORDED, ids=lambda line: line["document"])
+def test_a_recording_agrees_with_itself(line: dict[str, Any]) -> None:
+    names = [normalise_name(entity["name"]) for entity in line["entities"]]
+    used = [name for triple in line["triples"] for name in (triple["subject"], triple["object"])]
+    used += [attribute["entity"] for attribute in line["attributes"]]
+    assert len(set(names)) == len(names)
+    assert {normalise_name(name) for name in used} <= set(names)
+    assert all(fact["key_elements"] for fact in line["facts"])
+    assert len(line["triples"]) >= 10
+    assert len(line["facts"]) >= 6
+
+
+def test_a_name_has_one_type() -> None:
+    pairs = {(normalise_name(entity["name"]), entity["type"]) for line in RECORDED for entity in line["entities"]}
+    assert len(pairs) == len({name for name, _ in pairs})
+
+
+def test_the_schema_keeps_everything_and_grows_on_the_way(loaded: list[Any]) -> None:
+    """In reading order: what a document says is allowed by ``general`` and by what earlier documents proposed."""
+    by_name = {line["document"]: line for line in RECORDED}
+    schema, proposals, grown = load_schema("general"), [], []
+    for document in loaded:
+        line = by_name[_name_in_recording(document)]
+        extraction = read_extraction({key: value for key, value in line.items() if key != "document"})
+        assert extraction.malformed == ()
+        assert bound(extraction, schema, "strict")[1].dropped == 0, line["document"]
+        proposals += [(document.id, document.id, proposal) for proposal in extraction.proposals]
+        expansions = accepted(proposals, schema, threshold=0.9, min_support=2)
+        schema = schema.with_expansions(expansions)
+        grown += [expansion.name for expansion in expansions]
+    predicates = {triple["predicate"] for line in RECORDED for triple in line["triples"]}
+    assert grown == ["commanded", "laid_by", "landed_at", "buried_in"]
+    assert predicates >= set(grown)
+
+
+def test_documents_share_entities() -> None:
+    documents: dict[str, set[str]] = {}
+    for line in RECORDED:
+        for entity in line["entities"]:
+            documents.setdefault(normalise_name(entity["name"]), set()).add(line["document"])
+    assert len(documents["great eastern"]) >= 4
+    assert sum(len(found) > 1 for found in documents.values()) >= 40
+
+
+def test_there_are_twenty_questions() -> None:
+    assert len({question["id"] for question in QUESTIONS}) == len(QUESTIONS) == 20
+    assert len({question["question"] for question in QUESTIONS}) == 20
+    assert {question["hops"] for question in QUESTIONS} == {2, 3}
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
+def test_a_question_needs_all_its_documents(question: dict[str, Any], texts: dict[str, str]) -> None:
+    documents, facts = question["documents"], set(question["facts"])
+    assert len(documents) == len(set(documents)) >= max(2, question["hops"] - 1)
+    assert set(documents) <= set(texts)
+    assert facts <= set.union(*(FACTS[document] for document in documents))
+    assert all(facts & FACTS[document] for document in documents)
+    assert not any(facts <= stated for stated in FACTS.values())
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
+def test_the_answer_stands_in_a_named_document(question: dict[str, Any], texts: dict[str, str]) -> None:
+    assert any(question["answer"] in texts[document] for document in question["documents"])
+    assert any(question["answer"] in fact for fact in question["facts"])
+    assert question["answer"].casefold() not in question["question"].casefold()
+
+
+def test_the_binary_files_can_be_made_again(tmp_path: Path) -> None:
+    write_documents = runpy.run_path(str(EXAMPLES / "make_documents.py"))["write_documents"]
+    first = write_documents(tmp_path / "first")
+    second = write_documents(tmp_path / "second")
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    committed = sorted(path for path in (EXAMPLES / "corpus").iterdir() if path.suffix in MADE)
+    assert sorted(path.name for path in first) == [path.name for path in committed]
+    made = [(each.name, each.text, each.pages) for each in load([tmp_path / "first"])]
+    assert made == [(each.name, each.text, each.pages) for each in load(committed)]
