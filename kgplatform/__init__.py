@@ -1,0 +1,92 @@
+"""kgplatform: documents into a Neo4j knowledge graph, and answers out of it.
+
+Public names are loaded when they are first used, so that the command line answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgplatform.build.report import Estimate, IngestReport
+    from kgplatform.build.schema import Schema, load_schema
+    from kgplatform.client import KnowledgeGraph, connect
+    from kgplatform.errors import (
+        BudgetError,
+        DocumentError,
+        EmbeddingMismatchError,
+        InputError,
+        KgError,
+        ModelError,
+        ReplyError,
+        SchemaError,
+        ServerError,
+        SettingError,
+        StatementError,
+        StoreError,
+    )
+    from kgplatform.records import Answer, Citation, FoundFact, Passage, SearchResult, Step, Usage
+    from kgplatform.store import trace
+
+_HOMES = {
+    "kgplatform.build.report": ("Estimate", "IngestReport"),
+    "kgplatform.build.schema": ("Schema", "load_schema"),
+    "kgplatform.client": ("KnowledgeGraph", "connect"),
+    "kgplatform.errors": (
+        "BudgetError",
+        "DocumentError",
+        "EmbeddingMismatchError",
+        "InputError",
+        "KgError",
+        "ModelError",
+        "ReplyError",
+        "SchemaError",
+        "ServerError",
+        "SettingError",
+        "StatementError",
+        "StoreError",
+    ),
+    "kgplatform.records": ("Answer", "Citation", "FoundFact", "Passage", "SearchResult", "Step", "Usage"),
+    "kgplatform.store": ("trace",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Answer",
+    "BudgetError",
+    "Citation",
+    "DocumentError",
+    "EmbeddingMismatchError",
+    "Estimate",
+    "FoundFact",
+    "IngestReport",
+    "InputError",
+    "KgError",
+    "KnowledgeGraph",
+    "ModelError",
+    "Passage",
+    "ReplyError",
+    "Schema",
+    "SchemaError",
+    "SearchResult",
+    "ServerError",
+    "SettingError",
+    "StatementError",
+    "Step",
+    "StoreError",
+    "Usage",
+    "connect",
+    "load_schema",
+    "trace",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'kgplatform' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

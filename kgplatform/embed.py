@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.errors import ModelError, SettingError
+from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger
 from kgplatform.llm_wire import BadAnswerError, Wire
 from kgplatform.minilm import WIDTH, MiniLM
@@ -55,7 +56,7 @@ class Encoder(Protocol):
 
 class LocalEmbedder:
     """``local:MODEL``, loaded on the first use: the bundled all-MiniLM-L6-v2, or any sentence-transformers model
-    by path or hub name. Nothing is printed. A text that occurs twice is embedded once; long ones are cut, not truncated.
+    by path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its end.
     """
 
     def __init__(self, model: str, *, batch: int) -> None:
@@ -171,7 +172,7 @@ class OpenAIEmbedder:
             self._ledger.add(_STAGE, _usage(answer, texts))
             return _vectors(answer, len(texts))
 
-        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        body = {"model": self._model, "input": texts}
         vectors: Vectors = self._wire.post("/embeddings", body, stage=_STAGE, before=self._ledger.check, read=read)
         self._dimension = self._dimension or vectors.shape[1]
         if vectors.shape[1] != self._dimension:
@@ -195,8 +196,6 @@ def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
     if kind == "openai":
         return _openai(model or OPENAI_DEFAULT, settings, ledger)
     if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
-        from kgplatform.testing import HashEmbedder
-
         return HashEmbedder(int(model))
     raise SettingError(
         f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION."
@@ -243,8 +242,8 @@ def _sentence(model: str) -> SentenceEncoder:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
     try:
         return SentenceEncoder(SentenceTransformer(model))
     except (OSError, ValueError, KeyError, ImportError) as error:

@@ -13,9 +13,12 @@ _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THOUGHT_START = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _CLOSERS = {"{": "}", "[": "]"}
-_PLAIN = re.compile(r'[^\[\]{}",:]+')
+_ANSWER_FIRST = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
+# A bracket that opens JSON, and not an aside in a sentence.
+_OPENING = re.compile(r"""\{\s*(?:["'}]|\w+\s*:|$)|\[\s*(?:["'\[{\]]|$)""")
+_STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _DEEPEST = 200
-_MOST_PIECES = 50
+_MOST_BRACKETS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +32,15 @@ class Piece:
 def without_thoughts(text: str, *, cut_off: bool) -> str:
     """``text`` less what reasoning models write before they answer, also where one of the two tags is missing.
 
-    A thought without an end in a text that was cut off leaves nothing: the model had not begun to answer.
+    Tags inside of an answer stay. A thought without an end in a text that was cut off leaves nothing: the model had
+    not begun to answer.
     """
-    text = _THOUGHT.sub("", text)
-    end = None
-    for end in _THOUGHT_END.finditer(text):
-        pass
-    if end is not None:
-        text = text[end.end() :]
+    while (thought := _THOUGHT.search(text)) and "{" not in text[: thought.start()]:
+        text = text[: thought.start()] + text[thought.end() :]
+    if _ANSWER_FIRST.match(text):
+        return text
+    ends = [found.end() for found in _THOUGHT_END.finditer(text)]
+    text = text[ends[-1] :] if ends else text
     start = _THOUGHT_START.search(text)
     if start is None or 0 <= text.find("{") < start.start():
         return text
@@ -47,14 +51,19 @@ def pieces(text: str) -> list[Piece]:
     """The outermost JSON-like parts of ``text``, largest first; where two are as long, the later one first."""
     found: list[tuple[int, Piece]] = []
     at = 0
-    while len(found) < _MOST_PIECES and (start := _next_bracket(text, at)) >= 0:
+    for _ in range(_MOST_BRACKETS):
+        start = _next_bracket(text, at)
+        if start < 0:
+            break
         end = _closing(text, start)
-        if end < 0:
-            found.append((start, Piece(text[start:], whole=False)))
-            at = start + 1 if not found[:-1] and text[start] == "[" else len(text)
-        else:
+        if end > 0:
             found.append((start, Piece(text[start:end], whole=True)))
             at = end
+        elif _OPENING.match(text, start):
+            found.append((start, Piece(text[start:], whole=False)))
+            break
+        else:
+            at = start + 1
     return [piece for start, piece in sorted(found, key=lambda item: (-len(item[1].text), -item[0]))]
 
 
@@ -147,9 +156,6 @@ def _closing(text: str, start: int) -> int:
                 return at + 1
         at += 1
     return -1
-
-
-_STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
 def _string_end(text: str, start: int) -> int:

@@ -193,7 +193,7 @@ def _interrupted(error: BaseException) -> ModelError:
 
 def _sendable(message: dict[str, str]) -> dict[str, str]:
     """``message`` without half surrogate pairs, which no JSON body in UTF-8 can carry."""
-    return {name: value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for name, value in message.items()}
+    return {name: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for name, text in message.items()}
 
 
 def _blamed(error: RefusedError, body: dict[str, Any]) -> str | None:

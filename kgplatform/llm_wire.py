@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.settings import Settings
@@ -78,7 +78,7 @@ class Wire:
         self._settings = settings
         self._sleep = sleep
         self._pause = Pause(clock, sleep)
-        self._backoff = wait_exponential_jitter(initial=backoff, max=_LONGEST_BACKOFF, jitter=backoff)
+        self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
         self._slots = threading.BoundedSemaphore(settings.concurrency)
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
@@ -202,7 +202,7 @@ def _refusal(error: openai.APIError, said: str, where: str, model: str) -> Refus
     if error.code == "context_length_exceeded" or _TOO_LONG.search(said.lower()):
         sentence = f"{where}: the prompt is longer than {model} takes; set a smaller KGPLATFORM_CHUNK_TOKENS. {said}"
         return RefusedError(sentence, None, too_long=True)
-    named = [name for name in ("response_format", "temperature", "encoding_format") if name in said]
+    named = [name for name in ("response_format", "temperature") if name in said]
     parameter = error.param or (named[0] if named else None)
     return RefusedError(f"{where}: it refused the request. {said}", parameter, too_long=False)
 

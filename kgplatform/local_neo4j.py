@@ -27,9 +27,9 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from kgplatform.errors import ServerError
 from kgplatform.neo4j_config import (
+    ensure_password,
     has_store,
     java_environment,
-    ensure_password,
     set_password_arguments,
     write_configuration,
 )
@@ -43,7 +43,7 @@ _USERNAME = "neo4j"
 _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
 _POLL = 0.05
-_FULL = 4_000_000
+_LEAST_SPACE = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +160,13 @@ class LocalNeo4j:
             except StartError as error:
                 if not starts_left or error.fault not in (Fault.PORT, Fault.JAR):
                     raise
+                self._report("A port was lost, or a program file is damaged; trying once more …")
                 taken |= {ports.bolt, ports.http} if error.fault is Fault.PORT else set()
                 recheck = error.fault is Fault.JAR
         raise AssertionError("the last start returns or raises")
 
     def _start_on(self, ports: Ports, jars: list[Path]) -> ServerRecord:
+        self._check_disk()
         self._clear_run_folder()
         arguments = write_configuration(self._home, self._settings, ports, jars)
         ensure_password(self._home)
@@ -209,10 +211,8 @@ class LocalNeo4j:
         """A runtime that is missing or made for another machine is no fault of the home folder."""
         try:
             yield
-        except (FileNotFoundError, PermissionError) as error:
-            raise self._start_error(Fault.JAVA) from error
         except OSError as error:
-            if error.errno != errno.ENOEXEC:
+            if str(error.filename) != str(self._java):
                 raise
             raise self._start_error(Fault.JAVA) from error
 
@@ -233,6 +233,7 @@ class LocalNeo4j:
         while not self._answers(record):
             if not record.lives():
                 raise self._died()
+            self._check_disk(self._log_text())
             if time.monotonic() > deadline:
                 raise ServerError(
                     f"Neo4j did not answer within {limit:g} s; set KGPLATFORM_NEO4J_START_TIMEOUT higher if this "
@@ -262,12 +263,13 @@ class LocalNeo4j:
         self._record_file.unlink(missing_ok=True)
 
     def _died(self) -> StartError:
-        """The log may be silent about a full disk that it lies on itself."""
         text = self._log_text()
-        fault = find_fault(text)
-        if fault is Fault.UNKNOWN and shutil.disk_usage(self._home).free < _FULL:
-            fault = Fault.DISK
-        return self._start_error(fault, last_reason(text))
+        return self._start_error(find_fault(text), last_reason(text))
+
+    def _check_disk(self, log_text: str = "") -> None:
+        """Neo4j waits for ever, and may not even log it, when the disk is full while it starts."""
+        if shutil.disk_usage(self._home).free < _LEAST_SPACE or find_fault(log_text) is Fault.DISK:
+            raise self._start_error(Fault.DISK)
 
     def _start_error(self, fault: Fault, reason: str = "") -> StartError:
         why = fault.value.format(home=self._home, jars=self._settings.jar_folder, reason=reason)

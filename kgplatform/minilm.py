@@ -51,8 +51,7 @@ class MiniLM:
         self._positions = weights["embeddings.position_embeddings.weight"] + types
         self._norm = _pair(weights, "embeddings.LayerNorm")
         self._layers = [_layer(weights, f"encoder.layer.{number}.") for number in range(_LAYERS)]
-        start, end = self._tokenizer.token_to_id("[CLS]"), self._tokenizer.token_to_id("[SEP]")
-        self._start, self._end = int(start), int(end)
+        self._start, self._end = self._tokenizer.encode("").ids
 
     def embed(self, texts: Sequence[str], batch: int) -> Vectors:
         """``(n, 384)``, rows of length 1; at most ``batch`` texts at once. A text longer than the model reads is cut
@@ -222,7 +221,7 @@ def _one_blas_thread() -> Iterator[None]:
     BLAS threads wait for each other by spinning, which on a busy machine makes a question eight times slower.
     """
     global _blas_users, _blas_limit
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
     with _blas_lock:
         if _blas_users == 0:

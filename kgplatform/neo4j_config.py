@@ -29,6 +29,7 @@ server.logs.config=conf/server-logs.xml
 server.logs.user.config=conf/user-logs.xml
 dbms.security.auth_enabled=true
 dbms.security.allow_csv_import_from_file_urls=false
+internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0
 dbms.usage_report.enabled=false
 client.allow_telemetry=false
 db.logs.query.enabled=OFF

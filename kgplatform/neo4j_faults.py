@@ -9,7 +9,7 @@ from kgplatform.errors import ServerError
 
 
 class Fault(Enum):
-    """A cause that people can act on. The value ends the sentence for them, with ``{home}`` and ``{jars}`` filled in."""
+    """A cause that people can act on. The value ends the sentence for them, with ``{home}`` and ``{jars}`` set."""
 
     DISK = "the disk of {home} is full; make room, or choose another place with KGPLATFORM_HOME"
     PORT = "its ports were taken by another program at the same moment; run it again"

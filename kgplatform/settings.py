@@ -56,7 +56,8 @@ class Settings(BaseSettings):
     embedder: str = _setting(
         "auto",
         "Embedding model: local:NAME (sentence-transformers), openai:NAME, or auto: local:all-MiniLM-L6-v2 if the "
-        "extra `local` is installed, else openai:text-embedding-3-small if there is a key.",
+        "extra `local` is installed, else openai:text-embedding-3-small if there is a key. hash:DIMENSION (hashed "
+        "words, no model) is for tests.",
     )
     embed_batch: int = _setting(128, "Texts per embedding call.", unit="texts", gt=0)
 

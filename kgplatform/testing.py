@@ -1,22 +1,26 @@
-"""Test doubles (skeleton; OpenAIServer comes)."""
+"""Test doubles that work: a chat that plays a script, an embedder without a model, a server on loopback.
+
+>>> chat = ScriptedChat(["Paris"])
+>>> chat.send([{"role": "user", "content": "The capital of France?"}], stage="answer").text
+'Paris'
+"""
 
 from __future__ import annotations
 
-import hashlib
-import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Reply
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
-from kgplatform.text import count_tokens, normalise_name
+from kgplatform.testing_server import Fault, OpenAIServer, RecordedRequest
+from kgplatform.text import count_tokens
 
-_WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")
+__all__ = ["Fault", "HashEmbedder", "OpenAIServer", "RecordedRequest", "ScriptedChat", "SentMessages"]
+
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,50 +33,36 @@ class SentMessages:
 
 
 class ScriptedChat:
-    """A ``Chat`` that answers from a list, in order, or by a function of the messages; it records each call."""
+    """A ``Chat`` that answers from a list, in order, or by a function of the messages. ``calls`` has what was sent.
 
-    def __init__(self, answers: Sequence[str | Reply] | Callable[[Messages], str | Reply], model: str = "scripted") -> None:
+    Several threads may use it; a list is then played in the order in which they come.
+    """
+
+    def __init__(
+        self, answers: Sequence[str | Reply] | Callable[[Messages], str | Reply], *, model: str = "scripted"
+    ) -> None:
         self.model = model
         self.calls: list[SentMessages] = []
         self._answers = answers
         self._lock = threading.Lock()
 
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
-        """The next answer. Raises ``AssertionError`` where the script has none."""
+        """The next answer. Raises ``AssertionError`` where the script is at its end."""
         with self._lock:
-            index = len(self.calls)
+            number = len(self.calls)
             self.calls.append(SentMessages([dict(message) for message in messages], stage, json_mode))
-        if callable(self._answers):
-            answer = self._answers(messages)
-        elif index < len(self._answers):
-            answer = self._answers[index]
-        else:
-            raise AssertionError(
-                f"The script has {len(self._answers)} answers, and this is call {index + 1} (stage {stage}): "
-                f"{messages[-1]['content'][:200]!r}"
-            )
+        answer = self._answers(messages) if callable(self._answers) else self._scripted(number, messages, stage)
         if isinstance(answer, Reply):
             return answer
         sent = sum(count_tokens(message["content"]) for message in messages)
         return Reply(answer, Usage(1, sent, count_tokens(answer)), cut_off=False)
 
-
-class HashEmbedder:
-    """An ``Embedder`` without a model: a bag of hashed words. Texts that share words are near; always the same."""
-
-    def __init__(self, dimension: int = 64) -> None:
-        self.name = f"hash:{dimension}"
-        self._dimension = dimension
-
-    @property
-    def dimension(self) -> int:
-        return self._dimension
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """``(n, dimension)``, rows of length 1."""
-        vectors = np.zeros((len(texts), self._dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            for word in _WORD.findall(normalise_name(text)) or [""]:
-                digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                vectors[row, int.from_bytes(digest, "big") % self._dimension] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True) if len(texts) else vectors
+    def _scripted(self, number: int, messages: Messages, stage: str) -> str | Reply:
+        answers = self._answers
+        if callable(answers) or number >= len(answers):
+            length = 0 if callable(answers) else len(answers)
+            last = messages[-1]["content"][:_SHOWN]
+            raise AssertionError(
+                f"The script has {length} answers, and call {number + 1} came, stage {stage}: {last!r}"
+            )
+        return answers[number]

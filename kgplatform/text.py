@@ -7,6 +7,7 @@ import re
 import unicodedata
 
 _SPACE = re.compile(r"\s+")
+_ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
 # A run of letters, a run of digits, or one other visible character; letters of scripts written without spaces
 # (Han, Kana, Hangul, Thai) count one by one.
 _PIECE = re.compile(
@@ -31,6 +32,11 @@ def normalise_name(name: str) -> str:
     folded = unicodedata.normalize("NFKC", name).casefold()
     # Case folding can undo the composition (as for U+0130), so that a second fold would differ: compose again.
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", folded)).strip()
+
+
+def title_key(title: str) -> str:
+    """The identity of a title as a question would say it: normalised, without a trailing "(film)" or the like."""
+    return normalise_name(_ASIDE.sub("", title)) or normalise_name(title)
 
 
 def node_id(*parts: object) -> str:

@@ -1,4 +1,4 @@
-"""The jar folder, against a real Maven repository on loopback that serves the real files, whole or spoilt."""
+"""The jar folder: filled from a Maven repository, checked, mended, shared."""
 
 from __future__ import annotations
 
@@ -6,69 +6,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
+from jar_repository import JARS, ROOT, Repository, flipped, linked_jars, one_jar, serve, spoil, use_repository
 
 from kgplatform.errors import ServerError
 from kgplatform.neo4j_install import VERSION, Jar, install, locked_jars
 
-ROOT = Path(__file__).parents[1]
-JARS = Path(os.environ.get("KGPLATFORM_NEO4J_JARS") or ROOT / ".kgplatform" / "jars")
-
-
-@dataclass
-class Repository:
-    """What was asked for, and how the answers are spoilt: not, ``flip``, ``cut`` or ``missing``."""
-
-    url: str = ""
-    fault: str = ""
-    asked: list[str] = field(default_factory=list)
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    def __init__(self, *args: object, repository: Repository) -> None:
-        self.repository = repository
-        super().__init__(*args, directory=str(JARS))  # type: ignore[arg-type]  # what socketserver passes through
-
-    def do_GET(self) -> None:
-        path = self.path.lstrip("/")
-        if not path.endswith(".jar") or self.repository.fault == "missing":
-            self.send_error(404)
-            return
-        self.repository.asked.append(path)
-        body = (JARS / path).read_bytes()
-        if self.repository.fault == "flip":
-            body = body[:100] + bytes([body[100] ^ 1]) + body[101:]
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if self.repository.fault == "cut" else body)
-
-    def log_message(self, *args: object) -> None:
-        pass
-
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
-    found = Repository()
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, repository=found)) as server:
-        found.url = f"http://127.0.0.1:{server.server_port}"
-        use_repository(tmp_path, monkeypatch, found.url)
-        thread = Thread(target=server.serve_forever)
-        thread.start()
+    with serve(tmp_path, monkeypatch) as found:
         yield found
-        server.shutdown()
-        thread.join()
-
-
-def use_repository(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
-    (folder / "jgo.conf").write_text(f"[repositories]\ncentral = {url}\n")
-    monkeypatch.setenv("JGO_CONFIG_FILE", str(folder / "jgo.conf"))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -80,32 +30,6 @@ def _real_jars() -> None:
 def folder(tmp_path: Path) -> Path:
     """A complete jar folder, by hard links: replace a file in it, never write into one."""
     return linked_jars(tmp_path / "jars")
-
-
-def linked_jars(target: Path) -> Path:
-    for jar in locked_jars():
-        (target / jar.path).parent.mkdir(parents=True, exist_ok=True)
-        os.link(JARS / jar.path, target / jar.path)
-    install(target, lambda line: None)
-    return target
-
-
-def spoil(path: Path, content: bytes, *, same_time: bool = False) -> None:
-    before = path.stat()
-    path.unlink()
-    path.write_bytes(content)
-    if same_time:
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-def flipped(path: Path) -> bytes:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    return bytes(content)
-
-
-def one_jar(artifact: str = "jctools-core") -> Jar:
-    return next(jar for jar in locked_jars() if jar.artifact == artifact)
 
 
 def test_lock_file_names_each_jar_once_with_its_checksum() -> None:
@@ -202,7 +126,7 @@ def test_two_processes_fetch_each_file_once(folder: Path, repository: Repository
     gone = locked_jars()[::20]
     for jar in gone:
         (folder / jar.path).unlink()
-    code = "import sys; from pathlib import Path; from kgplatform.neo4j_install import install; install(Path(sys.argv[1]), print)"
+    code = "import sys, pathlib, kgplatform.neo4j_install as n; n.install(pathlib.Path(sys.argv[1]), print)"
     command = [sys.executable, "-c", code, str(folder)]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [process.wait(60) for process in both] == [0, 0]

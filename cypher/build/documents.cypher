@@ -1,10 +1,11 @@
 // Documents, new or changed.
 // mode: write
-// param $rows: list<map>: id, name, uri, source, sha256, characters, tokens
+// param $rows: list<map>: id, name, key, uri, source, sha256, characters, tokens
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 ON CREATE SET d.addedAt = datetime()
 SET d.name = row.name,
+    d.key = row.key,
     d.uri = row.uri,
     d.source = row.source,
     d.sha256 = row.sha256,

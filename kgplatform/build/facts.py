@@ -24,6 +24,9 @@ _NEAR = 85.0
 
 _SHORTEST_NEAR = 12
 _SHORTEST_NEAR_UNSPACED = 6
+_LONGEST_NEAR = 1000
+"""Longer words are looked for to the letter and folded only: the time for near ones grows with the product."""
+
 _SHORTEST_INSIDE = 4
 _DIGITS = re.compile(r"\d+")
 _OMISSION = re.compile(r"\[?(?:\.\.\.|…)\]?")
@@ -45,7 +48,7 @@ def find_words(words: str, text: str) -> Place | None:
     differ by few letters and by no number.
     """
     words = words.strip()
-    if not words:
+    if not _says_something(words):
         return None
     return _first(words, text) or _folded(words, text) or _with_omission(words, text) or _near(words, text)
 
@@ -77,7 +80,7 @@ def find_names(name: str, text: str) -> list[Place]:
     A name begins and ends where words do. A short name in capitals is not its lower-case word ("IT", "it").
     """
     name = name.strip()
-    if not name:
+    if not _says_something(name):
         return []
     exact = [Place(start, end, True) for start, end in _occurrences(name, text) if is_bounded(text, start, end)]
     return exact or [
@@ -85,6 +88,10 @@ def find_names(name: str, text: str) -> list[Place]:
         for start, end in _folded_occurrences(name, text)
         if is_bounded(text, start, end) and not (_is_acronym(name) and text[start:end].islower())
     ]
+
+
+def _says_something(words: str) -> bool:
+    return any(letter.isalnum() for letter in words)
 
 
 def _occurrences(words: str, text: str) -> Iterator[tuple[int, int]]:
@@ -121,7 +128,8 @@ def _best_span(spans: Iterator[tuple[int, int]], words: str, text: str) -> tuple
     for start, end in spans:
         if is_bounded(text, start, end):
             return start, end
-        inside = inside or (start, end)
+        if with_marks(text, end) == end:
+            inside = inside or (start, end)
     return inside if len(words) >= _SHORTEST_INSIDE else None
 
 
@@ -142,23 +150,23 @@ def _with_omission(words: str, text: str) -> Place | None:
 def _near(words: str, text: str) -> Place | None:
     wanted, folded = fold_words(words), fold(text)
     shortest = _SHORTEST_NEAR_UNSPACED if is_unspaced(words) else _SHORTEST_NEAR
-    if not shortest <= len(wanted) <= len(folded.text):
+    if not shortest <= len(wanted) <= min(_LONGEST_NEAR, len(folded.text)):
         return None
     found = fuzz.partial_ratio_alignment(wanted, folded.text, score_cutoff=_NEAR)
     if found is None or found.dest_end <= found.dest_start:
         return None
     start, end = folded.origins[found.dest_start], folded.origins[found.dest_end - 1] + 1
     start, end = _widen(text, start, end)
-    if set(_DIGITS.findall(wanted)) - set(_DIGITS.findall(fold_words(text[start:end]))):
+    if start >= end or set(_DIGITS.findall(wanted)) - set(_DIGITS.findall(fold_words(text[start:end]))):
         return None
     return Place(start, end, exact=False)
 
 
 def _widen(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends and with the whole of the words that it cuts."""
-    while start < end and text[start].isspace():
+    """The span without punctuation and space at its ends, and with the whole of the words that it cuts."""
+    while start < end and not text[start].isalnum():
         start += 1
-    while end > start and text[end - 1].isspace():
+    while end > start and not text[end - 1].isalnum():
         end -= 1
     while not is_bounded(text, start, len(text)):
         start -= 1

@@ -35,8 +35,8 @@ from kgplatform.settings import Settings
 from kgplatform.store import Row, Store
 
 WINDOW = 64
-"""Chunks that see the same schema. What they propose counts from the next window on, so that the graph does not
-depend on which of them was read first."""
+"""Chunks that are read at once and see the same schema. What they propose counts from the next window on, so that the
+graph does not depend on which of them was read first. An extractor that reads one chunk at a time needs none."""
 
 _LAY_CHUNKS = 500
 _COMMIT_ROWS = 4000
@@ -115,7 +115,7 @@ def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
     schema, expansions = _expanded(tools, counted)
     reader = _ChunkReader(tools, report, len(plan.pending))
     with reader, Writer(tools.store) as writer:
-        for window in _windows(plan.chunks):
+        for window in _windows(plan.chunks, reader.window):
             pending = [(chunk, document) for chunk, document in window if chunk.id not in plan.done]
             found = reader.read(pending, schema, writer)
             found += [each for chunk, _ in window if chunk.id in plan.done for each in proposals.get(chunk.id, ())]
@@ -128,9 +128,9 @@ def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
     report.expansions = expansions
 
 
-def _windows(chunks: list[tuple[Chunk, Document]]) -> Iterator[list[tuple[Chunk, Document]]]:
+def _windows(chunks: list[tuple[Chunk, Document]], size: int) -> Iterator[list[tuple[Chunk, Document]]]:
     stream = iter(chunks)
-    while window := list(islice(stream, WINDOW)):
+    while window := list(islice(stream, size)):
         yield window
 
 
@@ -164,6 +164,7 @@ class _ChunkReader:
         waits_on_network = tools.extractor.name == "llm"
         self._pool = ThreadPoolExecutor(tools.settings.concurrency) if waits_on_network else None
         self._halt = threading.Event()
+        self.window = WINDOW if waits_on_network else 1
 
     def __enter__(self) -> _ChunkReader:
         return self
@@ -187,7 +188,7 @@ class _ChunkReader:
             except ModelError as error:
                 self._fail(chunk, str(error))
                 continue
-            self._take(chunk, extraction, schema)
+            self._take(chunk, document, extraction, schema)
             proposed += [(chunk.id, document.id, proposal) for proposal in extraction.proposals]
             if self._is_due():
                 self.flush(writer)
@@ -216,10 +217,10 @@ class _ChunkReader:
             raise BudgetError("The run is stopping.")
         return self._tools.extractor.extract(chunk, document, schema)
 
-    def _take(self, chunk: Chunk, extraction: Extraction, schema: Schema) -> None:
+    def _take(self, chunk: Chunk, document: Document, extraction: Extraction, schema: Schema) -> None:
         usable = _without_unusable(extraction)
         bounded, counts = bound(usable, schema, self._tools.mode)
-        rows = rows_of(chunk, bounded, schema)
+        rows = rows_of(chunk, bounded, schema, document.name)
         self._rows.add(rows)
         self._states.append({"id": chunk.id, "state": _state(usable, bounded, counts, rows)})
         self._report.extracted += 1
@@ -272,6 +273,17 @@ def _without_unusable(extraction: Extraction) -> Extraction:
     return replace(extraction, entities=entities, triples=triples, attributes=attributes, malformed=malformed)
 
 
+def _record_expansions(tools: Tools) -> None:
+    """The schema's expansions, from the proposals that are in the graph now."""
+    state = graph_state(tools.store)
+    if "schema" in state:
+        schema = Schema.from_dict(json.loads(state["schema"]))
+        proposals = [each for found in _known_proposals(tools.store).values() for each in found]
+        _, expansions = _expanded(replace(tools, schema=schema), proposals)
+        recorded = json.dumps([asdict(each) for each in expansions], ensure_ascii=False)
+        tools.store.write(("build/set_graph_state", {"state": {"expansions": recorded}}))
+
+
 def _is_usable(triple: ExtractedTriple) -> bool:
     return has_usable_names([triple.subject, triple.predicate, triple.object])
 
@@ -297,4 +309,5 @@ def _finish(tools: Tools, plan: Plan, report: IngestReport) -> None:
 def remove_documents(tools: Tools, documents: Sequence[str], chunks: Sequence[str]) -> None:
     """Remove documents by id, with their ``chunks``, and settle what stays."""
     remove(tools.store, chunks, documents)
+    _record_expansions(tools)
     settle(tools.store, tools.embedder, tools.settings.same_as_threshold, tools.progress)

@@ -26,6 +26,7 @@ _CAPTION = 60
 class Rows:
     """The rows of some chunks, keyed so that each node, mention and evidence is written once."""
 
+    title: str = ""
     entities: dict[str, Row] = field(default_factory=dict)
     key_elements: dict[str, Row] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Row] = field(default_factory=dict)
@@ -35,7 +36,7 @@ class Rows:
 
     def add(self, other: Rows) -> None:
         """Take over the rows of ``other``; a node that both name keeps the row that sorts first."""
-        for each in fields(self):
+        for each in fields(self)[1:]:
             mine, theirs = getattr(self, each.name), getattr(other, each.name)
             for key, row in theirs.items():
                 mine.setdefault(key, row)
@@ -51,9 +52,9 @@ def ordered(rows: dict[Any, Row]) -> list[Row]:
     return [rows[key] for key in sorted(rows)]
 
 
-def rows_of(chunk: Chunk, extraction: Extraction, schema: Schema) -> Rows:
-    """The rows of one chunk's extraction, which ``schema`` has bounded."""
-    rows = Rows()
+def rows_of(chunk: Chunk, extraction: Extraction, schema: Schema, title: str) -> Rows:
+    """The rows of one chunk's extraction, which ``schema`` has bounded; a chunk may leave its ``title`` unsaid."""
+    rows = Rows(title=title)
     ids: dict[str, str] = {}
     for entity in extraction.entities:
         _add_entity(rows, ids, chunk, entity, schema)
@@ -99,8 +100,8 @@ def _mention(rows: Rows, element_id: str, name: str, chunk: Chunk) -> None:
         row["count"] = max(row["count"], len(find_names(name, chunk.text)))
 
 
-def _place(chunk: Chunk, quote: str | None, names: Sequence[str]) -> Row:
-    place = find_statement(quote, names, chunk.text)
+def _place(rows: Rows, chunk: Chunk, quote: str | None, names: Sequence[str]) -> Row:
+    place = find_statement(quote, names, chunk.text, understood=(rows.title,))
     if place is None:
         return {"chunk": chunk.id, "start": chunk.start, "end": chunk.end, "found": False}
     return {"chunk": chunk.id, "start": chunk.start + place.start, "end": chunk.start + place.end, "found": True}
@@ -123,7 +124,7 @@ def _add_triple(rows: Rows, ids: dict[str, str], chunk: Chunk, triple: Extracted
         "subjectId": subject_id,
         "objectId": object_id,
         "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
-        **_place(chunk, triple.quote, (subject, object_)),
+        **_place(rows, chunk, triple.quote, (subject, object_)),
     }
 
 
@@ -146,7 +147,7 @@ def _add_attribute(rows: Rows, ids: dict[str, str], chunk: Chunk, attribute: Ext
         "attributeName": _caption(f"{key}: {value}"),
         "key": key,
         "value": value,
-        **_place(chunk, attribute.quote, (entity, value)),
+        **_place(rows, chunk, attribute.quote, (entity, value)),
     }
 
 
@@ -162,7 +163,7 @@ def _add_atomic_fact(rows: Rows, ids: dict[str, str], chunk: Chunk, fact: Atomic
             "name": _caption(text),
             "text": text,
             "elements": [],
-            **_place(chunk, fact.quote or text, fact.key_elements),
+            **_place(rows, chunk, fact.quote or text, fact.key_elements),
         },
     )
     row["elements"] = sorted({*row["elements"], *elements})

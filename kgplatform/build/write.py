@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from kgplatform.build.rows import Rows, ordered
 from kgplatform.records import Chunk, Document
 from kgplatform.store import Parameters, Row, Store
+from kgplatform.text import title_key
 
 Statement = tuple[str, Parameters]
 _STATEMENT_ROWS = 1000
@@ -51,6 +52,7 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
     return {
         "id": document.id,
         "name": document.name,
+        "key": title_key(document.name),
         "uri": document.uri,
         "source": document.source,
         "sha256": document.sha256,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import RootModel, model_validator
 
 from kgplatform.build.extract import Mode, is_full
 from kgplatform.build.extract.shape import KEYS, read_extraction
@@ -31,22 +31,18 @@ _OTHER_KEYS = {
 }
 
 
-class ExtractionReply(BaseModel):
+class ExtractionReply(RootModel[dict[str, Any]]):
     """A model's reply: any JSON that has at least one of the keys that the prompt asks for, or is empty."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    content: dict[str, Any]
 
     @model_validator(mode="before")
     @classmethod
     def _find_content(cls, raw: object) -> dict[str, Any]:
-        return {"content": _content_of(raw)}
+        return _content_of(raw)
 
     @cached_property
     def extraction(self) -> Extraction:
         """What the reply means."""
-        return read_extraction(self.content)
+        return read_extraction(self.root)
 
 
 class FullExtractionReply(ExtractionReply):

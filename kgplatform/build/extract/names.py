@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgplatform.build.extract.sentences import ABBREVIATIONS, sentences
+from kgplatform.build.extract.sentences import sentences
 from kgplatform.build.extract.words import (
+    ABBREVIATIONS,
     DAYS,
     FORMAL_HONORIFICS,
     FUNCTION_WORDS,
@@ -109,10 +110,10 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
         inner = match[number].strip().rstrip(",.;:")
         long_words = [word for word in inner.split() if len(word) > 3] or inner.split()
         titled = sum(1 for word in long_words if not word[0].islower())
-        if inner and len(inner.split()) <= MOST_WORDS and not inner[0].islower() and 2 * titled > len(long_words):
-            if any(letter.isalpha() for letter in inner):
-                left = text.index(inner, match.start(number))
-                yield Span(inner, left, left + len(inner))
+        short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
+        if short and not inner[0].islower() and 2 * titled > len(long_words):
+            left = text.index(inner, match.start(number))
+            yield Span(inner, left, left + len(inner))
 
 
 def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
@@ -163,7 +164,13 @@ def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
         if not _joins(text, tokens, stop):
             break
         word = tokens[stop]["word"]
-        if _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS) or word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS:
+        if (
+            _is_capital(word)
+            and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
+            or word.isdecimal()
+            and len(word) <= 4
+            and before.lower() not in MONTHS
+        ):
             stop += 1
         elif (after := _past_particles(text, tokens, stop)) is not None:
             stop = after + 1

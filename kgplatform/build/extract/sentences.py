@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-ABBREVIATIONS = frozenset(
-    ["adm", "al", "approx", "apr", "assn", "aug", "ave", "bros", "brig", "capt", "cf", "cmdr", "co", "col", "corp", "cpl", "dec", "dept", "dr", "ed", "eds", "eg", "est", "etc", "feb", "fig", "fl", "ft", "gen", "gov", "hon", "ie", "inc", "jan", "jr", "jun", "lt", "ltd", "maj", "messrs", "mr", "mrs", "ms", "msgr", "mt", "nov", "oct", "op", "pp", "pres", "prof", "pvt", "rep", "rev", "sen", "sep", "sept", "sgt", "sr", "st", "ste", "supt", "trans", "univ", "viz", "vol", "vs", "c"]
-)
+from kgplatform.build.extract.words import ABBREVIATIONS
+
 LONGEST_SENTENCE = 2000
 """Characters. A longer "sentence" is a table or a text without punctuation; it is cut at the last space before."""
 

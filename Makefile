@@ -1,0 +1,46 @@
+# Everything that these targets set up lies in the clone: .venv/ and .kgplatform/. Nothing else is needed but Python 3.10+.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STATE := $(CURDIR)/.kgplatform
+
+export KGPLATFORM_NEO4J_JARS ?= $(STATE)/jars
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# A user's own settings must not reach the demo's or the tests' graphs.
+unexport NEO4J_URI
+
+.PHONY: help setup demo test bench lint format clean
+
+help:  ## say what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(VENV)/.ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
+	@echo "Setting up .venv (about two minutes the first time; PyTorch is large) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --editable '.[local,py2neo,dev]'
+	@touch $@
+
+setup: $(VENV)/.ready  ## install the platform and its tools into .venv
+
+demo: setup  ## start Neo4j, ingest the sample corpus, answer a two-hop question
+	@$(BIN)/python examples/demo.py --home $(STATE)/demo
+
+test: setup  ## run all tests against a real Neo4j of their own
+	@$(BIN)/python -m pytest
+
+bench: setup  ## measure, and print tables
+	@$(BIN)/python -m pytest tests/benchmarks --override-ini addopts="" -p no:cacheprovider -q -s --timeout 3600
+
+lint: setup  ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: setup  ## let ruff format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+clean:  ## stop the demo's Neo4j and remove what was set up
+	@if [ -x $(BIN)/kgplatform ]; then $(BIN)/kgplatform down --home $(STATE)/demo; fi
+	@rm -rf $(VENV) $(STATE)

@@ -1,0 +1,17 @@
+// Route entity: entities that the question names, or whose names are nearest by meaning.
+// mode: read
+// param $k: int: how many by meaning
+// param $vector: list<float>: the question's vector
+// param $names: list<string>: normalised names, the runs of words of the question
+// returns: id, key, cosine, named
+CALL () {
+  MATCH (e:Entity)
+  WHERE e.key IN $names AND e.embedding IS NOT NULL
+  RETURN e, true AS named
+  UNION ALL
+  CALL db.index.vector.queryNodes('entity_embedding', $k, $vector) YIELD node
+  RETURN node AS e, false AS named
+}
+WITH e, max(named) AS named
+RETURN e.id AS id, e.key AS key, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS cosine, named
+ORDER BY named DESC, cosine DESC, id

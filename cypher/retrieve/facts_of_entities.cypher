@@ -1,0 +1,23 @@
+// One-hop facts of entities, the nearest to the question by meaning of each.
+// mode: read
+// param $entities: list<string>: entity ids
+// param $k: int: how many facts of an entity
+// param $hub: int: of an entity with more facts, only this many are looked at
+// param $vector: list<float>: the question's vector
+// returns: entity, id, cosine, subject, object, chunks
+UNWIND $entities AS entity
+MATCH (e:Entity {id: entity})
+CALL (e) {
+  MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
+  WHERE f.embedding IS NOT NULL
+  WITH f LIMIT $hub
+  WITH f, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
+  ORDER BY cosine DESC, f.id
+  LIMIT $k
+  RETURN f, cosine
+}
+RETURN entity, f.id AS id, cosine,
+       COLLECT { MATCH (f)-[:SUBJECT]->(s:Entity) RETURN s.id } AS subject,
+       COLLECT { MATCH (f)-[:OBJECT]->(o:Entity) RETURN o.id } AS object,
+       COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS chunks
+ORDER BY entity, cosine DESC, id

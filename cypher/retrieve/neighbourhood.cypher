@@ -1,0 +1,27 @@
+// The graph around the seeds: their entities and key elements, with the passages that mention them and their
+// relations. An element that more passages mention than the cap keeps only its mentions in seed passages.
+// mode: read
+// param $elements: list<string>: entities and key elements of seed facts
+// param $passages: list<string>: seed passages
+// param $cap: int: most passages of an element that are followed
+// returns: id, total, passages, relations, sameAs
+CALL () {
+  UNWIND $elements AS id
+  MATCH (k:KeyElement {id: id})
+  RETURN k
+  UNION
+  UNWIND $passages AS id
+  MATCH (:Chunk {id: id})<-[:FROM_CHUNK]-(k:Entity)
+  RETURN k
+}
+WITH k, COUNT { (k)-[:FROM_CHUNK]->() } AS total
+RETURN k.id AS id, total,
+       CASE
+         WHEN total <= $cap THEN COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id }
+         ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) WHERE c.id IN $passages RETURN c.id }
+       END AS passages,
+       CASE
+         WHEN total <= $cap THEN COLLECT { MATCH (k)-[r WHERE r.fact IS NOT NULL]->(o:Entity) RETURN o.id }
+         ELSE []
+       END AS relations,
+       COLLECT { MATCH (k)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs

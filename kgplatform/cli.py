@@ -1,0 +1,334 @@
+"""The command line. Each command calls the client and prints what it returns; nothing is decided here."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgplatform import show
+from kgplatform.client import KnowledgeGraph, connect, open_graph
+from kgplatform.errors import InputError, KgError
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import Settings, load_settings
+
+app = typer.Typer(
+    help="Documents into a Neo4j knowledge graph, and answers out of it, with every statement tied to its source.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Route(str, Enum):
+    """Ways to retrieve."""
+
+    all = "all"
+    entity = "entity"
+    triple = "triple"
+    path = "path"
+    passage = "passage"
+
+
+class ExtractorName(str, Enum):
+    """Ways to extract."""
+
+    llm = "llm"
+    local = "local"
+    recorded = "recorded"
+
+
+class SchemaMode(str, Enum):
+    """What happens to what the schema does not have."""
+
+    strict = "strict"
+    flexible = "flexible"
+
+
+class AnswerModeName(str, Enum):
+    """What happens where the documents do not say."""
+
+    reject = "reject"
+    open = "open"
+
+
+Home = Annotated[Path | None, typer.Option("--home", help="Home folder of the managed graph (KGPLATFORM_HOME).")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, on standard output.")]
+TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
+RouteOption = Annotated[Route, typer.Option("--route", help="Which way to retrieve.")]
+SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file, or the name of a shipped one.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@app.callback()
+def options(debug: Debug = False) -> None:
+    """Documents into a Neo4j knowledge graph, and answers out of it, with every statement tied to its source."""
+    # Read by ``main``, which sees the arguments before any command runs.
+
+
+def _settings(home: Path | None, **more: Any) -> Settings:
+    return load_settings(home=home, **more)
+
+
+def _open(home: Path | None) -> KnowledgeGraph:
+    return open_graph(_settings(home), show.note)
+
+
+def _connect(home: Path | None, **more: Any) -> KnowledgeGraph:
+    return connect(home=home, report=show.note, **more)
+
+
+def _print(as_json: bool, value: Any, shown: Callable[[Any], None]) -> None:
+    if as_json:
+        show.print_json(value)
+    else:
+        shown(value)
+
+
+# ----------------------------------------------------------------------------------------------------------- the server
+
+
+@app.command()
+def up(home: Home = None, as_json: Json = False) -> None:
+    """Start the managed local Neo4j, if it does not run, and say where it is."""
+    settings = _settings(home)
+    LocalNeo4j(settings, show.note).up()
+    _print_status(settings, as_json)
+
+
+@app.command()
+def down(home: Home = None) -> None:
+    """Stop the managed local Neo4j. The graph stays on disk."""
+    stopped = LocalNeo4j(_settings(home), show.note).down()
+    print("Neo4j is stopped." if stopped else "Neo4j was not running.")
+
+
+@app.command()
+def status(home: Home = None, as_json: Json = False) -> None:
+    """Say whether the managed local Neo4j runs, and where its things are."""
+    _print_status(_settings(home), as_json)
+
+
+def _print_status(settings: Settings, as_json: bool) -> None:
+    found = LocalNeo4j(settings).status()
+    password = found.home / "password"
+    if as_json:
+        show.print_json({**vars_of(found), "password_file": str(password)})
+        return
+    if not found.running:
+        print(f"Neo4j {found.version} is not running. Home: {found.home}")
+        return
+    print(f"Neo4j {found.version} runs as process {found.pid}.")
+    print(f"Bolt:          {found.uri}")
+    print(f"Neo4j Browser: {found.browser_url}")
+    print(f"User neo4j, password in {password}")
+    print(f"Log:           {found.log}")
+
+
+def vars_of(status: Any) -> dict[str, Any]:
+    """The fields of a status, for JSON."""
+    return {name: getattr(status, name) for name in status.__slots__}
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
+    schema: SchemaOption = "general",
+    extractor: Annotated[ExtractorName | None, typer.Option("--extractor", help="How to extract.")] = None,
+    recorded: Annotated[
+        Path | None, typer.Option("--recorded", help="A recorded extraction; open-IE recordings hold the corpus too.")
+    ] = None,
+    mode: Annotated[SchemaMode | None, typer.Option("--mode", help="strict drops, flexible marks.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would cost, and stop.")] = False,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Bring the graph to what the files say. Safe to repeat, and to interrupt: it goes on where it stopped."""
+    chosen = paths or ([recorded] if recorded is not None else [])
+    if not chosen:
+        raise InputError("Name at least one file or folder to ingest.")
+    name = extractor.value if extractor else None
+    with _connect(home, max_tokens=max_tokens) as graph:
+        if estimate:
+            cost = graph.estimate(chosen, schema=schema, extractor=name, recorded=recorded)
+            _print(as_json, cost, show.show_estimate)
+            return
+        with show.ProgressLines() as progress:
+            report = graph.ingest(
+                chosen,
+                schema=schema,
+                extractor=name,
+                recorded=recorded,
+                mode=mode.value if mode else None,
+                progress=progress,
+            )
+    _print(as_json, report, show.show_ingest)
+    if not report.complete:
+        raise typer.Exit(1)
+    if report.skipped and not report.added + report.changed + report.unchanged:
+        raise typer.Exit(2)
+
+
+@app.command()
+def remove(
+    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or names.", show_default=False)],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Remove documents, with all that only they support."""
+    with _connect(home) as graph, show.ProgressLines() as progress:
+        removed = graph.remove(documents, progress=progress)
+    if as_json:
+        show.print_json({"removed": removed})
+    else:
+        print("Removed: " + ", ".join(each.name for each in removed))
+
+
+@app.command()
+def reembed(home: Home = None, as_json: Json = False) -> None:
+    """Embed the whole graph again with the embedding model that is set (KGPLATFORM_EMBEDDER)."""
+    with _open(home) as graph, show.ProgressLines() as progress:
+        seconds = graph.reembed(progress=progress)
+        model = graph.embedder.name
+    if as_json:
+        show.print_json({"model": model, "seconds": seconds})
+    else:
+        print(f"The graph is embedded with {model}.")
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+@app.command()
+def search(
+    question: Annotated[str, typer.Argument(show_default=False)],
+    route: RouteOption = Route.all,
+    top_k: TopK = 10,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Find the passages and facts nearest to a question, with their citations. No language model is called."""
+    with _connect(home) as graph:
+        result = graph.search(question, route=route.value, top_k=top_k)
+    _print(as_json, result, show.show_search)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(show_default=False)],
+    reader: Annotated[str, typer.Option("--reader", help="Who reads the graph: retrieve.")] = "retrieve",
+    mode: Annotated[
+        AnswerModeName, typer.Option("--mode", help="reject refuses, open answers from the model's own knowledge.")
+    ] = AnswerModeName.reject,
+    route: RouteOption = Route.all,
+    top_k: TopK = 10,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question with checked citations; without a language model, give the evidence."""
+    with _connect(home) as graph:
+        answer = graph.ask(question, reader=reader, mode=mode.value, route=route.value, top_k=top_k)
+    _print(as_json, answer, show.show_answer)
+
+
+@app.command()
+def cypher(
+    statement: Annotated[str, typer.Argument(show_default=False)],
+    param: Annotated[list[str] | None, typer.Option("--param", help="NAME=VALUE, the value as JSON or text.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Allow the statement to change the graph.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Most rows to print.")] = None,
+    timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Most seconds to run.")] = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Run a Cypher statement; read-only unless --write."""
+    with _open(home) as graph:
+        rows = graph.cypher(statement, _parameters(param or []), write=write, limit=limit, timeout=timeout)
+    if as_json:
+        records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+        show.print_json(
+            {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
+        )
+    else:
+        show.show_rows(rows)
+
+
+def _parameters(given: list[str]) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"--param {each!r} is not NAME=VALUE.")
+        try:
+            parameters[name] = json.loads(value)
+        except json.JSONDecodeError:
+            parameters[name] = value
+    return parameters
+
+
+@app.command()
+def documents(home: Home = None, as_json: Json = False) -> None:
+    """List the documents of the graph."""
+    with _open(home) as graph:
+        found = graph.documents()
+    if as_json:
+        show.print_json({"documents": found})
+    else:
+        show.show_documents(found)
+
+
+@app.command()
+def stats(home: Home = None, as_json: Json = False) -> None:
+    """Count nodes by label and relationships by type."""
+    with _open(home) as graph:
+        found = graph.stats()
+    _print(as_json, found, show.show_stats)
+
+
+@app.command()
+def schema(home: Home = None, as_json: Json = False) -> None:
+    """Show the schema of the graph, with the types that were added to it."""
+    with _open(home) as graph:
+        found = graph.schema()
+    if found is None:
+        raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
+    if as_json:
+        show.print_json({"schema": found.schema.to_dict(), "expansions": found.expansions})
+    else:
+        show.show_schema(found)
+
+
+@app.command()
+def settings() -> None:
+    """List all settings with their defaults."""
+    show.show_settings()
+
+
+def main() -> None:
+    """Run the command line: one sentence for an error, and its exit status."""
+    debug = "--debug" in sys.argv[1:]
+    sys.argv[1:] = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    try:
+        app()
+    except KgError as error:
+        if debug:
+            traceback.print_exc()
+        show.note(f"kgplatform: {error}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        show.note("\nStopped. Run the same command again to go on.")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

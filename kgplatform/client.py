@@ -1,0 +1,350 @@
+"""One object for every door: the command line, Python, and what comes after them.
+
+from kgplatform import connect
+
+with connect() as kg:
+    kg.ingest("docs/")
+    print(kg.search("Who designed the ship that …?").passages[0].text)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgplatform.build.estimate import estimate
+from kgplatform.build.extract import Extractor, Mode
+from kgplatform.build.extract.local import LocalExtractor
+from kgplatform.build.extract.model import LlmExtractor
+from kgplatform.build.extract.recorded import RecordedExtractor
+from kgplatform.build.pipeline import Tools, ingest, remove_documents
+from kgplatform.build.report import Estimate, IngestReport
+from kgplatform.build.schema import Expansion, Schema, load_schema
+from kgplatform.build.settle import Progress, check_embedder, define_graph, graph_state, reembed
+from kgplatform.embed import Embedder, make_embedder
+from kgplatform.errors import InputError, SettingError
+from kgplatform.llm import Chat, Ledger, make_chat
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.readers.retrieve import AnswerMode, Evidence, answer
+from kgplatform.records import Answer, SearchResult
+from kgplatform.retrieve.lookup import passages_by_id
+from kgplatform.retrieve.search import search
+from kgplatform.settings import Settings, load_settings
+from kgplatform.store import Connection, Row, Store, Table
+
+if TYPE_CHECKING:
+    import py2neo  # type: ignore[import-untyped]  # it ships no types
+
+EXTRACTORS = ("llm", "local", "recorded")
+READERS = ("retrieve",)
+
+_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document of the graph. ``characters`` and ``tokens`` of its text; chunks by what became of them."""
+
+    id: str
+    name: str
+    uri: str
+    source: str
+    characters: int
+    tokens: int
+    addedAt: str  # noqa: N815 - as the graph's property is called
+    chunks: int
+    extracted: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSchema:
+    """The schema of the last ingest, as it was given, and what was added to it since."""
+
+    schema: Schema
+    expansions: tuple[Expansion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of nodes by label and relationships by type."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+
+
+def connect(
+    *, home: str | Path | None = None, report: Callable[[str], None] = lambda line: None, **settings: Any
+) -> KnowledgeGraph:
+    """Open the graph that the settings name: ``NEO4J_URI``, else the managed local server, which is started if need be.
+
+    ``home`` and ``settings`` (names as in ``kgplatform.settings``) come before the environment. ``report`` is told in
+    one line what takes long. Raises ``ServerError`` if there is no usable server and ``EmbeddingMismatchError`` if the
+    graph was embedded by another model than the one that is set.
+    """
+    graph = open_graph(load_settings(home=Path(home) if home is not None else None, **settings), report)
+    try:
+        graph.check_model()
+    except BaseException:
+        graph.close()
+        raise
+    return graph
+
+
+def open_graph(settings: Settings, report: Callable[[str], None] = lambda line: None) -> KnowledgeGraph:
+    """Like ``connect``, for work that no embedding model is needed for: which one made the vectors is not checked."""
+    store = Store(find_connection(settings, report))
+    try:
+        store.check()
+    except BaseException:
+        store.close()
+        raise
+    return KnowledgeGraph(store, settings)
+
+
+def find_connection(settings: Settings, report: Callable[[str], None]) -> Connection:
+    """The given server, else the managed local one."""
+    if settings.neo4j_uri is None:
+        return LocalNeo4j(settings, report).up()
+    if settings.neo4j_password is None:
+        raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
+    return Connection(
+        settings.neo4j_uri,
+        settings.neo4j_username,
+        settings.neo4j_password.get_secret_value(),
+        settings.neo4j_database,
+        None,
+    )
+
+
+class KnowledgeGraph:
+    """A graph that is open. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
+
+    def __init__(
+        self, store: Store, settings: Settings, *, embedder: Embedder | None = None, chat: Chat | None = None
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self.ledger = Ledger(settings.max_tokens)
+        self._given_embedder = embedder
+        self._given_chat = chat
+
+    def __enter__(self) -> KnowledgeGraph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. A managed server stays up; ``kgplatform down`` stops it."""
+        self.store.close()
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model: the one that is set, else the one that the graph was embedded with."""
+        if self._given_embedder is not None:
+            return self._given_embedder
+        stored = graph_state(self.store).get("embeddingModel")
+        if self.settings.embedder == "auto" and stored is not None:
+            return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger)
+        return make_embedder(self.settings, self.ledger)
+
+    @cached_property
+    def chat(self) -> Chat | None:
+        """The language model, or None if none is configured."""
+        return self._given_chat or make_chat(self.settings, self.ledger)
+
+    def check_model(self) -> None:
+        """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set."""
+        state = graph_state(self.store)
+        if state.get("embeddingModel"):
+            check_embedder(state, self.embedder)
+
+    # ---------------------------------------------------------------------------------------------------------- in
+
+    def ingest(
+        self,
+        paths: str | Path | Sequence[str | Path],
+        *,
+        schema: str | Path | Schema = "general",
+        extractor: str | Extractor | None = None,
+        recorded: str | Path | None = None,
+        mode: Mode | None = None,
+        progress: Progress = _SILENT,
+    ) -> IngestReport:
+        """Bring the graph to what the files of ``paths`` say.
+
+        ``extractor``: "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
+        ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
+        schema allows, "flexible" the rest too, marked; by default what suits the extractor.
+        """
+        reader = self._extractor(extractor, recorded)
+        tools = self._tools(reader, schema, mode, progress)
+        report = ingest(tools, _as_list(paths))
+        if isinstance(reader, RecordedExtractor):
+            report.notes += [f"{title}: recorded, but not among the documents" for title in reader.unused()]
+        return report
+
+    def estimate(
+        self,
+        paths: str | Path | Sequence[str | Path],
+        *,
+        schema: str | Path | Schema = "general",
+        extractor: str | None = None,
+        recorded: str | Path | None = None,
+    ) -> Estimate:
+        """What ``ingest`` would cost; nothing is written and no model is called."""
+        name = extractor or self._default_extractor(recorded)
+        return estimate(self.store, _as_list(paths), _schema(schema), name, self.settings.chunk_tokens)
+
+    def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
+        """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
+        wanted = [documents] if isinstance(documents, str) else list(documents)
+        known = self.documents()
+        chosen = {info.id: info for name in wanted for info in _matching(name, known)}
+        ids = sorted(chosen)
+        chunks = [row["id"] for row in self.store.read("client/document_chunks", documents=ids)]
+        remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, chunks)
+        return [chosen[each] for each in ids]
+
+    def reembed(self, *, progress: Progress = _SILENT) -> dict[str, float]:
+        """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
+        embedder = self._given_embedder or make_embedder(self.settings, self.ledger)
+        self.__dict__["embedder"] = embedder
+        define_graph(self.store, embedder)
+        return reembed(self.store, embedder, self.settings.same_as_threshold, progress)
+
+    # --------------------------------------------------------------------------------------------------------- out
+
+    def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
+        """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations."""
+        self._need_documents()
+        return search(self.store, self.embedder, question, route, top_k)
+
+    def ask(
+        self, question: str, reader: str = "retrieve", mode: AnswerMode = "reject", route: str = "all", top_k: int = 10
+    ) -> Answer:
+        """An answer from the graph with checked citations; without a language model, the evidence.
+
+        ``mode``: "reject" refuses where the documents do not say, "open" falls back on the model's own knowledge.
+        """
+        if reader not in READERS:
+            raise InputError(f"There is no reader {reader!r}; there are {', '.join(READERS)}.")
+        if mode not in ("reject", "open"):
+            raise InputError(f"There is no mode {mode!r}; there are reject and open.")
+        evidence = Evidence(partial(self.search, route=route, top_k=top_k), partial(passages_by_id, self.store))
+        return answer(question, evidence, self.chat, self.ledger, mode)
+
+    def cypher(
+        self,
+        statement: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        write: bool = False,
+        timeout: float | None = None,
+        limit: int | None = None,
+    ) -> Table:
+        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows (else from settings)."""
+        return self.store.run_statement(
+            statement,
+            parameters or {},
+            write=write,
+            timeout=timeout or self.settings.cypher_timeout,
+            limit=limit or self.settings.cypher_limit,
+        )
+
+    def documents(self) -> list[DocumentInfo]:
+        """The documents of the graph, by name."""
+        return [DocumentInfo(**row) for row in self.store.read("client/documents")]
+
+    def schema(self) -> GraphSchema | None:
+        """The schema of the last ingest with its expansions; None before the first."""
+        state = graph_state(self.store)
+        if "schema" not in state:
+            return None
+        expansions = tuple(Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
+        return GraphSchema(Schema.from_dict(json.loads(state["schema"])), expansions)
+
+    def stats(self) -> Stats:
+        """Counts of nodes by label and relationships by type."""
+        nodes: list[Row] = self.store.read("client/node_counts")
+        relationships = self.store.read("client/relationship_counts")
+        return Stats(
+            {row["label"]: row["count"] for row in nodes}, {row["type"]: row["count"] for row in relationships}
+        )
+
+    def py2neo(self) -> py2neo.Graph:
+        """A py2neo ``Graph`` on the same database, for those who use it (extra ``py2neo``; no longer maintained)."""
+        try:
+            from py2neo import Graph
+        except ImportError as error:
+            raise SettingError("py2neo is not installed. Run `pip install 'kgplatform[py2neo]'`.") from error
+        connection = self.store.connection
+        return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    def _tools(self, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress) -> Tools:
+        if mode not in (None, "strict", "flexible"):
+            raise InputError(f"There is no mode {mode!r}; there are strict and flexible.")
+        return Tools(
+            store=self.store,
+            embedder=self.embedder,
+            extractor=extractor,
+            schema=_schema(schema),
+            mode=mode or extractor.default_mode,
+            settings=self.settings,
+            ledger=self.ledger,
+            progress=progress,
+        )
+
+    def _default_extractor(self, recorded: str | Path | None) -> str:
+        return "recorded" if recorded is not None else "llm" if self.chat is not None else "local"
+
+    def _extractor(self, chosen: str | Extractor | None, recorded: str | Path | None) -> Extractor:
+        if chosen is not None and not isinstance(chosen, str):
+            return chosen
+        name = chosen or self._default_extractor(recorded)
+        if name == "recorded":
+            if recorded is None:
+                raise InputError("The extractor `recorded` needs a recording. Name it with --recorded FILE.")
+            return RecordedExtractor(recorded)
+        if name == "llm":
+            if self.chat is None:
+                raise SettingError(
+                    "The extractor `llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local "
+                    "server, or use --extractor local."
+                )
+            return LlmExtractor(self.chat)
+        if name == "local":
+            return LocalExtractor()
+        raise InputError(f"There is no extractor {name!r}; there are {', '.join(EXTRACTORS)}.")
+
+    def _need_documents(self) -> None:
+        if not graph_state(self.store):
+            raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
+
+
+def _as_list(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else list(paths)
+
+
+def _schema(schema: str | Path | Schema) -> Schema:
+    return schema if isinstance(schema, Schema) else load_schema(schema)
+
+
+def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
+    """The documents that ``name`` means. A path or URI of a file with several documents means all of them."""
+    path = Path(name).absolute().as_uri()
+    by_address = [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]
+    by_name = [info for info in known if info.name == name]
+    if by_address or len(by_name) == 1:
+        return by_address or by_name
+    if by_name:
+        addresses = "; ".join(info.uri for info in by_name)
+        raise InputError(f"{len(by_name)} documents are called {name!r}. Name one by its URI: {addresses}")
+    raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")

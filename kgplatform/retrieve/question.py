@@ -1,0 +1,65 @@
+"""A question as the routes need it: its vector, its words for the full-text index, the names that it may hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kgplatform.embed import Embedder
+from kgplatform.errors import InputError
+from kgplatform.text import normalise_name, tidy
+
+_WORD = re.compile(r"\w+")
+_LONGEST_NAME = 8
+"""Words of a name that a question is searched for."""
+_MOST_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``vector``: floats, length 1. ``words``: a full-text query. ``names``: every run of up to 8 words, normalised."""
+
+    text: str
+    vector: list[float]
+    words: str
+    names: tuple[str, ...]
+
+
+def make_question(text: str, embedder: Embedder) -> Question:
+    """Raises ``InputError`` for a question without any word."""
+    text = tidy(text)
+    if not _WORD.search(text):
+        raise InputError("The question is empty. Ask it in words.")
+    vector: list[float] = embedder.embed([text])[0].tolist()
+    return Question(text, vector, full_text_words(text), names_in(text))
+
+
+def full_text_words(text: str) -> str:
+    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields."""
+    words = [word.lower() for word in _WORD.findall(text)[:_MOST_WORDS]]
+    return " ".join(f'"{word}"' for word in dict.fromkeys(words))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Every run of words of ``text``, with the punctuation inside it, as a normalised name."""
+    spans = [match.span() for match in _WORD.finditer(text)][:_MOST_WORDS]
+    runs = {
+        normalise_name(text[spans[first][0] : spans[last][1]])
+        for first in range(len(spans))
+        for last in range(first, min(first + _LONGEST_NAME, len(spans)))
+    }
+    return tuple(sorted(runs))
+
+
+def longest_names(text: str, names: Iterable[str]) -> set[str]:
+    """Of ``names`` that stand in ``text``, those that are no part of a longer one there ("New York City", not "York")."""
+    normal = normalise_name(text)
+    taken: list[tuple[int, int]] = []
+    kept: set[str] = set()
+    for name in sorted(set(names), key=lambda name: (-len(name), name)):
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", normal):
+            if not any(start < match.end() and match.start() < end for start, end in taken):
+                taken.append(match.span())
+                kept.add(name)
+    return kept

@@ -1,0 +1,83 @@
+"""One real Neo4j for the whole run, wiped between tests; no test reaches any other network than loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import Settings, load_settings
+from kgplatform.store import Connection, Store
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+_OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
+_LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No setting of the person who runs the tests, no ``.env``, and a working directory of the test's own."""
+    for name in list(os.environ):
+        if name.startswith(_OURS) and name != "KGPLATFORM_NEO4J_JARS":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("KGPLATFORM_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stray call to the network is an error, not a wait."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and not str(address[0]).startswith(_LOOPBACK):
+            raise AssertionError(f"a test wanted to reach {address[0]}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """The run's own server: started once, stopped at the end."""
+    home = tmp_path_factory.mktemp("neo4j")
+    jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
+    server = LocalNeo4j(load_settings(home=home, neo4j_jars=jars))
+    try:
+        yield server.up()
+    finally:
+        server.down()
+
+
+@pytest.fixture
+def store(neo4j_server: Connection) -> Iterator[Store]:
+    """An empty database."""
+    with Store(neo4j_server) as store:
+        wipe(store)
+        yield store
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings with a home folder of the test's own."""
+    return load_settings(home=tmp_path / "home", embedder="hash:64")
+
+
+@pytest.fixture
+def kg(store: Store, settings: Settings) -> KnowledgeGraph:
+    """An empty graph with a deterministic embedder and no language model."""
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+
+
+def wipe(store: Store) -> None:
+    """Remove all nodes, and the indexes whose form depends on the embedder."""
+    store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
+    for kind in ("chunk", "fact", "entity"):
+        store.define(f"schema/drop_vector_{kind}")

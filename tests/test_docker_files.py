@@ -1,0 +1,102 @@
+"""The container files agree with the package. No engine runs here: what they say is read, not done."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kgplatform.neo4j_config import _CONF
+from kgplatform.neo4j_install import VERSION
+from kgplatform.settings import Settings, env_name, settings_table
+
+ROOT = Path(__file__).parents[1]
+DOCKER = ROOT / "docker"
+SETTINGS = {row[0] for row in settings_table()}
+ONLY_HERE = {"DOCUMENTS", "EXTRAS"}
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((DOCKER / "compose.yaml").read_text("utf-8"))
+    return loaded
+
+
+def test_every_variable_is_a_setting_and_is_explained(compose: dict[str, Any]) -> None:
+    text = (DOCKER / "compose.yaml").read_text("utf-8")
+    used = set(re.findall(r"\$\{(\w+)", text)) | set(compose["services"]["kgplatform"]["environment"])
+    assert used - ONLY_HERE <= SETTINGS
+    readme = (DOCKER / "README.md").read_text("utf-8")
+    assert {name for name in used if f"`{name}`" not in readme} == {"KGPLATFORM_HOME"}
+
+
+def test_connection_settings_are_the_platforms(compose: dict[str, Any]) -> None:
+    environment = compose["services"]["kgplatform"]["environment"]
+    assert {"NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "OPENAI_API_KEY", "OPENAI_BASE_URL"} <= set(environment)
+    assert environment["NEO4J_URI"] == "bolt://neo4j:7687"
+    assert environment["OPENAI_API_KEY"] is None, "an empty key would count as a key"
+
+
+def test_password_is_asked_for_and_never_written(compose: dict[str, Any]) -> None:
+    for service, name in (("neo4j", "NEO4J_AUTH"), ("kgplatform", "NEO4J_PASSWORD")):
+        assert "${NEO4J_PASSWORD:?" in compose["services"][service]["environment"][name]
+
+
+@pytest.mark.parametrize("name", ["neo4j_heap", "neo4j_page_cache"])
+def test_defaults_are_those_of_the_settings(name: str) -> None:
+    found = set(re.findall(rf"\$\{{{env_name(name)}:-(\w+)\}}", (DOCKER / "compose.yaml").read_text("utf-8")))
+    assert found == {Settings.model_fields[name].default}
+
+
+def test_server_is_told_the_same_as_the_managed_one(compose: dict[str, Any]) -> None:
+    managed = dict(line.split("=", 1) for line in _CONF.splitlines() if "=" in line)
+    told = {
+        name.removeprefix("NEO4J_").replace("__", "\0").replace("_", ".").replace("\0", "_"): value
+        for name, value in compose["services"]["neo4j"]["environment"].items()
+        if name != "NEO4J_AUTH"
+    }
+    assert set(told) <= set(managed)
+    fixed = {name: value for name, value in told.items() if "$" not in value}
+    assert fixed == {name: managed[name] for name in fixed} and len(fixed) >= 5
+
+
+def test_server_is_of_the_same_release_and_on_loopback_only(compose: dict[str, Any]) -> None:
+    server = compose["services"]["neo4j"]
+    assert server["image"] == f"neo4j:{VERSION.rpartition('.')[0]}-community"
+    assert server["ports"] and all(port.startswith("127.0.0.1:") for port in server["ports"])
+
+
+def test_kgplatform_waits_for_a_healthy_server(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert services["kgplatform"]["depends_on"]["neo4j"]["condition"] == "service_healthy"
+    assert "7687" in services["neo4j"]["healthcheck"]["test"][-1]
+
+
+def test_named_volumes_exist_and_hold_the_data(compose: dict[str, Any]) -> None:
+    used = [volume for service in compose["services"].values() for volume in service["volumes"]]
+    named = {volume.split(":")[0] for volume in used if not volume.startswith("$")}
+    assert named == set(compose["volumes"]) and "neo4j-data:/data" in used
+
+
+def test_image_copies_files_that_exist_and_are_not_ignored(compose: dict[str, Any]) -> None:
+    build = compose["services"]["kgplatform"]["build"]
+    assert (DOCKER / build["context"]).resolve() == ROOT
+    recipe = (ROOT / build["dockerfile"]).read_text("utf-8")
+    copied = {name for line in re.findall(r"^COPY (.+) \S+$", recipe, re.MULTILINE) for name in line.split()}
+    assert {"pyproject.toml", "kgplatform", "cypher", "schemas"} <= copied
+    assert [name for name in sorted(copied) if not (ROOT / name).exists()] == []
+    ignore = (DOCKER / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    assert {line[1:] for line in ignore if line.startswith("!")} == copied
+
+
+def test_image_does_not_run_as_root_and_starts_the_command() -> None:
+    recipe = (DOCKER / "Dockerfile").read_text("utf-8")
+    assert re.search(r"^USER kgplatform$", recipe, re.MULTILINE)
+    assert 'ENTRYPOINT ["kgplatform"]' in recipe
+
+
+def test_readme_says_that_it_was_not_run() -> None:
+    assert "**Not run here.**" in (DOCKER / "README.md").read_text("utf-8")
