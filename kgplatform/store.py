@@ -14,7 +14,7 @@ import contextlib
 import contextvars
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import neo4j
@@ -33,16 +33,13 @@ _BATCH_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where a graph is. ``browser_url`` is None where Neo4j Browser's address is not known."""
+    """Where a graph is. ``uri`` speaks Bolt; ``browser_url`` opens Neo4j Browser, where its address is known."""
 
     uri: str
     username: str
-    password: str
+    password: str = field(repr=False)
     database: str | None = None
     browser_url: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Connection(uri={self.uri!r}, username={self.username!r}, database={self.database!r})"
 
 
 @dataclass(frozen=True, slots=True)

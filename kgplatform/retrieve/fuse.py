@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]  # scipy carries no types
 
-# Restart and walk. "Study" is docs/retrieval.md; each value is the middle of a plateau on HotpotQA and MuSiQue.
+# Restart and walk. "Study": measured on the questions of RETRIEVAL.md's data; each value lies
+# on a plateau of HotpotQA without triples, MuSiQue with them and MuSiQue without.
 COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest (RETRIEVAL.md, step 5)
 PASSAGE_SEEDS = 50  # passages that get restart mass (RETRIEVAL.md, step 3)
 PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages (RETRIEVAL.md, step 3)
@@ -28,12 +29,11 @@ NAMED_SHARE = 0.25  # of the restart, on passages of documents that the question
 HUB_EXPONENT = 0.5  # a fact's entity gets 1 / (passages that mention it) ** this (RETRIEVAL.md, step 2)
 DAMPING = 0.7  # share of the mass that walks on at each step (study: 0.6 to 0.8)
 ITERATIONS = 15  # power iterations (RETRIEVAL.md, step 4; the order is settled after 8)
+LOWEST_SHARE = 1e-7  # of the highest PageRank: what is below scores as this (study: 1e-4 to 1e-7 are alike)
 SIMILARITY_WEIGHT = 0.2  # of the scaled similarity beside the scaled log PageRank (study: 0.1 to 0.3)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-_FLOOR = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,14 +205,13 @@ def page_rank(walk: csr_array, restart: Floats) -> Floats:
 
 def _passage_scores(mass: Floats, similarity: Floats) -> Floats:
     """Log PageRank and similarity, each scaled to 0..1; an unknown similarity counts as the lowest known one."""
-    reached = mass > _FLOOR
-    if not reached.any():
+    if not mass.any():
         return np.zeros(len(mass))
-    logs = np.log(np.maximum(mass, mass[reached].min()))
+    share = np.maximum(mass / mass.max(), LOWEST_SHARE)
     known = ~np.isnan(similarity)
     filled = np.where(known, similarity, similarity[known].min()) if known.any() else np.zeros(len(mass))
-    mixed = (_scaled(logs) + SIMILARITY_WEIGHT * _scaled(filled)) / (1 + SIMILARITY_WEIGHT)
-    scores: Floats = mixed
+    logs = 1 - np.log(share) / np.log(LOWEST_SHARE)
+    scores: Floats = (logs + SIMILARITY_WEIGHT * _scaled(filled)) / (1 + SIMILARITY_WEIGHT)
     return scores
 
 
