@@ -8,26 +8,29 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from kgplatform.build.report import Estimate, IngestReport
-from kgplatform.client import DocumentInfo, GraphSchema, Stats
-from kgplatform.records import Answer, Citation, SearchResult, SkippedFile
 from kgplatform.settings import settings_table
-from kgplatform.store import Table as Rows
+
+if TYPE_CHECKING:
+    from kgplatform.build.report import Estimate, IngestReport
+    from kgplatform.client import DocumentInfo, GraphSchema, Stats
+    from kgplatform.records import Answer, Citation, SearchResult, SkippedFile
+    from kgplatform.store import Table as Rows
 
 _QUOTE = 400
 _SHOWN = 20
+_UNWRAPPED = 100_000
 
 
 def console() -> Console:
-    """Where people read. Long lines wrap at the terminal's width, or at 100 where there is none."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+    """Where people read. Lines wrap at a terminal's width; what goes into a file or a pipe keeps its lines whole."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _UNWRAPPED)
 
 
 def note(line: str) -> None:
@@ -50,6 +53,25 @@ def _plain(value: object) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item) for item in value]
     return value
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """``1 document``, ``2,000 documents``."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """``85 ms``, ``2.4 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
 
 # ------------------------------------------------------------------------------------------------------------ progress
@@ -98,7 +120,8 @@ class ProgressLines:
         elif total and (now - self._said.get(stage, started) >= self._EVERY or (done == total and stage in self._said)):
             self._said[stage] = now
             left = (now - started) * (total - done) / done if done else 0.0
-            note(f"{stage}: {done:,} of {total:,}  {rate}  {left:,.0f} s left")
+            more = f", {duration(left)} left" if done < total else ""
+            note(f"{stage}: {done:,} of {total:,}{', ' + rate if rate else ''}{more}")
 
 
 # ------------------------------------------------------------------------------------------------------------- ingest
@@ -108,32 +131,63 @@ def show_ingest(report: IngestReport) -> None:
     """The end of an ingest: what came in, what the schema did, what it cost, and what is left to do."""
     out = console()
     _show_skipped(out, report.skipped)
-    out.print(
-        f"Documents: {report.added:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged, "
-        f"{report.removed:,} gone, {len(report.skipped):,} reported.  "
-        f"Chunks: {report.extracted:,} read now, {report.chunks:,} in all."
-    )
-    out.print(
-        f"Schema {escape(report.schema)} ({report.mode}): {report.kept:,} kept, of which {report.mapped:,} mapped and "
-        f"{report.off_schema:,} off schema and marked; {report.dropped:,} dropped."
-    )
-    stated = report.statements_found + report.statements_not_found
-    out.print(
-        f"Statements: {stated:,}, of which {report.statements_not_found:,} are not in the text word for word and are "
-        f"marked; {report.duplicates:,} said twice in one chunk."
-    )
-    for kind, count in sorted(report.malformed.items()):
-        out.print(f"Malformed and left out: {count:,} × {escape(kind)}")
-    for each in report.expansions:
-        out.print(
-            f"Schema grew: {each.kind} {escape(each.name)} (confidence {each.confidence:.2f}, {each.count} documents)"
-        )
+    documents = report.added + report.changed + report.unchanged
+    touched = report.added + report.changed + report.removed + report.extracted + len(report.failed)
+    if documents and not touched and not report.stopped:
+        have = "is in the graph as it is" if documents == 1 else "are in the graph as they are"
+        out.print(f"Nothing changed: {count(documents, 'document')} {have}.")
+    else:
+        out.print(f"Documents: {_documents(report)}. {_chunks(report)}")
+    if documents:
+        _show_contents(out, report)
     _show_costs(out, report)
     for line in report.notes[:_SHOWN]:
         out.print(escape(line))
     if len(report.notes) > _SHOWN:
-        out.print(f"… and {len(report.notes) - _SHOWN:,} more notes (--json lists all)")
+        out.print(f"… and {count(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
     _show_unfinished(out, report)
+
+
+def _documents(report: IngestReport) -> str:
+    kinds = {
+        "new": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+        "gone": report.removed,
+        "not ingested": len(report.skipped),
+    }
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
+
+
+def _chunks(report: IngestReport) -> str:
+    if not report.chunks:
+        return ""
+    now = "all" if report.extracted == report.chunks else f"{report.extracted:,}"
+    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {escape(report.extractor)}."
+
+
+def _show_contents(out: Console, report: IngestReport) -> None:
+    """What stands in the graph about these documents, read now or before."""
+    schema = f"Schema {escape(report.schema)} ({report.mode})"
+    rest = {
+        "renamed to its types": report.mapped,
+        "marked as outside it": report.off_schema,
+        "dropped": report.dropped,
+    }
+    bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
+    out.print(f"{schema}: {count(report.kept, 'item')} kept{bounded}.")
+    stated = report.statements_found + report.statements_not_found
+    unsure = report.statements_not_found
+    place = (
+        f"{unsure:,} of them not word for word in the text, and marked" if unsure else "each with its place in the text"
+    )
+    twice = f"; {report.duplicates:,} said twice in one chunk" if report.duplicates else ""
+    out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
+    for kind, number in sorted(report.malformed.items()):
+        out.print(f"Malformed and left out: {number:,} × {escape(kind)}")
+    if report.expansions:
+        grown = _joined([f"{each.kind} {escape(each.name)}" for each in report.expansions])
+        out.print(f"The schema has grown in this graph: {grown} (`kgplatform schema` says why).")
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
@@ -145,21 +199,32 @@ def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
 
 def _show_costs(out: Console, report: IngestReport) -> None:
     for stage, usage in sorted(report.usage.items()):
+        cached = f"; {count(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
         out.print(
-            f"Model, {stage}: {usage.calls:,} calls, {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out; "
-            f"{usage.cached_calls:,} answers from the cache."
+            f"Model, {escape(stage)}: {count(usage.calls, 'call')}, {count(usage.input_tokens, 'token')} in, "
+            f"{usage.output_tokens:,} out{cached}."
         )
     total = report.seconds.get("total", 0.0)
-    stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in report.seconds.items() if stage != "total")
-    rate = report.characters / total / 1e6 if total else 0.0
-    out.print(f"Time: {total:.1f} s ({stages}); {rate:.2f} MB of text a second.")
+    slow = [(stage, spent) for stage, spent in report.seconds.items() if stage != "total" and spent >= 0.05]
+    stages = ", ".join(f"{stage} {duration(spent)}" for stage, spent in slow)
+    out.print(f"Time: {duration(total)}{f' ({stages})' if stages else ''}{_throughput(report, total)}.")
+
+
+def _throughput(report: IngestReport, seconds: float) -> str:
+    """Text a second; nothing where part of the text was in the graph before."""
+    if not seconds or not report.extracted or report.extracted < report.chunks:
+        return ""
+    rate = report.characters / seconds
+    amount = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{float(f'{rate:.2g}'):,.0f}"
+    return f", {amount} characters of text a second"
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
     for each in report.failed[:_SHOWN]:
         out.print(f"Failed: {escape(each.name)}: {escape(each.reason)}", soft_wrap=True)
     if report.failed:
-        out.print(f"{len(report.failed):,} chunks failed. Run the same command again to try them once more.")
+        failed = count(len(report.failed), "chunk")
+        out.print(f"{failed} failed. Run the same command again to try once more.")
     if report.stopped:
         out.print(escape(report.stopped))
 
@@ -168,12 +233,14 @@ def show_estimate(estimate: Estimate) -> None:
     """What an ingest would cost."""
     out = console()
     _show_skipped(out, estimate.skipped)
+    pending = "none of them" if not estimate.pending_chunks else f"{estimate.pending_chunks:,} of them"
+    out.print(f"{count(estimate.documents, 'document')} in {count(estimate.chunks, 'chunk')}, {pending} to be read.")
+    if not estimate.calls:
+        out.print("That takes no language-model call. Nothing was written.")
+        return
     out.print(
-        f"{estimate.documents:,} documents in {estimate.chunks:,} chunks, {estimate.pending_chunks:,} of them to read."
-    )
-    out.print(
-        f"That is {estimate.calls:,} language-model calls, about {estimate.input_tokens:,} tokens in and "
-        f"{estimate.output_tokens:,} out. Nothing was spent."
+        f"That takes {count(estimate.calls, 'language-model call')}, about {count(estimate.input_tokens, 'token')} in "
+        f"and {estimate.output_tokens:,} out. Nothing was spent or written."
     )
 
 
@@ -198,7 +265,8 @@ def show_search(result: SearchResult) -> None:
         where = f"{each.title}{page}, characters {each.start}–{each.end}"
         out.print(f"{number:3}. [bold]{escape(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
         out.print(f"     {escape(_short(each.text))}")
-    out.print(f"{result.seconds * 1000:.0f} ms")
+    found = f"{count(len(result.facts), 'fact')} and {count(len(result.passages), 'passage')}"
+    out.print(f"{found} in {duration(result.seconds)}")
 
 
 def show_answer(answer: Answer) -> None:
@@ -206,7 +274,7 @@ def show_answer(answer: Answer) -> None:
     out = console()
     if answer.text is None:
         show_search(answer.evidence)
-        out.print(answer.note)
+        out.print(escape(answer.note))
         return
     out.print(escape(answer.text))
     for number, citation in enumerate(answer.citations, 1):
@@ -236,18 +304,19 @@ def show_rows(rows: Rows) -> None:
         _table(out, rows.columns, ([_cell(value) for value in row] for row in rows.rows))
     changes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.counters.items())
     more = "; there are more (--limit)" if rows.truncated else ""
-    out.print(f"{len(rows.rows):,} rows{more}{'; ' + changes if changes else ''}")
+    out.print(f"{count(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
 
 
 def show_documents(documents: Sequence[DocumentInfo]) -> None:
     """The documents of the graph."""
     out = console()
-    _table(
-        out,
-        ("Document", "Chunks", "Read", "Failed", "Tokens", "Address"),
-        ((d.name, f"{d.chunks:,}", f"{d.extracted:,}", f"{d.failed:,}", f"{d.tokens:,}", d.uri) for d in documents),
-    )
-    out.print(f"{len(documents):,} documents")
+    if documents:
+        _table(
+            out,
+            ("Document", "Chunks", "Read", "Failed", "Tokens", "Address"),
+            ((d.name, f"{d.chunks:,}", f"{d.extracted:,}", f"{d.failed:,}", f"{d.tokens:,}", d.uri) for d in documents),
+        )
+    out.print(count(len(documents), "document"))
 
 
 def show_stats(stats: Stats) -> None:
@@ -261,15 +330,16 @@ def show_schema(found: GraphSchema) -> None:
     """The schema with what was added to it."""
     out = console()
     schema = found.schema
-    grown = {(each.kind, each.name) for each in found.expansions}
     for kind, types in (("entity", schema.entities), ("relation", schema.relations), ("attribute", schema.attributes)):
         _table(out, (f"{kind.capitalize()} types", "Meaning"), ((each.name, each.description) for each in types))
+        out.print()
     for each in found.expansions:
         out.print(
             f"Added: {each.kind} [bold]{escape(each.name)}[/bold] (confidence {each.confidence:.2f}, "
-            f"{each.count} documents), as in: {escape(each.example)}"
+            f"{count(each.count, 'document')}), as in: {escape(each.example)}"
         )
-    out.print(f"Schema {escape(schema.name)}; {len(grown)} types were added to it in this graph.")
+    grown = count(len(found.expansions), "type")
+    out.print(f"Schema {escape(schema.name)}; {grown} added to it in this graph.")
 
 
 def show_settings() -> None:
@@ -278,7 +348,9 @@ def show_settings() -> None:
 
 
 def _table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = Table(*columns, show_edge=False, pad_edge=False)
+    table = Table(show_edge=False, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(escape(cell) for cell in row))
     out.print(table)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import math
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +31,16 @@ Parameters = dict[str, Any]
 
 OLDEST_SERVER = (5, 26)
 _BATCH_ROWS = 1000
+_EXPLAIN = "EXPLAIN "
+# White space and comments, then how the statement asks for its plan itself.
+_PLAN_ASKED = re.compile(r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*(?:explain|profile)\b", re.I | re.S)
+_GAP = r"(?:\s|//[^\n]*\n|/\*.*?\*/)"
+_LOAD_CSV = re.compile(rf"\bload{_GAP}+csv\b", re.I | re.S)
+_SUBQUERY_EXPRESSION = re.compile(rf"\b(?:collect|count|exists){_GAP}*\{{", re.I | re.S)
+_ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_POSITION = re.compile(r"\(line 1, column (\d+) \(offset: (\d+)\)\)")
+_SERVER_COMMANDS = ("ShowTransactions", "TerminateTransactions", "ShowSettings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +108,7 @@ class Store:
         with _translated(f"connect to {self.connection.uri}"):
             agent = self._driver.get_server_info().agent
         version = agent.rpartition("/")[2]
-        numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
-        if numbers < OLDEST_SERVER:
+        if not is_new_enough(version):
             raise ServerError(
                 f"{self.connection.uri} runs Neo4j {version}; the platform needs 5.26 or newer. "
                 "Upgrade it, or unset NEO4J_URI to use the managed local server."
@@ -181,6 +192,12 @@ def trace(callback: Callable[[Executed], None]) -> Iterator[None]:
         _tracers.reset(token)
 
 
+def is_new_enough(version: str) -> bool:
+    """Whether a server that calls itself ``version`` ("5.26.30", "5.27-aura", "2025.10.1") will do."""
+    found = _VERSION.match(version)
+    return found is not None and (int(found[1]), int(found[2])) >= OLDEST_SERVER
+
+
 def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[Row]]:
     """``rows`` in slices of ``size``."""
     for start in range(0, len(rows), size):
@@ -213,24 +230,49 @@ def _neo4j_query(text: str, timeout: float | None = None) -> neo4j.Query:
 
 
 def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> None:
-    summary = session.run(_neo4j_query(f"EXPLAIN {_without_prefix(statement)}"), parameters).consume()
+    if not statement.strip():
+        raise InputError("The statement is empty.")
+    summary = _explain(session, statement, parameters)
     operators = set(_operators(summary.plan or {}))
-    if any(name.startswith("LoadCSV") for name, _ in operators):
+    names = {name for name, _ in operators}
+    if any(name.startswith("LoadCSV") for name in names) or _may_hide_load_csv(statement):
         raise InputError("LOAD CSV is refused: statements may not read files or addresses. Use `kgplatform ingest`.")
     if any(name == "ProcedureCall" and detail.lstrip().startswith("dbms.") for name, detail in operators):
         raise InputError("Procedures under `dbms.` are refused: they act on the server, not on the graph.")
-    if summary.query_type == "s" and not _is_index_change(operators):
+    if names.intersection(_SERVER_COMMANDS) or (summary.query_type == "s" and not _is_index_change(names)):
         raise InputError("Administrative commands are refused. Run them in Neo4j Browser as the administrator.")
     if not write and summary.query_type != "r":
         raise InputError("This statement writes. Add --write (in Python: write=True) if you mean it.")
 
 
-def _without_prefix(statement: str) -> str:
-    stripped = statement.strip()
-    for word in ("explain", "profile"):
-        if stripped[: len(word) + 1].lower().rstrip() == word:
-            return stripped[len(word) :]
-    return stripped
+def _explain(session: neo4j.Session, statement: str, parameters: Parameters) -> neo4j.ResultSummary:
+    """The summary with the plan; nothing is run. An error names places in ``statement`` as it was given."""
+    asked = _PLAN_ASKED.match(statement)
+    bare = statement[asked.end() :].lstrip() if asked else statement
+    try:
+        return session.run(_neo4j_query(_EXPLAIN + bare), parameters).consume()
+    except driver_errors.CypherSyntaxError as error:
+        raise StatementError(f"Neo4j cannot run the statement: {_without_explain(_message(error))}") from error
+
+
+def _without_explain(message: str) -> str:
+    """The server's complaint about the first line, with the line and the column that the user typed."""
+    found = _POSITION.search(message)
+    if found is None or f'"{_EXPLAIN}' not in message:
+        return message
+    column, offset = (int(number) - len(_EXPLAIN) for number in found.groups())
+    moved = message.replace(found[0], f"(line 1, column {column} (offset: {offset}))").replace(f'"{_EXPLAIN}', '"')
+    text, mark, caret = moved.rpartition("\n")
+    return f"{text}{mark}{caret[len(_EXPLAIN) :] if caret.strip() == '^' else caret}"
+
+
+def _may_hide_load_csv(statement: str) -> bool:
+    """Whether LOAD CSV could stand in a subquery expression, which the plan does not always show.
+
+    ``\\u0041`` is a letter anywhere in Cypher. Words inside of quotes count too: a parameter can carry those.
+    """
+    text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), statement)
+    return _LOAD_CSV.search(text) is not None and _SUBQUERY_EXPRESSION.search(text) is not None
 
 
 def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -240,8 +282,8 @@ def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield from _operators(child)
 
 
-def _is_index_change(operators: set[tuple[str, str]]) -> bool:
-    return any("Index" in name or "Constraint" in name for name, _ in operators)
+def _is_index_change(operators: set[str]) -> bool:
+    return any("Index" in name or "Constraint" in name for name in operators)
 
 
 def _changes(counters: neo4j.SummaryCounters) -> dict[str, int]:
@@ -261,6 +303,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return str(value)

@@ -254,9 +254,12 @@ class TestOpenAI:
         def fault(request: Any) -> Fault | None:
             return Fault.refuse(401, "no") if "text 7" in request.body["input"] else None
 
-        with OpenAIServer(faults=fault) as server, embedding(server, embed_batch=2) as client:
-            with pytest.raises(ModelError, match="OPENAI_API_KEY"):
-                client.embed([f"text {n}" for n in range(10)])
+        with (
+            OpenAIServer(faults=fault) as server,
+            embedding(server, embed_batch=2) as client,
+            pytest.raises(ModelError, match="OPENAI_API_KEY"),
+        ):
+            client.embed([f"text {n}" for n in range(10)])
 
     def test_the_budget_counts_embeddings_too(self) -> None:
         with OpenAIServer() as server, embedding(server, Ledger(2)) as client:

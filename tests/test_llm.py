@@ -154,9 +154,12 @@ class TestRetries:
         assert len(server.requests) == 2
 
     def test_waits_double_with_jitter(self) -> None:
-        with OpenAIServer(["never"], faults=lambda request: Fault.refuse(500, "oops")) as server:
-            with chatting(server, model_retries=4) as client, pytest.raises(ModelError):
-                client.send(HELLO, stage="answer")
+        with (
+            OpenAIServer(["never"], faults=lambda request: Fault.refuse(500, "oops")) as server,
+            chatting(server, model_retries=4) as client,
+            pytest.raises(ModelError),
+        ):
+            client.send(HELLO, stage="answer")
         assert len(client.time.slept) == 4
         for slept, least in zip(client.time.slept, [1, 2, 4, 8], strict=True):
             assert least <= slept <= least + 1
@@ -270,9 +273,12 @@ class TestSentences:
         ids=["500", "429", "malformed", "no choices", "error", "cut"],
     )
     def test_what_does_not_pass_is_said_after_the_last_try(self, fault: Fault, words: str) -> None:
-        with OpenAIServer(lambda messages: "lost", faults=lambda request: fault) as server:
-            with chatting(server) as client, pytest.raises(ModelError) as caught:
-                client.send(HELLO, stage="extract")
+        with (
+            OpenAIServer(lambda messages: "lost", faults=lambda request: fault) as server,
+            chatting(server) as client,
+            pytest.raises(ModelError) as caught,
+        ):
+            client.send(HELLO, stage="extract")
         assert words in str(caught.value)
         assert "stage extract" in str(caught.value)
         assert len(str(caught.value)) < 700
@@ -293,9 +299,12 @@ class TestSentences:
 
     def test_a_content_filter_is_named_and_not_asked_twice(self) -> None:
         fault = Fault(finish_reason="content_filter", text="")
-        with OpenAIServer(["x"], faults=[fault]) as server, chatting(server) as client:
-            with pytest.raises(ModelError, match="content filter"):
-                client.send(HELLO, stage="extract")
+        with (
+            OpenAIServer(["x"], faults=[fault]) as server,
+            chatting(server) as client,
+            pytest.raises(ModelError, match="content filter"),
+        ):
+            client.send(HELLO, stage="extract")
         assert len(server.requests) == 1
 
     def test_the_key_and_a_password_in_the_address_stay_hidden(self, caplog: pytest.LogCaptureFixture) -> None:
@@ -345,13 +354,15 @@ class TestFallback:
         assert len(server.requests) == 3
 
     def test_a_refusal_without_a_reason_is_blamed_on_json_mode_only_if_that_helps(self) -> None:
-        with OpenAIServer(["{}", "{}"], faults=lambda r: Fault.refuse(400, "Invalid request")) as server:
-            with chatting(server) as client:
-                with pytest.raises(ModelError, match="Invalid request"):
-                    client.send(HELLO, stage="s", json_mode=True)
-                assert len(server.requests) == 2
-                server._faults = []
+        with (
+            OpenAIServer(["{}", "{}"], faults=lambda r: Fault.refuse(400, "Invalid request")) as server,
+            chatting(server) as client,
+        ):
+            with pytest.raises(ModelError, match="Invalid request"):
                 client.send(HELLO, stage="s", json_mode=True)
+            assert len(server.requests) == 2
+            server._faults = []
+            client.send(HELLO, stage="s", json_mode=True)
         assert "response_format" in server.requests[-1].body
 
     def test_the_cache_does_not_depend_on_what_the_server_knows(self, tmp_path: Path) -> None:
@@ -401,9 +412,12 @@ class TestBudget:
             ledger.add("elsewhere", Usage(1, 5, 5))
             return Fault.refuse(500, "oops")
 
-        with OpenAIServer(["x"], faults=fault) as server, chatting(server, ledger=ledger) as client:
-            with pytest.raises(BudgetError):
-                client.send(HELLO, stage="s")
+        with (
+            OpenAIServer(["x"], faults=fault) as server,
+            chatting(server, ledger=ledger) as client,
+            pytest.raises(BudgetError),
+        ):
+            client.send(HELLO, stage="s")
         assert len(server.requests) == 1
 
     def test_the_ledger_adds_up_over_threads(self) -> None:

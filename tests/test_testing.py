@@ -95,13 +95,15 @@ class TestServer:
         assert events[-1].usage.completion_tokens > 10
 
     def test_a_cut_stream_is_an_error_for_the_client(self) -> None:
-        with OpenAIServer([Fault.break_off("many words in this answer that never ends")]) as server:
-            with client(server) as api:
-                stream = api.chat.completions.create(model="m", messages=HELLO, stream=True)  # type: ignore[arg-type]
-                events = iter(stream)
-                assert next(events).choices[0].delta.content == "many words in th"
-                with pytest.raises(openai.APIConnectionError):
-                    list(events)
+        with (
+            OpenAIServer([Fault.break_off("many words in this answer that never ends")]) as server,
+            client(server) as api,
+        ):
+            stream = api.chat.completions.create(model="m", messages=HELLO, stream=True)  # type: ignore[arg-type]
+            events = iter(stream)
+            assert next(events).choices[0].delta.content == "many words in th"
+            with pytest.raises(openai.APIConnectionError):
+                list(events)
 
     @pytest.mark.parametrize("encoding", ["float", "base64"])
     def test_embeddings(self, encoding: Any) -> None:

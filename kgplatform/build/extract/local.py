@@ -55,9 +55,10 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One sentence of a chunk, and the names in it."""
+    """One sentence of a chunk, where it starts there, and the names in it."""
 
     text: str
+    start: int
     spans: tuple[Span, ...]
     relations: tuple[Relation, ...]
     values: tuple[Value, ...]
@@ -141,6 +142,7 @@ def _line(text: str, sentence: Sentence, reading: _Reading) -> _Line:
     stated = _without_overlap(found)
     return _Line(
         text[sentence.start : sentence.end],
+        sentence.start,
         tuple(found),
         tuple(relations(text, stated, sentence.start, sentence.end)),
         tuple(values(text, stated, sentence.start, sentence.end)),
@@ -181,7 +183,8 @@ def _entities(lines: Sequence[_Line], of_document: Sequence[str], schema: Schema
             if key and key not in seen:
                 seen.add(key)
                 kind = kind_of_name(span.name) or kinds.get(key)
-                yield ExtractedEntity(span.name, type_in(schema, kind), quote=span.name)
+                quote = line.text[span.start - line.start : span.end - line.start]
+                yield ExtractedEntity(span.name, type_in(schema, kind), quote=quote)
     for form in of_document:
         key = normalise_name(form)
         if key not in seen:
@@ -221,6 +224,9 @@ def _attributes(lines: Sequence[_Line]) -> Iterator[ExtractedAttribute]:
 def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
     """Sentences that join two names or more."""
     for line in lines:
-        key_elements = tuple({normalise_name(span.name): span.name for span in reversed(line.spans)}.values())[::-1]
+        by_key: dict[str, str] = {}
+        for span in line.spans:
+            by_key.setdefault(normalise_name(span.name), span.name)
+        key_elements = tuple(by_key.values())
         if len(key_elements) > 1:
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)

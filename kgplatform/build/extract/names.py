@@ -50,7 +50,7 @@ _QUOTED = re.compile(r'"([^"“”\n]{2,80})"|“([^"“”\n]{2,80})”|«\s?([
 _CASELESS = re.compile(
     r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』"
     rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
-    rf"|([{_HAN}]{{1,6}}(?:[·・‧][{_HAN}]{{1,8}})+)"
+    rf"|([{_HAN}]{{1,6}}(?:[·・‧](?:(?![的是在和与與及于於了曾为為出也被])[{_HAN}]){{1,6}})+)"
 )
 # In Chinese, what stands between punctuation or function characters and ends like an institution or a place.
 _INSTITUTION = re.compile(
@@ -84,7 +84,8 @@ class DocumentWords:
             words = [match["word"] for match in _TOKEN.finditer(text, sentence.start, sentence.end)]
             lower.update(word for word in words if word[0].islower())
             if not _is_shouted(words):
-                capital.update(word for word in words[1:] if word[0].isupper())
+                inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
+                capital.update(word for word in inner if word[0].isupper())
         return cls(lower, capital)
 
     def is_proper(self, word: str) -> bool:
@@ -133,8 +134,9 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             position += 1
             continue
         stop = _run_end(text, tokens, position)
-        first = _first_of_name(tokens, position, stop, words)
-        if first < stop and _is_name(tokens, first, stop, words):
+        opens = position == 0 and _opens_with_word(text, start, end)
+        first = _first_of_name(tokens, position, stop, words, opens)
+        if first < stop and _is_name(tokens[first:stop], words, opens and first == 0):
             first = _with_number_before(text, tokens, first)
             left, right = tokens[first].start("word"), tokens[stop - 1].end("word")
             yield Span(" ".join(text[left:right].split()), left, right)
@@ -164,13 +166,9 @@ def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
         if not _joins(text, tokens, stop):
             break
         word = tokens[stop]["word"]
-        if (
-            _is_capital(word)
-            and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
-            or word.isdecimal()
-            and len(word) <= 4
-            and before.lower() not in MONTHS
-        ):
+        goes_on = _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
+        numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS
+        if goes_on or numbered:
             stop += 1
         elif (after := _past_particles(text, tokens, stop)) is not None:
             stop = after + 1
@@ -200,15 +198,20 @@ def _joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     return gap in (" ", "\n", "\u00a0", " & ", "\r\n")
 
 
-def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords) -> int:
-    """``first`` moved past words that stand before a name but are no part of it."""
-    at_start = first == 0
+def _opens_with_word(text: str, start: int, end: int) -> bool:
+    """Whether a word of a cased script is the first thing in the sentence that is a letter or a digit."""
+    match = _TOKEN.search(text, start, end)
+    return match is not None and not any(letter.isalnum() for letter in text[start : match.start()])
+
+
+def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords, opens: bool) -> int:
+    """``first`` moved past words that stand before a name but are no part of it; ``opens``: it begins a sentence."""
     while first < stop:
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
         droppable = low in {"the", "a", "an"} or low in FORMAL_HONORIFICS or low in INNER_PARTICLES
-        if at_start and not last:
+        if opens and not last:
             droppable |= low in OPENERS or (low in FUNCTION_WORDS and low not in {"will", "may"})
             droppable |= low in words.lower and word not in words.capital
         if not droppable and not word.isdecimal():
@@ -217,19 +220,19 @@ def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words
     return first
 
 
-def _is_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords) -> bool:
+def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool) -> bool:
     """Whether the run is a name: not a date, not a function word, not a word that only its sentence capitalises."""
-    run = [token["word"] for token in tokens[first:stop]]
+    run = [token["word"] for token in tokens]
     if all(word.isdecimal() or word.lower() in MONTHS or word.lower() in DAYS for word in run):
         return False
     if len(run) > 1:
         return True
     word = run[0]
     if len(word.strip(".")) < 2 or word.lower() in FUNCTION_WORDS:
-        return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and first > 0
+        return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and not opens
     if word.isupper() or any(letter.isupper() for letter in word[1:]):
         return True
-    return words.is_proper(word) and (first > 0 or word.lower() not in OPENERS)
+    return words.is_proper(word) and (not opens or word.lower() not in OPENERS)
 
 
 def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:

@@ -84,7 +84,7 @@ _PLACE_NOUN = (
     r"|river|lake|island|region|airport)"
 )
 _IS_PLACE = re.compile(
-    r",?\ (?:is|was)\ (?:a|an|the|one\ of\ the)\ (?:[a-z-]+\ ){0,5}?"
+    r"\ (?:is|was)\ (?:a|an|the|one\ of\ the)\ (?:[a-z-]+\ ){0,5}?"
     rf"(?:{_PLACE_NOUN}(?:\ located|\ situated)?\ (?:in|of)"
     r"|(?:school|university|college|museum)(?:\ located|\ situated)?\ in)(?:\ the)?\ "
 )
@@ -141,7 +141,8 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterato
     A participle without "is" or "was" (", directed by", "starring") belongs to what the sentence is about: its first
     name if the sentence says what that is, else only a name that stands first.
     """
-    topic = spans[0] if spans and _what_first_is(text, spans, start, end) is not None else None
+    described = _what_first_is(text, spans, start, end)
+    topic = spans[0] if described else None
     for position, (left, right) in enumerate(zip(spans, spans[1:], strict=False)):
         if not left.end < right.start <= left.end + _LONGEST_BETWEEN or _POSSESSIVE.match(text, right.end, end):
             continue
@@ -152,6 +153,8 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterato
                 continue
             subject = topic or left
         relation = _relation(subject.name, between, right.name)
+        if relation is None and described and position == 0:
+            relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
         if relation is not None and relation.subject != relation.object:
             yield relation
 
@@ -180,8 +183,8 @@ def values(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[V
         for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
             if (match := pattern.match(text, span.end, end)) is not None:
                 yield Value(span.name, key, match["date"])
-    if (what := _what_first_is(text, spans, start, end)) is not None:
-        yield Value(spans[0].name, "description", what)
+    if (described := _what_first_is(text, spans, start, end)) is not None:
+        yield Value(spans[0].name, "description", described[0])
 
 
 def _life(name: str, match: re.Match[str]) -> Iterator[Value]:
@@ -193,12 +196,16 @@ def _life(name: str, match: re.Match[str]) -> Iterator[Value]:
         yield Value(name, "died", match["to"])
 
 
-def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> str | None:
-    """What the sentence says that its first name is, if that name begins it: "American film" for "X is an …"."""
+def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:
+    """What the sentence says that its first name is, if that name begins it, and where the saying ends.
+
+    "American film" for "X is an American film directed by Y".
+    """
     if not spans or not _BEGINS.fullmatch(text, start, spans[0].start):
         return None
     match = _IS_A.match(text, spans[0].end, end)
-    return _noun_phrase(match["what"]) if match else None
+    phrase = _noun_phrase(match["what"]) if match else None
+    return (phrase, match.end()) if match and phrase else None
 
 
 def _noun_phrase(words: str) -> str | None:

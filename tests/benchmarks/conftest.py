@@ -1,0 +1,78 @@
+"""What the benchmarks share: one folder for their graphs, one embedder that remembers, one place for the results.
+
+``KGPLATFORM_BENCH_DATA`` names the folder of the data sets; ``KGPLATFORM_BENCH_CACHE=1`` keeps vectors between runs.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from corpora import Data, Place
+from graphs import MODEL, Graphs
+from measure import RememberingEmbedder, conditions
+from tables import Section, keep
+
+from kgplatform.embed import make_embedder
+from kgplatform.llm import Ledger
+from kgplatform.settings import load_settings
+
+ROOT = Path(__file__).parent.parent.parent
+RESULTS = ROOT / ".kgplatform" / "bench"
+_OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Place]:
+    """A folder that is gone afterwards, and no setting of the person who measures."""
+    data = Path(os.environ.get("KGPLATFORM_BENCH_DATA", ROOT.parent / "shared" / "data")).absolute()
+    jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars")).absolute()
+    vectors = RESULTS / "vectors.npz" if os.environ.get("KGPLATFORM_BENCH_CACHE") == "1" else None
+    with tempfile.TemporaryDirectory(prefix="kgplatform-bench-") as folder, pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(_OURS):
+                patch.delenv(name)
+        patch.chdir(folder)
+        yield Place(Path(folder), Data(data), jars, vectors)
+
+
+@pytest.fixture(scope="session")
+def data(place: Place) -> Data:
+    """The data sets."""
+    return place.data
+
+
+@pytest.fixture(scope="session")
+def graphs(place: Place) -> Iterator[Graphs]:
+    """The graphs, their servers stopped at the end."""
+    embedder = RememberingEmbedder(make_embedder(load_settings(embedder=MODEL), Ledger(None)))
+    if place.vectors is not None:
+        embedder.load(place.vectors)
+    graphs = Graphs(place.folder, place.data, embedder, place.jars)
+    try:
+        yield graphs
+    finally:
+        graphs.close()
+        if place.vectors is not None:
+            embedder.save(place.vectors)
+
+
+@pytest.fixture
+def section(place: Place) -> Iterator[Callable[[str, str], Section]]:
+    """Begins a section; what it holds at the end of the benchmark is printed and kept."""
+    begun: list[Section] = []
+
+    def begin(name: str, title: str) -> Section:
+        begun.append(Section(name, title, conditions()))
+        if place.vectors is not None:
+            begun[0].notes.append("Vectors of earlier runs were used (KGPLATFORM_BENCH_CACHE=1): embedding was spared.")
+        return begun[0]
+
+    yield begin
+    for each in begun:
+        if each.figures:
+            print("\n" + each.markdown(), flush=True)
+            keep(RESULTS, each)

@@ -1,0 +1,130 @@
+"""Graphs of the benchmarks, each with a managed server and a home folder of its own, built when first asked for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from corpora import Data
+from measure import PeakMemory, RememberingEmbedder
+
+from kgplatform import IngestReport, KnowledgeGraph, connect
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.store import Table
+
+MODEL = "local:all-MiniLM-L6-v2"
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """How a graph was built: one report a step, in order. ``seconds`` by the clock on the wall, embedding included."""
+
+    home: Path
+    reports: tuple[IngestReport, ...]
+    seconds: float
+    embedding: float
+    computed: int
+    remembered: int
+    peak: float
+
+    @property
+    def writing(self) -> float:
+        """Seconds for all but embedding: reading files, extracting, writing, joining, indexing."""
+        return self.seconds - self.embedding
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of ``ingest``: the corpus, and its recorded extraction if there is one, else the rules extract."""
+
+    corpus: Path
+    recorded: Path | None = None
+
+
+class Graphs:
+    """Homes under ``folder``. Servers stay up until ``close``, since starting one makes it slow for a while."""
+
+    def __init__(self, folder: Path, data: Data, embedder: RememberingEmbedder, jars: Path) -> None:
+        self.folder = folder
+        self.embedder = embedder
+        self._data = data
+        self._jars = jars
+        self._built: dict[str, Built] = {}
+        self._up: list[Path] = []
+
+    def musique(self) -> Built:
+        """MuSiQue with its recorded open information extraction."""
+        recorded = self._data.file("musique/openie_gpt-3.5.json")
+        return self.once("musique", [Step(recorded, recorded)])
+
+    def musique_by_rules(self) -> Built:
+        """MuSiQue with what the rules extract."""
+        return self.once("musique-local", [Step(self._data.file("musique/corpus.json"))])
+
+    def hotpotqa(self) -> Built:
+        """HotpotQA's pooled paragraphs with what the rules extract."""
+        return self.once("hotpotqa", [Step(self._data.hotpotqa_corpus(self.folder))])
+
+    def combined(self) -> Built:
+        """2Wiki by the rules, MuSiQue as recorded, HotpotQA by the rules, in one graph."""
+        recorded = self._data.file("musique/openie_gpt-3.5.json")
+        steps = [
+            Step(self._data.file("2wiki/corpus.json")),
+            Step(recorded, recorded),
+            Step(self._data.hotpotqa_corpus(self.folder)),
+        ]
+        return self.once("combined", steps)
+
+    def once(self, name: str, steps: Sequence[Step]) -> Built:
+        """The graph ``name``, built now if it was not before."""
+        if name not in self._built:
+            self._built[name] = self.build(name, steps)
+        return self._built[name]
+
+    def build(self, name: str, steps: Sequence[Step]) -> Built:
+        """A fresh server and home, and ``steps`` ingested into it, with the embedder that remembers."""
+        home = self.folder / name
+        with self.open(home) as graph:
+            graph.embedder = self.embedder
+            self.embedder.reset()
+            memory, started = PeakMemory(), time.perf_counter()
+            reports = tuple(_ingest(graph, step) for step in steps)
+            seconds = time.perf_counter() - started
+        spent = self.embedder
+        return Built(home, reports, seconds, spent.seconds, spent.computed, spent.remembered, memory.megabytes())
+
+    @contextmanager
+    def open(self, home: Path) -> Iterator[KnowledgeGraph]:
+        """The graph of ``home`` as any user opens it, its server started if need be."""
+        if home not in self._up:
+            self._up.append(home)
+        with connect(home=home, neo4j_jars=self._jars, embedder=MODEL) as graph:
+            yield graph
+
+    def stop(self, home: Path) -> None:
+        """Stop the server of ``home``; the graph stays on disk."""
+        LocalNeo4j(load_settings(home=home, neo4j_jars=self._jars)).down()
+        self._up.remove(home)
+
+    def close(self) -> None:
+        """Stop all servers."""
+        for home in list(self._up):
+            self.stop(home)
+
+
+def _ingest(graph: KnowledgeGraph, step: Step) -> IngestReport:
+    if step.recorded is not None:
+        return graph.ingest(step.corpus, recorded=step.recorded)
+    return graph.ingest(step.corpus, extractor="local")
+
+
+def statement(graph: KnowledgeGraph, name: str, **parameters: Any) -> Table:
+    """The rows of ``NAME.cypher`` beside this file, asked as a user would ask."""
+    text = (_HERE / f"{name}.cypher").read_text("utf-8")
+    return graph.cypher(text, parameters, limit=10_000)

@@ -1,0 +1,102 @@
+"""How fast a graph is written, how that grows, and whether all that was recorded is in it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from corpora import Data, write_corpus
+from graphs import Built, Graphs, Step, statement
+from measure import MEGABYTE, MEMORY_LIMIT, PeakMemory, growth
+from tables import Section, Table
+
+RECORDED = "musique/openie_gpt-3.5.json"
+WRITING_LIMIT = 30
+GROWTH_LIMIT = 1.1
+
+
+def test_build(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
+    found = section("build", "Build: MuSiQue with its recorded extraction into a fresh managed Neo4j")
+    items = data.read(RECORDED)
+    _load_model(found, graphs)
+    whole = graphs.musique()
+    _add_whole(found, graphs, whole)
+    _add_counts(found, graphs, whole, items)
+    _add_growth(found, graphs, whole, items)
+
+
+def _load_model(found: Section, graphs: Graphs) -> None:
+    started = time.perf_counter()
+    graphs.embedder.embed(["Is the model loaded?"])
+    found.add("loading the embedding model", time.perf_counter() - started, "s")
+
+
+def _add_whole(found: Section, graphs: Graphs, whole: Built) -> None:
+    found.add("ingest, the model loaded", whole.seconds, "s")
+    found.add(f"of which embedding {whole.computed:,} texts", whole.embedding, "s")
+    found.add("graph writing: the rest", whole.writing, "s", at_most=WRITING_LIMIT)
+    found.add("peak memory of the Python process", whole.peak, "MB", at_most=MEMORY_LIMIT)
+    found.notes.append(
+        f"Peaks are {PeakMemory().since}; {graphs.embedder.size / MEGABYTE:,.0f} MB are vectors that only the "
+        "benchmark remembers."
+    )
+
+
+def _add_counts(found: Section, graphs: Graphs, whole: Built, items: list[dict[str, Any]]) -> None:
+    report = whole.reports[0]
+    given = [triple for item in items for triple in item["extracted_triples"]]
+    formed = sum(_is_well_formed(triple) for triple in given)
+    with graphs.open(whole.home) as graph:
+        evidence = statement(graph, "evidence").rows[0][0]
+        states = Counter(state for _, state in statement(graph, "indexes").rows)
+        nodes = graph.stats().nodes
+    found.add("triples in the graph + duplicates", evidence + report.duplicates, exactly=formed)
+    found.add("malformed triples reported", report.malformed.total(), exactly=len(given) - formed)
+    found.add("indexes online", states["ONLINE"], exactly=states.total())
+    found.tables.append(Table("Malformed, by kind", ("kind", "triples"), _counted(report.malformed)))
+    found.tables.append(Table("Nodes", ("label", "nodes"), _counted(nodes)))
+    found.notes.append(f"{evidence:,} pieces of evidence and {report.duplicates:,} duplicates.")
+
+
+def _add_growth(found: Section, graphs: Graphs, whole: Built, items: list[dict[str, Any]]) -> None:
+    builds: dict[int, Built] = {}
+    for part in (4, 2, 1):
+        chosen = items[::part]
+        file = write_corpus(graphs.folder / f"one-in-{part}.json", chosen)
+        builds[len(chosen)] = _build_and_stop(graphs, f"growth-{part}", file)
+    sizes = sorted(builds)
+    found.add("graph writing, vectors remembered", builds[sizes[-1]].writing, "s", at_most=WRITING_LIMIT)
+    exponent = growth(sizes, [builds[size].writing for size in sizes])
+    found.add("growth of that, over a quarter, a half, all", exponent, "n^", at_most=GROWTH_LIMIT)
+    named = {f"{size:,} passages": builds[size] for size in sizes}
+    named[f"{sizes[-1]:,}, embedded"] = whole
+    found.tables.append(_stages(named))
+    found.notes.append(
+        "Growth: every fourth passage, every second, all; a fresh server and home each; vectors remembered from the "
+        "first build, so that looking them up (not counted) stands for embedding."
+    )
+
+
+def _build_and_stop(graphs: Graphs, name: str, file: Path) -> Built:
+    built = graphs.build(name, [Step(file, file)])
+    graphs.stop(built.home)
+    return built
+
+
+def _stages(builds: dict[str, Built]) -> Table:
+    stages = list(dict.fromkeys(stage for built in builds.values() for stage in built.reports[0].seconds))
+    rows = [
+        (stage, *(f"{built.reports[0].seconds.get(stage, 0.0):.2f} s" for built in builds.values())) for stage in stages
+    ]
+    return Table("Seconds by stage, as the ingest reports them", ("stage", *builds), rows)
+
+
+def _is_well_formed(triple: object) -> bool:
+    return isinstance(triple, list) and len(triple) == 3 and all(isinstance(each, str) for each in triple)
+
+
+def _counted(counts: dict[str, int] | Counter[str]) -> list[tuple[str, str]]:
+    return [(name, f"{counts[name]:,}") for name in sorted(counts)]

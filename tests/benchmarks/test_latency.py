@@ -1,0 +1,117 @@
+"""How long a search takes, on a small graph and on a large one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from corpora import Data
+from graphs import Built, Graphs
+from measure import MEMORY_LIMIT, PeakMemory, TimedEmbedder, percentile
+from tables import Section, Table
+
+from kgplatform import trace
+from kgplatform.store import Executed
+
+WARM_UPS = 5
+P50_LIMIT, P95_LIMIT = 80, 200
+SLOWER_LIMIT = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """Seconds of each search, of each embedding of a question, and every statement that ran."""
+
+    seconds: list[float]
+    embedding: list[float]
+    statements: list[Executed]
+
+    def p(self, share: float) -> float:
+        """Milliseconds that ``share`` percent of the searches stay below."""
+        return 1000 * percentile(self.seconds, share)
+
+
+def test_latency(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
+    found = section("latency", "Latency: search by all routes, the question's embedding included")
+    questions = [each.text for each in data.musique_questions()]
+    warm_ups = data.musique_warm_ups(WARM_UPS)
+    musique, combined = graphs.musique(), graphs.combined()
+    memory = PeakMemory()
+    small = _search(graphs, musique, warm_ups, questions)
+    large = _search(graphs, combined, warm_ups, questions)
+    _add(found, small, large)
+    peak = max(memory.megabytes(), combined.peak)
+    found.add("peak memory of the Python process", peak, "MB", at_most=MEMORY_LIMIT)
+    found.tables.append(_passes(graphs, {"MuSiQue": (musique, small), "combined": (combined, large)}, questions))
+    found.tables += [_breakdown("MuSiQue", small), _breakdown("combined", large)]
+    found.notes += [
+        f"{len(questions)} questions, each once, after {WARM_UPS} others to warm up.",
+        "Combined: 2Wiki by the local extractor, MuSiQue as recorded, HotpotQA by the local extractor: "
+        f"{_size(graphs, combined)}; MuSiQue alone: {_size(graphs, musique)}.",
+        "Statements of one search run side by side, so that their times add up to more than the search's.",
+    ]
+
+
+def _add(found: Section, small: Searches, large: Searches) -> None:
+    found.add("MuSiQue: p50", small.p(50), "ms", at_most=P50_LIMIT)
+    found.add("MuSiQue: p95", small.p(95), "ms", at_most=P95_LIMIT)
+    found.add("combined: p50", large.p(50), "ms")
+    found.add("combined: p95", large.p(95), "ms")
+    found.add("combined: p50, compared with MuSiQue", large.p(50) / small.p(50), "times", at_most=SLOWER_LIMIT)
+    found.add("combined: p95, compared with MuSiQue", large.p(95) / small.p(95), "times", at_most=SLOWER_LIMIT)
+
+
+def _search(graphs: Graphs, built: Built, warm_ups: Sequence[str], questions: Sequence[str]) -> Searches:
+    statements: list[Executed] = []
+    seconds: list[float] = []
+    with graphs.open(built.home) as graph:
+        embedder = TimedEmbedder(graph.embedder)
+        graph.embedder = embedder
+        for question in warm_ups:
+            graph.search(question)
+        embedder.calls.clear()
+        with trace(statements.append):
+            for question in questions:
+                started = time.perf_counter()
+                graph.search(question)
+                seconds.append(time.perf_counter() - started)
+    return Searches(seconds, embedder.calls, statements)
+
+
+def _passes(graphs: Graphs, graphs_of: dict[str, tuple[Built, Searches]], questions: Sequence[str]) -> Table:
+    """The same questions once more on the warm server, and after a restart."""
+    rows = []
+    for name, (built, first) in graphs_of.items():
+        again = _search(graphs, built, (), questions)
+        graphs.stop(built.home)
+        restarted = _search(graphs, built, questions[:WARM_UPS], questions)
+        for label, each in (("first pass", first), ("the same again", again), ("after a restart", restarted)):
+            rows.append((f"{name}, {label}", f"{each.p(50):.1f} ms", f"{each.p(95):.1f} ms", f"{each.p(100):.1f} ms"))
+    return Table("First, warmer and colder", ("", "p50", "p95", "slowest"), rows)
+
+
+def _breakdown(name: str, searches: Searches) -> Table:
+    count = len(searches.seconds)
+    rows = [_line("search, all in all", searches.seconds, count), _line("embedding", searches.embedding, count)]
+    by_name: dict[str, list[Executed]] = {}
+    for each in searches.statements:
+        by_name.setdefault(each.name, []).append(each)
+    for statement in sorted(by_name):
+        runs = by_name[statement]
+        mean = sum(run.rows for run in runs) / len(runs)
+        rows.append((*_line(statement, [run.seconds for run in runs], count)[:-1], f"{mean:,.0f}"))
+    return Table(f"Where the time goes: {name}", ("", "times a search", "p50", "p95", "rows"), rows)
+
+
+def _line(what: str, seconds: Sequence[float], searches: int) -> tuple[str, ...]:
+    p50, p95 = (1000 * percentile(seconds, share) for share in (50, 95))
+    return what, f"{len(seconds) / searches:.1f}", f"{p50:.1f} ms", f"{p95:.1f} ms", ""
+
+
+def _size(graphs: Graphs, built: Built) -> str:
+    with graphs.open(built.home) as graph:
+        nodes = graph.stats().nodes
+    return ", ".join(f"{nodes.get(label, 0):,} {label}s" for label in ("Chunk", "Fact")) + (
+        f", {nodes.get('Entity', 0):,} entities"
+    )

@@ -1,0 +1,62 @@
+"""Whether the passages that answer a question are found: supporting-passage recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from corpora import Data, Question, recall
+from graphs import Built, Graphs, statement
+from measure import MEMORY_LIMIT, PeakMemory
+from tables import Section, Table
+
+from kgplatform import KnowledgeGraph, Passage
+
+CUTS = (2, 5, 10)
+SINGLE_ROUTES = ("passage", "triple", "entity", "path")
+_ROW = ("", "R@2", "R@5", "R@10", "questions")
+
+
+def test_recall(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
+    found = section("recall", "Recall: supporting passages among the first 2, 5 and 10")
+    musique, hotpotqa = data.musique_questions(), data.hotpotqa_questions()
+    _measure(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, (78, 82))
+    _measure(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa, (86, 95))
+    _measure(found, graphs, "MuSiQue, local extractor", graphs.musique_by_rules(), musique)
+    found.notes.append("Dense: the nearest by the vector index of the same graph, in the same run.")
+
+
+def _measure(
+    found: Section,
+    graphs: Graphs,
+    title: str,
+    built: Built,
+    questions: Sequence[Question],
+    wanted: tuple[float, float] | None = None,
+) -> None:
+    memory = PeakMemory()
+    with graphs.open(built.home) as graph:
+        rows = {"all": _by_route(graph, questions, "all"), "dense": _dense(graph, questions)}
+        rows |= {route: _by_route(graph, questions, route) for route in SINGLE_ROUTES}
+    if wanted is not None:
+        found.add(f"{title}: R@5", rows["all"][1], "%", at_least=wanted[0])
+        found.add(f"{title}: R@10", rows["all"][2], "%", at_least=wanted[1])
+    peak = max(memory.megabytes(), built.peak)
+    found.add(f"{title}: peak memory of the Python process", peak, "MB", at_most=MEMORY_LIMIT)
+    shown = [(name, *(f"{share:.1f}" for share in row), str(len(questions))) for name, row in rows.items()]
+    found.tables.append(Table(title, ("route", *_ROW[1:]), shown))
+
+
+def _by_route(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[float]:
+    results = (graph.search(each.text, route=route, top_k=max(CUTS)).passages for each in questions)
+    return recall(questions, results, CUTS)
+
+
+def _dense(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[float]:
+    vectors = graph.embedder.embed([each.text for each in questions]).tolist()
+    results = (_nearest(statement(graph, "dense", k=max(CUTS), vector=vector)) for vector in vectors)
+    return recall(questions, results, CUTS)
+
+
+def _nearest(table: Any) -> list[Passage]:
+    return [Passage(**dict(zip(table.columns, row, strict=True)), routes=()) for row in table.rows]
