@@ -1,4 +1,5 @@
-// Atomic facts with their key elements (GraphReader, section 3.2), and the words that state them.
+// Atomic facts with their key elements (GraphReader, section 3.2), and the words that state them. They get no vector:
+// as seeds of a search they add nothing to passages (docs/retrieval.md), and they are five times as many.
 // mode: write
 // param $rows: list<map>: id, name, text, elements, chunk, start, end, found
 UNWIND $rows AS row
@@ -6,8 +7,7 @@ MATCH (c:Chunk {id: row.chunk})
 MERGE (f:Fact {id: row.id})
 ON CREATE SET f.kind = 'atomic',
               f.name = row.name,
-              f.text = row.text,
-              f:Pending
+              f.text = row.text
 MERGE (f)-[evidence:FROM_CHUNK]->(c)
 SET evidence.start = row.start,
     evidence.end = row.end,

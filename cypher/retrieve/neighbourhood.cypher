@@ -1,5 +1,5 @@
-// The graph around the seeds: their entities and key elements, with the passages that mention them and their
-// relations. An element that more passages mention than the cap keeps only its mentions in seed passages.
+// The graph around the seeds: the entities of seed passages and the elements of seed facts, the passages that mention
+// them, and what joins them. An element that more passages mention than the cap leads to no further passage.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
@@ -21,7 +21,7 @@ RETURN k.id AS id, total,
          ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) WHERE c.id IN $passages RETURN c.id }
        END AS passages,
        CASE
-         WHEN total <= $cap THEN COLLECT { MATCH (k)-[r WHERE r.fact IS NOT NULL]->(o:Entity) RETURN o.id }
+         WHEN total <= $cap THEN COLLECT { MATCH (k)-[:!SAME_AS]->(o:Entity) RETURN o.id }
          ELSE []
        END AS relations,
        COLLECT { MATCH (k)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs

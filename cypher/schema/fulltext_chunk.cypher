@@ -1,5 +1,5 @@
-// Full text of passages and of their documents' names (BM25), in words of any language.
+// Full text of passages and of their documents' names (BM25). English words are stemmed; other languages' are not.
 // mode: schema
 CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS
 FOR (n:Chunk) ON EACH [n.name, n.text]
-OPTIONS {indexConfig: {`fulltext.analyzer`: 'standard-no-stop-words'}}
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}}

@@ -9,14 +9,14 @@ import numpy as np
 
 from kgplatform.retrieve.found import Found, at_once
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
-from kgplatform.retrieve.question import Question, longest_names
+from kgplatform.retrieve.question import Question, is_name, longest_names
 from kgplatform.retrieve.routes import Path, entity_seeds, facts_found, passage_rows, passages_found, walk
 from kgplatform.store import Row, Store
 
 FACT_SEEDS = 50
 """Facts whose entities get restart mass (RETRIEVAL.md, step 2)."""
-MENTION_CAP = 100
-"""Passages of an entity that are followed; an entity in more leads nowhere in particular."""
+MENTION_CAP = 20
+"""Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
 NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
 PATH_DEPTH = 2
@@ -25,11 +25,12 @@ PATH_DEPTH = 2
 
 def all_routes(store: Store, question: Question, top_k: int) -> Found:
     """Scores by the tempered personalised PageRank (RETRIEVAL.md), for everything that any route found."""
-    passages, facts, seeds, named = at_once(
+    passages, facts, seeds, named, counts = at_once(
         partial(passage_rows, store, question, PASSAGE_SEEDS),
         partial(store.read, "retrieve/triple", k=FACT_SEEDS, vector=question.vector),
         partial(entity_seeds, store, question),
         partial(_named_documents, store, question),
+        partial(store.read, "retrieve/counts"),
     )
     elements = sorted({each for row in facts for each in row["elements"]})
     starts = [each.id for each in seeds if each.score == 1.0]
@@ -38,14 +39,13 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
         partial(
             store.read,
             "retrieve/neighbourhood",
-            elements=sorted({*elements, *starts}),
+            elements=elements,
             passages=seed_passages,
             cap=MENTION_CAP,
         ),
         partial(walk, store, question, starts, PATH_DEPTH),
     )
-    total = store.read("retrieve/counts")[0]["chunks"]
-    graph = _neighbourhood(passages, facts, named, around, total)
+    graph = _neighbourhood(passages, facts, named, around, counts[0]["chunks"])
     scores = fuse(graph)
     found = Found(
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
@@ -58,7 +58,7 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
 def _named_documents(store: Store, question: Question) -> list[Row]:
     rows = store.read("retrieve/named_documents", names=list(question.names), k=NAMED_PASSAGES, vector=question.vector)
     longest = longest_names(question.text, (row["key"] for row in rows))
-    return [row for row in rows if row["key"] in longest]
+    return [row for row in rows if row["key"] in longest and is_name(row["key"], question.text)]
 
 
 def _neighbourhood(

@@ -52,6 +52,15 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(sorted(runs))
 
 
+def is_name(name: str, text: str) -> bool:
+    """Whether ``text`` means ``name`` as a name: of one word only where it is written as one, with a capital."""
+    return (
+        " " in name
+        or any(normalise_name(word) == name and word != word.lower() for word in _WORD.findall(text))
+        or not name.isascii()
+    )
+
+
 def longest_names(text: str, names: Iterable[str]) -> set[str]:
     """Of ``names`` that stand in ``text``, those that are no part of a longer one there ("New York City", not "York")."""
     normal = normalise_name(text)

@@ -19,6 +19,9 @@ from kgplatform.text import node_id, normalise_name
 
 _SPACE = re.compile(r"\s+")
 _OPEN_IE = ("extracted_entities", "extracted_triples")
+# As keys: inside a JSON string the quotes would stand behind backslashes.
+_OPEN_IE_KEY = re.compile(rb'(?<!\\)"extracted_(?:entities|triples)"\s*:')
+_HEAD = 1 << 18
 _EXPECTED = (
     'Expected is JSONL with one object like {"document": "name", "entities": […], "triples": […]} a line, or open-IE '
     'JSON: a list of {"title", "text", "extracted_entities", "extracted_triples"}.'
@@ -50,6 +53,17 @@ class Recordings:
             return found
         wanted = normalise_name(document.name)
         return [next((each for each in found if normalise_name(each.title) == wanted), found[0])]
+
+
+def is_open_ie(path: Path) -> bool:
+    """Whether ``path`` is an open-IE recording, which holds its passages too: told from its first 256 kB."""
+    if path.suffix.lower() not in (".json", ".jsonl") or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as stream:
+            return _OPEN_IE_KEY.search(stream.read(_HEAD)) is not None
+    except OSError:
+        return False  # loading the file says what is wrong with it
 
 
 def read_recordings(path: Path) -> Recordings:
