@@ -3,6 +3,6 @@
 // param $rows: list<map>: id, high, low: the vector's bytes, 16-bit fixed point
 UNWIND $rows AS row
 MATCH (n:Fact {id: row.id})
-CALL db.create.setNodeVectorProperty(n, 'embedding', 
+CALL db.create.setNodeVectorProperty(n, 'embedding',
   [i IN range(0, size(row.high) - 1) | (256 * row.high[i] + row.low[i]) / 32512.0])
 REMOVE n:Pending

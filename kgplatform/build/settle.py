@@ -27,14 +27,10 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 1000
 _INDEX_SECONDS = 3600
-# Half the links and two thirds of the candidates of Neo4j's defaults, without quantisation: the same recall in half
-# the time to fill (docs/decisions.md).
-_VECTOR_INDEX: dict[str, Any] = {
-    "vector.similarity_function": "cosine",
-    "vector.quantization.enabled": False,
-    "vector.hnsw.m": 8,
-    "vector.hnsw.ef_construction": 64,
-}
+_VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}
+# Half the links and two thirds of the candidates of Neo4j's defaults for the many facts and entities: the same recall
+# as its quantised default, in half the time to fill (docs/decisions.md). Passages are few, and matter most.
+_LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 
 
 def graph_state(store: Store) -> Row:
@@ -141,7 +137,9 @@ def _write_vectors(
         vectors = clock.embed(embedder, [row["text"] for row in batch])
         high, low = as_bytes(vectors)
         packed = zip(batch, high, low, strict=True)
-        store.write((statement, {"rows": [{"id": row["id"], "high": h, "low": low_bytes} for row, h, low_bytes in packed]}))
+        store.write(
+            (statement, {"rows": [{"id": row["id"], "high": h, "low": low_bytes} for row, h, low_bytes in packed]})
+        )
         done += len(batch)
         progress(f"embedding {kind}", done, len(rows))
 
@@ -177,9 +175,9 @@ def _join_like_entities(store: Store, entities: list[str], threshold: float) -> 
 
 
 def _define_indexes(store: Store, dimension: int) -> None:
-    options = {"indexConfig": {**_VECTOR_INDEX, "vector.dimensions": dimension}}
     for kind in ("chunk", "fact", "entity"):
-        store.define(f"schema/vector_{kind}", options=options)
+        config = {**_VECTOR_INDEX, **({} if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}
+        store.define(f"schema/vector_{kind}", options={"indexConfig": config})
         if kind != "fact":
             store.define(f"schema/fulltext_{kind}")
     store.define("schema/await_indexes", seconds=_INDEX_SECONDS)

@@ -45,7 +45,7 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
         ),
         partial(walk, store, question, starts, PATH_DEPTH),
     )
-    graph = _neighbourhood(passages, facts, named, around, counts[0]["chunks"])
+    graph = _neighbourhood(passages, [*facts, *_path_facts(paths, facts)], named, around, counts[0]["chunks"])
     scores = fuse(graph)
     found = Found(
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
@@ -82,14 +82,29 @@ def _neighbourhood(
         entity_passages=np.array([totals[each] for each in entity_ids], np.int64),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
+        fact_seed=np.array(["seed" not in row for row in facts], np.bool_),
         fact_entities=_edges(
-            (position, entity_at[each]) for position, row in enumerate(facts) for each in row["elements"]
+            (position, entity_at[each])
+            for position, row in enumerate(facts)
+            for each in row["elements"]
+            if each in entity_at
         ),
         mentions=_edges((passage_at[each], entity_at[row["id"]]) for row in around for each in row["passages"]),
         relations=_between(around, "relations", entity_at),
         same_as=_between(around, "sameAs", entity_at),
         passage_total=total,
     )
+
+
+def _path_facts(paths: list[Path], seeds: list[Row]) -> list[Row]:
+    """Facts along the paths that are no seeds."""
+    rows: dict[str, Row] = {}
+    for path in paths:
+        ends = zip(path.entities, path.entities[1:], strict=False)
+        for fact, cosine, elements in zip(path.facts, path.cosines, ends, strict=True):
+            rows[fact] = {"id": fact, "cosine": cosine, "elements": list(elements), "seed": False}
+    known = {row["id"] for row in seeds}
+    return [rows[each] for each in sorted(rows) if each not in known]
 
 
 def _between(around: list[Row], kind: str, entity_at: dict[str, int]) -> Indices:
@@ -113,7 +128,6 @@ def _name_routes(found: Found, passages: list[Row], facts: list[Row], around: li
     for path in paths:
         for fact, chunks in zip(path.facts, path.chunks, strict=True):
             found.fact_routes.setdefault(fact, set()).add("path")
-            found.facts.setdefault(fact, 0.0)
             for each in chunks:
                 if each in found.passages:
                     found.passage_routes.setdefault(each, set()).add("path")

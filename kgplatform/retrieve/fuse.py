@@ -34,6 +34,7 @@ SIMILARITY_WEIGHT = 0.2  # of the scaled similarity beside the scaled log PageRa
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +45,7 @@ class Neighbourhood:
     can reach); ``passage_bm25`` is the full-text index's score, 0 where it did not return the passage;
     ``passage_named`` numbers the document of the passage (any numbers) if the question names that document, else -1.
     Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it.
-    Facts (F), seeds only: ``fact_cosine`` with the question.
+    Facts (F): ``fact_cosine`` with the question; those that are no ``fact_seed`` get no restart mass, only a score.
     Edges, one row each, in any order: ``fact_entities`` (fact, entity) for every subject, object and key element;
     ``mentions`` (passage, entity); ``relations`` and ``same_as`` (entity, entity), undirected. Each has the shape
     (n, 2); repeated rows count once. ``passage_total`` is the number of passages in the whole graph.
@@ -58,6 +59,7 @@ class Neighbourhood:
     entity_passages: Indices
     fact_ids: Sequence[str]
     fact_cosine: Floats
+    fact_seed: Flags
     fact_entities: Indices
     mentions: Indices
     relations: Indices
@@ -75,15 +77,16 @@ class Scores:
 
 
 def fuse(graph: Neighbourhood) -> Scores:
-    """Score everything in ``graph``. Entity scores are PageRank; a fact's is its seed weight times its entities'."""
+    """Score everything in ``graph``; an entity's score is its PageRank."""
     passages = len(graph.passage_ids)
     similarity = passage_similarity(graph)
-    fact_weight = softmax(graph.fact_cosine, FACT_TEMPERATURE)
+    fact_weight = np.zeros(len(graph.fact_ids))
+    fact_weight[graph.fact_seed] = softmax(graph.fact_cosine[graph.fact_seed], FACT_TEMPERATURE)
     restart = restart_vector(graph, similarity, fact_weight)
     mass = page_rank(transition(graph), restart)
     return Scores(
         passages=_passage_scores(mass[:passages], similarity),
-        facts=fact_weight * _entity_mass_of_facts(graph, mass[passages:]),
+        facts=_fact_scores(graph, mass[passages:]),
         entities=mass[passages:],
     )
 
@@ -134,9 +137,10 @@ def fact_share_of(graph: Neighbourhood) -> float:
     passage's, and the share falls as that passage's weight would (study: without this, 2 to 6 points are lost).
     """
     known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
-    if graph.fact_cosine.size == 0 or known.size == 0:
+    seeds = graph.fact_cosine[graph.fact_seed]
+    if seeds.size == 0 or known.size == 0:
         return FACT_SHARE
-    behind = min(0.0, float(graph.fact_cosine.max() - known.max()))
+    behind = min(0.0, float(seeds.max() - known.max()))
     return FACT_SHARE * float(np.exp(behind / PASSAGE_TEMPERATURE))
 
 
@@ -207,17 +211,26 @@ def _passage_scores(mass: Floats, similarity: Floats) -> Floats:
     """Log PageRank and similarity, each scaled to 0..1; an unknown similarity counts as the lowest known one."""
     if not mass.any():
         return np.zeros(len(mass))
-    share = np.maximum(mass / mass.max(), LOWEST_SHARE)
     known = ~np.isnan(similarity)
     filled = np.where(known, similarity, similarity[known].min()) if known.any() else np.zeros(len(mass))
-    logs = 1 - np.log(share) / np.log(LOWEST_SHARE)
-    scores: Floats = (logs + SIMILARITY_WEIGHT * _scaled(filled)) / (1 + SIMILARITY_WEIGHT)
+    scores: Floats = (_log_share(mass) + SIMILARITY_WEIGHT * _scaled(filled)) / (1 + SIMILARITY_WEIGHT)
     return scores
 
 
-def _entity_mass_of_facts(graph: Neighbourhood, entity_mass: Floats) -> Floats:
+def _fact_scores(graph: Neighbourhood, entity_mass: Floats) -> Floats:
+    """The cosine and the log of the entities' mass, half and half: so that the second hop's facts come up too."""
     facts, entities = _unique_rows(graph.fact_entities).T
-    return _sums(facts, entity_mass[entities], len(graph.fact_ids))
+    mass = _sums(facts, entity_mass[entities], len(graph.fact_ids))
+    if not mass.any():
+        return np.zeros(len(mass))
+    scores: Floats = (_scaled(graph.fact_cosine) + _log_share(mass)) / 2
+    return scores
+
+
+def _log_share(mass: Floats) -> Floats:
+    """The log of each share of the greatest mass, on a scale from 0 (``LOWEST_SHARE`` or less) to 1."""
+    logs: Floats = 1 - np.log(np.maximum(mass / mass.max(), LOWEST_SHARE)) / np.log(LOWEST_SHARE)
+    return logs
 
 
 def _sums(positions: Indices, weights: Floats, size: int) -> Floats:

@@ -38,6 +38,7 @@ def neighbourhood(
         entity_passages=np.array(entities, dtype=np.int64),
         fact_ids=[f"f{position}" for position in range(len(facts))],
         fact_cosine=np.array(facts, dtype=np.float64),
+        fact_seed=np.ones(len(facts), dtype=np.bool_),
         fact_entities=none if fact_entities is None else fact_entities,
         mentions=none if mentions is None else mentions,
         relations=none if relations is None else relations,
