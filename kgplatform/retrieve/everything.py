@@ -19,8 +19,10 @@ MENTION_CAP = 20
 """Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
 NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
-PATH_DEPTH = 2
-"""Hops of the paths that join the fusion; the neighbourhood holds the rest."""
+PATH_DEPTH = 3
+"""Hops of the paths that join the fusion; the walk over the neighbourhood does the rest."""
+PATH_FACTS = 5
+"""Nearest facts whose entities paths start from, beside the entities that the question names."""
 
 
 def all_routes(store: Store, question: Question, top_k: int) -> Found:
@@ -33,7 +35,9 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
         partial(store.read, "retrieve/counts"),
     )
     elements = sorted({each for row in facts for each in row["elements"]})
-    starts = [each.id for each in seeds if each.score == 1.0]
+    starts = sorted(
+        {each.id for each in seeds if each.score == 1.0} | {e for row in facts[:PATH_FACTS] for e in row["elements"]}
+    )
     seed_passages = sorted({row["id"] for row in passages} | {row["id"] for row in named})
     around, paths = at_once(
         partial(
