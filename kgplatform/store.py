@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import GraphDatabase
@@ -30,11 +31,12 @@ Row = dict[str, Any]
 Parameters = dict[str, Any]
 
 OLDEST_SERVER = (5, 26)
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _BATCH_ROWS = 1000
 _EXPLAIN = "EXPLAIN "
-# White space and comments, then how the statement asks for its plan itself.
-_PLAN_ASKED = re.compile(r"(?:\s|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*(?:explain|profile)\b", re.I | re.S)
-_GAP = r"(?:\s|//[^\n]*\n|/\*.*?\*/)"
+# White space or a comment. A comment ends at its first end: longer ones would hide what stands between.
+_GAP = r"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)"
+_PLAN_ASKED = re.compile(rf"{_GAP}*(?:explain|profile)\b", re.I | re.S)
 _LOAD_CSV = re.compile(rf"\bload{_GAP}+csv\b", re.I | re.S)
 _SUBQUERY_EXPRESSION = re.compile(rf"\b(?:collect|count|exists){_GAP}*\{{", re.I | re.S)
 _ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
@@ -83,6 +85,10 @@ class Store:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        if not _is_address(connection.uri):
+            raise ServerError(
+                f"NEO4J_URI cannot be used: {connection.uri!r} is no address like bolt://host:7687 or neo4j://host:7687."
+            )
         with _translated(f"connect to {connection.uri}"):
             self._driver = GraphDatabase.driver(
                 connection.uri,
@@ -192,6 +198,14 @@ def trace(callback: Callable[[Executed], None]) -> Iterator[None]:
         _tracers.reset(token)
 
 
+def _is_address(uri: str) -> bool:
+    try:
+        parts = urlsplit(uri)
+        return parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # the port is no number, or too large
+        return False
+
+
 def is_new_enough(version: str) -> bool:
     """Whether a server that calls itself ``version`` ("5.26.30", "5.27-aura", "2025.10.1") will do."""
     found = _VERSION.match(version)
@@ -206,7 +220,10 @@ def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[R
 
 def _run(transaction: neo4j.ManagedTransaction, query: Query, parameters: Parameters) -> list[Row]:
     started = time.perf_counter()
-    rows = transaction.run(query.text, parameters).data()
+    result = transaction.run(query.text, parameters)
+    columns = result.keys()
+    # Not ``result.data()``, which looks into every element of every list.
+    rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
     for callback in _tracers.get():
         callback(Executed(query.name, query.text, parameters, len(rows), time.perf_counter() - started))
     return rows
@@ -256,14 +273,17 @@ def _explain(session: neo4j.Session, statement: str, parameters: Parameters) -> 
 
 
 def _without_explain(message: str) -> str:
-    """The server's complaint about the first line, with the line and the column that the user typed."""
-    found = _POSITION.search(message)
-    if found is None or f'"{_EXPLAIN}' not in message:
+    """The server's complaint, with the line as the user typed it where it is the first, which ``EXPLAIN`` opens."""
+    if f'"{_EXPLAIN}' not in message:
         return message
-    column, offset = (int(number) - len(_EXPLAIN) for number in found.groups())
-    moved = message.replace(found[0], f"(line 1, column {column} (offset: {offset}))").replace(f'"{_EXPLAIN}', '"')
+    moved = _POSITION.sub(_moved, message).replace(f'"{_EXPLAIN}', '"')
     text, mark, caret = moved.rpartition("\n")
     return f"{text}{mark}{caret[len(_EXPLAIN) :] if caret.strip() == '^' else caret}"
+
+
+def _moved(position: re.Match[str]) -> str:
+    column, offset = (int(number) - len(_EXPLAIN) for number in position.groups())
+    return f"(line 1, column {column} (offset: {offset}))"
 
 
 def _may_hide_load_csv(statement: str) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from kgplatform.retrieve.found import Found, at_once
+from kgplatform.retrieve.found import Found, at_once, best
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.retrieve.question import Question, is_name, longest_names
 from kgplatform.retrieve.routes import Path, entity_seeds, facts_found, passage_rows, passages_found, walk
@@ -27,7 +27,7 @@ PATH_FACTS = 5
 
 def all_routes(store: Store, question: Question, top_k: int) -> Found:
     """Scores by the tempered personalised PageRank (RETRIEVAL.md), for everything that any route found."""
-    passages, facts, seeds, named, counts = at_once(
+    passages, facts, entities, named, counts = at_once(
         partial(passage_rows, store, question, PASSAGE_SEEDS),
         partial(store.read, "retrieve/triple", k=FACT_SEEDS, vector=question.vector),
         partial(entity_seeds, store, question),
@@ -36,9 +36,9 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
     )
     elements = sorted({each for row in facts for each in row["elements"]})
     starts = sorted(
-        {each.id for each in seeds if each.score == 1.0} | {e for row in facts[:PATH_FACTS] for e in row["elements"]}
+        {each.id for each in entities if each.score == 1.0} | {e for row in facts[:PATH_FACTS] for e in row["elements"]}
     )
-    seed_passages = sorted({row["id"] for row in passages} | {row["id"] for row in named})
+    seed_passages = sorted({*best(passages_found(passages).passages, PASSAGE_SEEDS), *(row["id"] for row in named)})
     around, paths = at_once(
         partial(
             store.read,
@@ -49,7 +49,8 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
         ),
         partial(walk, store, question, starts, PATH_DEPTH),
     )
-    graph = _neighbourhood(passages, [*facts, *_path_facts(paths, facts)], named, around, counts[0]["chunks"])
+    seeds = [{**row, "seed": True} for row in facts]
+    graph = _neighbourhood(passages, [*seeds, *_path_facts(paths, facts)], named, around, counts[0]["chunks"])
     scores = fuse(graph)
     found = Found(
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
@@ -86,7 +87,7 @@ def _neighbourhood(
         entity_passages=np.array([totals[each] for each in entity_ids], np.int64),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
-        fact_seed=np.array(["seed" not in row for row in facts], np.bool_),
+        fact_seed=np.array([row["seed"] for row in facts], np.bool_),
         fact_entities=_edges(
             (position, entity_at[each])
             for position, row in enumerate(facts)
