@@ -1,24 +1,42 @@
-"""The command line. Each command calls the client and prints what it returns; nothing is decided here."""
+"""The command line. Each command calls the client and prints what it returns; nothing is decided here.
+
+What takes long to import (the driver, the extractors, rich) is imported by the commands that need it, so that
+`kgplatform --help` and `kgplatform status` answer at once.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 import traceback
-from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from kgplatform import show
-from kgplatform.client import KnowledgeGraph, connect, open_graph
 from kgplatform.errors import InputError, KgError
-from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from kgplatform.client import KnowledgeGraph
+    from kgplatform.settings import Settings
+
+
+class _Commands(TyperGroup):
+    """The commands, which Ctrl-C ends with one sentence."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            _note("\nStopped. What was done is kept; run the same command again to go on.")
+            raise typer.Exit(1) from interrupt
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Documents into a Neo4j knowledge graph, and answers out of it, with every statement tied to its source.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -72,23 +90,26 @@ def options(debug: Debug = False) -> None:
     # Read by ``main``, which sees the arguments before any command runs.
 
 
-def _settings(home: Path | None, **more: Any) -> Settings:
-    return load_settings(home=home, **more)
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _settings(home: Path | None) -> Settings:
+    from kgplatform.settings import load_settings
+
+    return load_settings(home=home)
 
 
 def _open(home: Path | None) -> KnowledgeGraph:
-    return open_graph(_settings(home), show.note)
+    from kgplatform.client import open_graph
+
+    return open_graph(_settings(home), _note)
 
 
 def _connect(home: Path | None, **more: Any) -> KnowledgeGraph:
-    return connect(home=home, report=show.note, **more)
+    from kgplatform.client import connect
 
-
-def _print(as_json: bool, value: Any, shown: Callable[[Any], None]) -> None:
-    if as_json:
-        show.print_json(value)
-    else:
-        shown(value)
+    return connect(home=home, report=_note, **more)
 
 
 # ----------------------------------------------------------------------------------------------------------- the server
@@ -97,15 +118,19 @@ def _print(as_json: bool, value: Any, shown: Callable[[Any], None]) -> None:
 @app.command()
 def up(home: Home = None, as_json: Json = False) -> None:
     """Start the managed local Neo4j, if it does not run, and say where it is."""
+    from kgplatform.local_neo4j import LocalNeo4j
+
     settings = _settings(home)
-    LocalNeo4j(settings, show.note).up()
+    LocalNeo4j(settings, _note).up()
     _print_status(settings, as_json)
 
 
 @app.command()
 def down(home: Home = None) -> None:
     """Stop the managed local Neo4j. The graph stays on disk."""
-    stopped = LocalNeo4j(_settings(home), show.note).down()
+    from kgplatform.local_neo4j import LocalNeo4j
+
+    stopped = LocalNeo4j(_settings(home), _note).down()
     print("Neo4j is stopped." if stopped else "Neo4j was not running.")
 
 
@@ -116,24 +141,24 @@ def status(home: Home = None, as_json: Json = False) -> None:
 
 
 def _print_status(settings: Settings, as_json: bool) -> None:
+    from kgplatform.local_neo4j import LocalNeo4j
+
     found = LocalNeo4j(settings).status()
     password = found.home / "password"
     if as_json:
-        show.print_json({**vars_of(found), "password_file": str(password)})
+        fields = {name: getattr(found, name) for name in found.__slots__} | {"password_file": password}
+        print(json.dumps(fields, default=str, ensure_ascii=False, indent=2))
         return
-    if not found.running:
-        print(f"Neo4j {found.version} is not running. Home: {found.home}")
-        return
-    print(f"Neo4j {found.version} runs as process {found.pid}.")
-    print(f"Bolt:          {found.uri}")
-    print(f"Neo4j Browser: {found.browser_url}")
-    print(f"User neo4j, password in {password}")
-    print(f"Log:           {found.log}")
-
-
-def vars_of(status: Any) -> dict[str, Any]:
-    """The fields of a status, for JSON."""
-    return {name: getattr(status, name) for name in status.__slots__}
+    if found.running:
+        print(f"Neo4j {found.version} runs as process {found.pid}.")
+        print(f"Bolt:          {found.uri}")
+        print(f"Neo4j Browser: {found.browser_url}")
+        print(f"User:          neo4j, password in {password}")
+        print(f"Log:           {found.log}")
+    else:
+        print(f"Neo4j {found.version} is not running. Its home: {found.home}")
+    if settings.neo4j_uri is not None:
+        print(f"NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
 
 
 # -------------------------------------------------------------------------------------------------------------- writing
@@ -154,25 +179,26 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Bring the graph to what the files say. Safe to repeat, and to interrupt: it goes on where it stopped."""
-    chosen = paths or ([recorded] if recorded is not None else [])
-    if not chosen:
+    if not paths and recorded is None:
         raise InputError("Name at least one file or folder to ingest.")
+    from kgplatform import show
+
     name = extractor.value if extractor else None
     with _connect(home, max_tokens=max_tokens) as graph:
         if estimate:
-            cost = graph.estimate(chosen, schema=schema, extractor=name, recorded=recorded)
-            _print(as_json, cost, show.show_estimate)
+            cost = graph.estimate(paths or (), schema=schema, extractor=name, recorded=recorded)
+            show.show(as_json, cost, show.show_estimate)
             return
         with show.ProgressLines() as progress:
             report = graph.ingest(
-                chosen,
+                paths or (),
                 schema=schema,
                 extractor=name,
                 recorded=recorded,
                 mode=mode.value if mode else None,
                 progress=progress,
             )
-    _print(as_json, report, show.show_ingest)
+    show.show(as_json, report, show.show_ingest)
     if not report.complete:
         raise typer.Exit(1)
     if report.skipped and not report.added + report.changed + report.unchanged:
@@ -186,6 +212,8 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Remove documents, with all that only they support."""
+    from kgplatform import show
+
     with _connect(home) as graph, show.ProgressLines() as progress:
         removed = graph.remove(documents, progress=progress)
     if as_json:
@@ -197,6 +225,8 @@ def remove(
 @app.command()
 def reembed(home: Home = None, as_json: Json = False) -> None:
     """Embed the whole graph again with the embedding model that is set (KGPLATFORM_EMBEDDER)."""
+    from kgplatform import show
+
     with _open(home) as graph, show.ProgressLines() as progress:
         seconds = graph.reembed(progress=progress)
         model = graph.embedder.name
@@ -218,9 +248,11 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. No language model is called."""
+    from kgplatform import show
+
     with _connect(home) as graph:
         result = graph.search(question, route=route.value, top_k=top_k)
-    _print(as_json, result, show.show_search)
+    show.show(as_json, result, show.show_search)
 
 
 @app.command()
@@ -236,9 +268,11 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer a question with checked citations; without a language model, give the evidence."""
+    from kgplatform import show
+
     with _connect(home) as graph:
         answer = graph.ask(question, reader=reader, mode=mode.value, route=route.value, top_k=top_k)
-    _print(as_json, answer, show.show_answer)
+    show.show(as_json, answer, show.show_answer)
 
 
 @app.command()
@@ -252,6 +286,8 @@ def cypher(
     as_json: Json = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
+    from kgplatform import show
+
     with _open(home) as graph:
         rows = graph.cypher(statement, _parameters(param or []), write=write, limit=limit, timeout=timeout)
     if as_json:
@@ -279,6 +315,8 @@ def _parameters(given: list[str]) -> dict[str, Any]:
 @app.command()
 def documents(home: Home = None, as_json: Json = False) -> None:
     """List the documents of the graph."""
+    from kgplatform import show
+
     with _open(home) as graph:
         found = graph.documents()
     if as_json:
@@ -290,14 +328,18 @@ def documents(home: Home = None, as_json: Json = False) -> None:
 @app.command()
 def stats(home: Home = None, as_json: Json = False) -> None:
     """Count nodes by label and relationships by type."""
+    from kgplatform import show
+
     with _open(home) as graph:
         found = graph.stats()
-    _print(as_json, found, show.show_stats)
+    show.show(as_json, found, show.show_stats)
 
 
 @app.command()
 def schema(home: Home = None, as_json: Json = False) -> None:
     """Show the schema of the graph, with the types that were added to it."""
+    from kgplatform import show
+
     with _open(home) as graph:
         found = graph.schema()
     if found is None:
@@ -311,6 +353,8 @@ def schema(home: Home = None, as_json: Json = False) -> None:
 @app.command()
 def settings() -> None:
     """List all settings with their defaults."""
+    from kgplatform import show
+
     show.show_settings()
 
 
@@ -323,10 +367,13 @@ def main() -> None:
     except KgError as error:
         if debug:
             traceback.print_exc()
-        show.note(f"kgplatform: {error}")
+        _note(f"kgplatform: {error}")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        show.note("\nStopped. Run the same command again to go on.")
+    except Exception as error:  # noqa: BLE001 - the last place to word what nobody foresaw
+        if debug:
+            traceback.print_exc()
+        fault = f"{type(error).__name__}: {error}".strip().split("\n")[0]
+        _note(f"kgplatform: a fault of the platform itself: {fault} (--debug shows where)")
         sys.exit(1)
 
 

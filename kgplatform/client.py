@@ -21,10 +21,11 @@ from kgplatform.build.extract import Extractor, Mode
 from kgplatform.build.extract.local import LocalExtractor
 from kgplatform.build.extract.model import LlmExtractor
 from kgplatform.build.extract.recorded import RecordedExtractor
+from kgplatform.build.extract.recorded_file import is_open_ie
 from kgplatform.build.pipeline import Tools, ingest, remove_documents
 from kgplatform.build.report import Estimate, IngestReport
 from kgplatform.build.schema import Expansion, Schema, load_schema
-from kgplatform.build.settle import Progress, check_embedder, define_graph, graph_state, reembed
+from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
 from kgplatform.embed import Embedder, make_embedder
 from kgplatform.errors import InputError, SettingError
 from kgplatform.llm import Chat, Ledger, make_chat
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 EXTRACTORS = ("llm", "local", "recorded")
 READERS = ("retrieve",)
+SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -110,6 +112,9 @@ def find_connection(settings: Settings, report: Callable[[str], None]) -> Connec
     """The given server, else the managed local one."""
     if settings.neo4j_uri is None:
         return LocalNeo4j(settings, report).up()
+    scheme = settings.neo4j_uri.partition("://")[0]
+    if scheme not in SCHEMES:
+        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
     if settings.neo4j_password is None:
         raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
     return Connection(
@@ -168,7 +173,7 @@ class KnowledgeGraph:
 
     def ingest(
         self,
-        paths: str | Path | Sequence[str | Path],
+        paths: str | Path | Sequence[str | Path] = (),
         *,
         schema: str | Path | Schema = "general",
         extractor: str | Extractor | None = None,
@@ -180,26 +185,29 @@ class KnowledgeGraph:
 
         ``extractor``: "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
-        schema allows, "flexible" the rest too, marked; by default what suits the extractor.
+        schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
+        holds its passages too: it may be given alone, as ``paths`` or as ``recorded``.
         """
-        reader = self._extractor(extractor, recorded)
+        files, recording = _with_recording(paths, recorded, extractor)
+        reader = self._extractor(extractor, recording)
         tools = self._tools(reader, schema, mode, progress)
-        report = ingest(tools, _as_list(paths))
-        if isinstance(reader, RecordedExtractor):
+        report = ingest(tools, files)
+        if isinstance(reader, RecordedExtractor) and report.extracted == report.chunks:  # else some were used before
             report.notes += [f"{title}: recorded, but not among the documents" for title in reader.unused()]
         return report
 
     def estimate(
         self,
-        paths: str | Path | Sequence[str | Path],
+        paths: str | Path | Sequence[str | Path] = (),
         *,
         schema: str | Path | Schema = "general",
         extractor: str | None = None,
         recorded: str | Path | None = None,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
-        name = extractor or self._default_extractor(recorded)
-        return estimate(self.store, _as_list(paths), _schema(schema), name, self.settings.chunk_tokens)
+        files, recording = _with_recording(paths, recorded, extractor)
+        name = extractor or self._default_extractor(recording)
+        return estimate(self.store, files, _schema(schema), name, self.settings.chunk_tokens)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
@@ -215,7 +223,6 @@ class KnowledgeGraph:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
         embedder = self._given_embedder or make_embedder(self.settings, self.ledger)
         self.__dict__["embedder"] = embedder
-        define_graph(self.store, embedder)
         return reembed(self.store, embedder, self.settings.same_as_threshold, progress)
 
     # --------------------------------------------------------------------------------------------------------- out
@@ -248,7 +255,7 @@ class KnowledgeGraph:
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Table:
-        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows (else from settings)."""
+        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; else as set."""
         return self.store.run_statement(
             statement,
             parameters or {},
@@ -329,8 +336,18 @@ class KnowledgeGraph:
             raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
 
 
-def _as_list(paths: str | Path | Sequence[str | Path]) -> list[str | Path]:
-    return [paths] if isinstance(paths, str | Path) else list(paths)
+def _with_recording(
+    paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
+) -> tuple[list[str | Path], str | Path | None]:
+    """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
+    files = [paths] if isinstance(paths, str | Path) else list(paths)
+    if recorded is not None and not files:
+        if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
+            raise InputError(f"{recorded} records what other files say. Name those files too.")
+        return [recorded], recorded
+    if recorded is None and extractor in (None, "recorded") and len(files) == 1 and is_open_ie(Path(files[0])):
+        return files, files[0]
+    return files, recorded
 
 
 def _schema(schema: str | Path | Schema) -> Schema:

@@ -36,6 +36,9 @@ class Chat(Protocol):
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
         """The reply to ``messages``. Raises ``ModelError``; ``BudgetError`` if the budget is used up."""
 
+    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+        """Keep no answer to ``messages``: nobody could use it, and the next ``send`` is to ask the model again."""
+
 
 class Ledger:
     """Tokens spent per stage, over all threads, and the budget: ``max_tokens`` of input and output together."""
@@ -77,7 +80,8 @@ class OpenAIChat:
     The same messages are paid for once: an answer comes from ``cache_folder`` if it is there, and threads that ask
     the same thing at once share one call. Only whole answers are kept (not those that were cut off, nor empty ones).
     An answer in the cache may be malformed for its reader; ``reply.ask`` then asks again with the error, which is
-    another message list with its own entry, so that a second run goes the same way and pays nothing.
+    another message list with its own entry, so that a second run goes the same way and pays nothing. Where that is of
+    no use either, ``reply.ask`` has both forgotten.
     """
 
     def __init__(
@@ -100,19 +104,28 @@ class OpenAIChat:
 
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
         """See ``Chat.send``. ``usage`` of a reply that cost nothing is ``Usage(cached_calls=1)``."""
-        parameters: dict[str, Any] = {"temperature": 0}
-        if json_mode:
-            parameters["response_format"] = {"type": "json_object"}
-        body = {"model": self.model, "messages": [_sendable(message) for message in messages], **parameters}
-        key = cache_key({"address": self._wire.address, **body})
+        body, key = self._request(messages, json_mode)
         reply = self._known(key) or self._shared(key, body, stage)
         if reply.usage.cached_calls:
             self._ledger.add(stage, reply.usage)
         return reply
 
+    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+        """See ``Chat.forget``."""
+        if self._cache:
+            self._cache.forget(self._request(messages, json_mode)[1])
+
     def close(self) -> None:
         """Close the connections to the server."""
         self._wire.close()
+
+    def _request(self, messages: Messages, json_mode: bool) -> tuple[dict[str, Any], str]:
+        """The body that asks for an answer to ``messages``, and its key in the cache."""
+        parameters: dict[str, Any] = {"temperature": 0}
+        if json_mode:
+            parameters["response_format"] = {"type": "json_object"}
+        body = {"model": self.model, "messages": [_sendable(message) for message in messages], **parameters}
+        return body, cache_key({"address": self._wire.address, **body})
 
     def _known(self, key: str) -> Reply | None:
         text = self._cache.get(key) if self._cache else None

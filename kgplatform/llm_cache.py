@@ -48,6 +48,11 @@ class ReplyCache:
                 _log.warning("Answers of the language model cannot be kept in %s: %s", self._folder, error)
             self._warned = True
 
+    def forget(self, key: str) -> None:
+        """Keep no text for ``key`` any longer."""
+        with suppress(OSError):  # it is gone already, or the folder cannot be written: then nothing is lost
+            self._path(key).unlink()
+
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
 

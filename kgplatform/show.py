@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
     from kgplatform.records import Answer, Citation, SearchResult, SkippedFile
     from kgplatform.store import Table as Rows
 
+T = TypeVar("T")
+
 _QUOTE = 400
 _SHOWN = 20
 _UNWRAPPED = 100_000
+_CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
+_NUMBERS = {"Count", "Chunks", "Read", "Failed", "Tokens"}
 
 
 def console() -> Console:
@@ -36,6 +41,14 @@ def console() -> Console:
 def note(line: str) -> None:
     """One line on the error stream, which carries progress and remarks."""
     print(line, file=sys.stderr, flush=True)
+
+
+def show(as_json: bool, value: T, for_people: Callable[[T], None]) -> None:
+    """``value`` as one JSON document, or as people read it."""
+    if as_json:
+        print_json(value)
+    else:
+        for_people(value)
 
 
 def print_json(value: object) -> None:
@@ -52,12 +65,14 @@ def _plain(value: object) -> Any:
         return str(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no word for it
     return value
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
+def counted(number: int, noun: str) -> str:
     """``1 document``, ``2,000 documents``."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def duration(seconds: float) -> str:
@@ -68,6 +83,11 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _safe(text: str) -> str:
+    """``text`` from a document or a model as plain text: no markup of rich's, no codes that steer a terminal."""
+    return escape(text.translate(_CONTROL))
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -135,16 +155,16 @@ def show_ingest(report: IngestReport) -> None:
     touched = report.added + report.changed + report.removed + report.extracted + len(report.failed)
     if documents and not touched and not report.stopped:
         have = "is in the graph as it is" if documents == 1 else "are in the graph as they are"
-        out.print(f"Nothing changed: {count(documents, 'document')} {have}.")
+        out.print(f"Nothing changed: {counted(documents, 'document')} {have}.")
     else:
         out.print(f"Documents: {_documents(report)}. {_chunks(report)}")
     if documents:
         _show_contents(out, report)
     _show_costs(out, report)
     for line in report.notes[:_SHOWN]:
-        out.print(escape(line))
+        out.print(_safe(line))
     if len(report.notes) > _SHOWN:
-        out.print(f"… and {count(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
+        out.print(f"… and {counted(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
     _show_unfinished(out, report)
 
 
@@ -163,19 +183,19 @@ def _chunks(report: IngestReport) -> str:
     if not report.chunks:
         return ""
     now = "all" if report.extracted == report.chunks else f"{report.extracted:,}"
-    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {escape(report.extractor)}."
+    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {_safe(report.extractor)}."
 
 
 def _show_contents(out: Console, report: IngestReport) -> None:
     """What stands in the graph about these documents, read now or before."""
-    schema = f"Schema {escape(report.schema)} ({report.mode})"
+    schema = f"Schema {_safe(report.schema)} ({report.mode})"
     rest = {
         "renamed to its types": report.mapped,
         "marked as outside it": report.off_schema,
         "dropped": report.dropped,
     }
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
-    out.print(f"{schema}: {count(report.kept, 'item')} kept{bounded}.")
+    out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
     stated = report.statements_found + report.statements_not_found
     unsure = report.statements_not_found
     place = (
@@ -184,24 +204,24 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     twice = f"; {report.duplicates:,} said twice in one chunk" if report.duplicates else ""
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):
-        out.print(f"Malformed and left out: {number:,} × {escape(kind)}")
+        out.print(f"Malformed and left out: {number:,} × {_safe(kind)}")
     if report.expansions:
-        grown = _joined([f"{each.kind} {escape(each.name)}" for each in report.expansions])
+        grown = _joined([f"{each.kind} {_safe(each.name)}" for each in report.expansions])
         out.print(f"The schema has grown in this graph: {grown} (`kgplatform schema` says why).")
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
     for each in skipped[:_SHOWN]:
-        out.print(f"Not ingested: {escape(each.path)}: {escape(each.reason)}", soft_wrap=True)
+        out.print(f"Not ingested: {_safe(each.path)}: {_safe(each.reason)}", soft_wrap=True)
     if len(skipped) > _SHOWN:
         out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
 
 
 def _show_costs(out: Console, report: IngestReport) -> None:
     for stage, usage in sorted(report.usage.items()):
-        cached = f"; {count(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
+        cached = f"; {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
         out.print(
-            f"Model, {escape(stage)}: {count(usage.calls, 'call')}, {count(usage.input_tokens, 'token')} in, "
+            f"Model, {_safe(stage)}: {counted(usage.calls, 'call')}, {counted(usage.input_tokens, 'token')} in, "
             f"{usage.output_tokens:,} out{cached}."
         )
     total = report.seconds.get("total", 0.0)
@@ -221,12 +241,12 @@ def _throughput(report: IngestReport, seconds: float) -> str:
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
     for each in report.failed[:_SHOWN]:
-        out.print(f"Failed: {escape(each.name)}: {escape(each.reason)}", soft_wrap=True)
+        out.print(f"Failed: {_safe(each.name)}: {_safe(each.reason)}", soft_wrap=True)
     if report.failed:
-        failed = count(len(report.failed), "chunk")
+        failed = counted(len(report.failed), "chunk")
         out.print(f"{failed} failed. Run the same command again to try once more.")
     if report.stopped:
-        out.print(escape(report.stopped))
+        out.print(_safe(report.stopped))
 
 
 def show_estimate(estimate: Estimate) -> None:
@@ -234,13 +254,15 @@ def show_estimate(estimate: Estimate) -> None:
     out = console()
     _show_skipped(out, estimate.skipped)
     pending = "none of them" if not estimate.pending_chunks else f"{estimate.pending_chunks:,} of them"
-    out.print(f"{count(estimate.documents, 'document')} in {count(estimate.chunks, 'chunk')}, {pending} to be read.")
+    out.print(
+        f"{counted(estimate.documents, 'document')} in {counted(estimate.chunks, 'chunk')}, {pending} to be read."
+    )
     if not estimate.calls:
         out.print("That takes no language-model call. Nothing was written.")
         return
+    calls, tokens = counted(estimate.calls, "language-model call"), counted(estimate.input_tokens, "token")
     out.print(
-        f"That takes {count(estimate.calls, 'language-model call')}, about {count(estimate.input_tokens, 'token')} in "
-        f"and {estimate.output_tokens:,} out. Nothing was spent or written."
+        f"That takes {calls}, about {tokens} in and {estimate.output_tokens:,} out. Nothing was spent or written."
     )
 
 
@@ -257,15 +279,15 @@ def show_search(result: SearchResult) -> None:
         out.print("[bold]Facts[/bold]")
     for number, fact in enumerate(result.facts, 1):
         place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
-        out.print(f"{number:3}. {escape(fact.text)}{escape(place)}")
+        out.print(f"{number:3}. {_safe(fact.text)}{_safe(place)}")
     if result.passages:
         out.print("[bold]Passages[/bold]")
     for number, each in enumerate(result.passages, 1):
         page = f", page {each.page}" if each.page is not None else ""
         where = f"{each.title}{page}, characters {each.start}–{each.end}"
-        out.print(f"{number:3}. [bold]{escape(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
-        out.print(f"     {escape(_short(each.text))}")
-    found = f"{count(len(result.facts), 'fact')} and {count(len(result.passages), 'passage')}"
+        out.print(f"{number:3}. [bold]{_safe(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
+        out.print(f"     {_safe(_short(each.text))}")
+    found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
     out.print(f"{found} in {duration(result.seconds)}")
 
 
@@ -274,13 +296,13 @@ def show_answer(answer: Answer) -> None:
     out = console()
     if answer.text is None:
         show_search(answer.evidence)
-        out.print(escape(answer.note))
+        out.print(_safe(answer.note))
         return
-    out.print(escape(answer.text))
+    out.print(_safe(answer.text))
     for number, citation in enumerate(answer.citations, 1):
-        out.print(f"[{number}] {escape(_place(citation))}", markup=False)
+        out.print(f"{_safe(f'[{number}]')} {_safe(_place(citation))}")
     if answer.note:
-        out.print(escape(answer.note))
+        out.print(_safe(answer.note))
 
 
 def _place(citation: Citation) -> str:
@@ -304,7 +326,7 @@ def show_rows(rows: Rows) -> None:
         _table(out, rows.columns, ([_cell(value) for value in row] for row in rows.rows))
     changes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.counters.items())
     more = "; there are more (--limit)" if rows.truncated else ""
-    out.print(f"{count(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
+    out.print(f"{counted(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
 
 
 def show_documents(documents: Sequence[DocumentInfo]) -> None:
@@ -316,7 +338,7 @@ def show_documents(documents: Sequence[DocumentInfo]) -> None:
             ("Document", "Chunks", "Read", "Failed", "Tokens", "Address"),
             ((d.name, f"{d.chunks:,}", f"{d.extracted:,}", f"{d.failed:,}", f"{d.tokens:,}", d.uri) for d in documents),
         )
-    out.print(count(len(documents), "document"))
+    out.print(counted(len(documents), "document"))
 
 
 def show_stats(stats: Stats) -> None:
@@ -335,11 +357,11 @@ def show_schema(found: GraphSchema) -> None:
         out.print()
     for each in found.expansions:
         out.print(
-            f"Added: {each.kind} [bold]{escape(each.name)}[/bold] (confidence {each.confidence:.2f}, "
-            f"{count(each.count, 'document')}), as in: {escape(each.example)}"
+            f"Added: {each.kind} [bold]{_safe(each.name)}[/bold] (confidence {each.confidence:.2f}, "
+            f"{counted(each.count, 'document')}), as in: {_safe(each.example)}"
         )
-    grown = count(len(found.expansions), "type")
-    out.print(f"Schema {escape(schema.name)}; {grown} added to it in this graph.")
+    grown = counted(len(found.expansions), "type")
+    out.print(f"Schema {_safe(schema.name)}; {grown} added to it in this graph.")
 
 
 def show_settings() -> None:
@@ -350,11 +372,25 @@ def show_settings() -> None:
 def _table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(show_edge=False, pad_edge=False)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(_safe(column), overflow="fold", justify="right" if column in _NUMBERS else "left")
     for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
+        table.add_row(*(_safe(cell) for cell in row))
     out.print(table)
 
 
 def _cell(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
+    """A value as people read it: a node by its labels and name, a relationship by its type, all else as JSON."""
+    match value:
+        case str():
+            return value
+        case {"labels": list(labels), "properties": dict(properties), **rest} if not rest:
+            name = properties.get("name", properties.get("id", ""))
+            return f"(:{':'.join(labels)} {json.dumps(name, ensure_ascii=False)})"
+        case {"type": str(kind), "properties": dict(), **rest} if not rest:
+            return f"[:{kind}]"
+        case {"nodes": list(nodes), "relationships": list(relationships), **rest} if not rest:
+            steps = zip([_cell(each) for each in relationships], [_cell(each) for each in nodes[1:]], strict=True)
+            return _cell(nodes[0]) + "".join(f"-{relationship}-{node}" for relationship, node in steps)
+        case [*items]:
+            return f"[{', '.join(_cell(each) for each in items)}]"
+    return json.dumps(_plain(value), ensure_ascii=False)

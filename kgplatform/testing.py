@@ -57,6 +57,9 @@ class ScriptedChat:
         sent = sum(count_tokens(message["content"]) for message in messages)
         return Reply(answer, Usage(1, sent, count_tokens(answer)), cut_off=False)
 
+    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+        """Nothing to do: a script remembers no answers."""
+
     def _scripted(self, number: int, messages: Messages, stage: str) -> str | Reply:
         answers = self._answers
         if callable(answers) or number >= len(answers):

@@ -24,11 +24,12 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, ClientError
 
 from kgplatform.errors import ServerError, SettingError
-from kgplatform.local_neo4j import Connection, LocalNeo4j
+from kgplatform.local_neo4j import LocalNeo4j
 from kgplatform.neo4j_faults import Fault, StartError, find_fault, last_reason
 from kgplatform.neo4j_install import VERSION
 from kgplatform.neo4j_process import Ports, ServerRecord, choose_ports, load_record, process_mark
 from kgplatform.settings import Settings, load_settings
+from kgplatform.store import Connection
 
 UP = """
 import sys

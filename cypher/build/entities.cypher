@@ -8,5 +8,6 @@ ON CREATE SET e.name = row.name,
               e.type = row.type,
               e.inSchema = row.inSchema,
               e:KeyElement
+ON MATCH SET e.inSchema = e.inSchema OR row.inSchema
 SET e:Pending
 SET e:$(row.labels)

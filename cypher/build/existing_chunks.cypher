@@ -1,10 +1,10 @@
 // The documents of these files that are in the graph, with the chunks that they have.
 // mode: read
 // param $sources: list<string>: URIs of files
-// returns: id, sha256, source, chunks
+// returns: id, name, sha256, chunks
 MATCH (d:Document)
 WHERE d.source IN $sources
-RETURN d.id AS id, d.sha256 AS sha256, d.source AS source,
+RETURN d.id AS id, d.name AS name, d.sha256 AS sha256,
        COLLECT {
          MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)
          RETURN [c.id, c.state]

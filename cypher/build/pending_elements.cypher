@@ -1,8 +1,9 @@
 // Entities and key elements whose name, aliases or likenesses may have changed.
 // mode: read
-// returns: id, isEntity, name, embedded, names
+// returns: id, isEntity, name, aliased, embedded, names
 MATCH (k:KeyElement:Pending)
-RETURN k.id AS id, k:Entity AS isEntity, k.name AS name, k.embedding IS NOT NULL AS embedded,
+RETURN k.id AS id, k:Entity AS isEntity, k.name AS name, k.aliases IS NOT NULL AS aliased,
+       k.embedding IS NOT NULL AS embedded,
        COLLECT {
          MATCH (k)-[mention:FROM_CHUNK]->(:Chunk)
          UNWIND mention.names AS form

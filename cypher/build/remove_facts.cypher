@@ -19,4 +19,7 @@ OPTIONAL MATCH (f)-[:OBJECT]->(o:Entity)
 OPTIONAL MATCH (s)-[relation {fact: f.id}]->(o)
 OPTIONAL MATCH (f)-[:VALUE]->(a:Attribute)
 DELETE relation
-DETACH DELETE f, a
+DETACH DELETE f
+WITH DISTINCT a
+WHERE a IS NOT NULL AND NOT EXISTS { (:Fact)-[:VALUE]->(a) }
+DETACH DELETE a

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -182,7 +183,7 @@ class _ChunkReader:
                 extraction = result()
             except BudgetError as error:
                 self.stopped = True
-                self._report.stopped = str(error)
+                self._report.stopped = self._report.stopped or str(error)
                 self._halt.set()
                 continue
             except ModelError as error:
@@ -206,7 +207,7 @@ class _ChunkReader:
         extract = self._tools.extractor.extract
         if self._pool is None:
             for chunk, document in window:
-                yield (chunk, document), lambda c=chunk, d=document: extract(c, d, schema)  # type: ignore[misc]
+                yield (chunk, document), partial(extract, chunk, document, schema)
             return
         futures: list[Future[Extraction]] = [self._pool.submit(self._extract, *each, schema) for each in window]
         for each, future in zip(window, futures, strict=True):
@@ -307,7 +308,11 @@ def _finish(tools: Tools, plan: Plan, report: IngestReport) -> None:
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], chunks: Sequence[str]) -> None:
-    """Remove documents by id, with their ``chunks``, and settle what stays."""
-    remove(tools.store, chunks, documents)
+    """Remove documents by id, with their ``chunks``, and settle what stays.
+
+    The documents go last: a removal that was killed can be asked for again by their names.
+    """
+    remove(tools.store, chunks, ())
     _record_expansions(tools)
     settle(tools.store, tools.embedder, tools.settings.same_as_threshold, tools.progress)
+    remove(tools.store, (), documents)

@@ -47,32 +47,40 @@ def make_plan(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Pla
     for document in plan.documents:
         _compare(plan, document, chunk_document(document, max_tokens), known.pop(document.id, None))
     # What a file of several documents held before, and does not any more.
-    for document_id, (_, chunks) in sorted(known.items()):
+    for document_id, gone in sorted(known.items()):
         plan.gone_documents.append(document_id)
-        plan.stale_chunks += sorted(chunks)
+        plan.stale_chunks += sorted(gone.states)
     return plan
 
 
-Known = dict[str, tuple[str, dict[str, str]]]
-"""Documents by id: the hash of their text, and the states of their chunks by id."""
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A document as the graph has it, with the states of its chunks by id."""
+
+    name: str
+    sha256: str
+    states: dict[str, str]
 
 
-def _known(store: Store, sources: Iterable[str]) -> Known:
+def _known(store: Store, sources: Iterable[str]) -> dict[str, _Known]:
     rows = store.read("build/existing_chunks", sources=sorted(sources))
-    return {row["id"]: (row["sha256"], dict(row["chunks"])) for row in rows}
+    return {row["id"]: _Known(row["name"], row["sha256"], dict(row["chunks"])) for row in rows}
 
 
-def _compare(plan: Plan, document: Document, chunks: list[Chunk], known: tuple[str, dict[str, str]] | None) -> None:
+def _compare(plan: Plan, document: Document, chunks: list[Chunk], known: _Known | None) -> None:
     plan.chunks += [(chunk, document) for chunk in chunks]
-    sha256, states = known or ("", {})
-    wanted = {chunk.id for chunk in chunks}
-    plan.done |= {each for each in wanted if states.get(each) == EXTRACTED}
-    plan.stale_chunks += sorted(set(states) - wanted)
     if known is None:
         plan.added += 1
-    elif sha256 != document.sha256 or set(states) != wanted:
-        plan.changed += 1
-    else:
-        plan.unchanged += 1
+        plan.written.append((document, chunks))
         return
-    plan.written.append((document, chunks))
+    wanted = {chunk.id for chunk in chunks}
+    # What a chunk says may depend on the rest of its document and on the title: of another text, none is kept.
+    is_same = (known.name, known.sha256) == (document.name, document.sha256)
+    kept = wanted if is_same else set()
+    plan.done |= {each for each in kept if known.states.get(each) == EXTRACTED}
+    plan.stale_chunks += sorted(known.states.keys() - kept)
+    if is_same and known.states.keys() == wanted:
+        plan.unchanged += 1
+    else:
+        plan.changed += 1
+        plan.written.append((document, chunks))

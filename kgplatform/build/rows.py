@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from kgplatform.build.facts import find_names, find_statement
 from kgplatform.build.schema import Schema
+from kgplatform.places import find_names, find_statement
 from kgplatform.records import AtomicFact, Chunk, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from kgplatform.text import node_id, normalise_name, tidy
 
@@ -35,11 +35,15 @@ class Rows:
     atomic_facts: dict[tuple[str, str], Row] = field(default_factory=dict)
 
     def add(self, other: Rows) -> None:
-        """Take over the rows of ``other``; a node that both name keeps the row that sorts first."""
+        """Take over the rows of ``other``; a node that both name keeps its row, but for what the schema says of it."""
         for each in fields(self)[1:]:
             mine, theirs = getattr(self, each.name), getattr(other, each.name)
             for key, row in theirs.items():
                 mine.setdefault(key, row)
+        # The schema may have grown between the two, and got the entity's type with it.
+        for key, row in other.entities.items():
+            if row["inSchema"] and not self.entities[key]["inSchema"]:
+                self.entities[key] = {**self.entities[key], "inSchema": True, "labels": row["labels"]}
 
     def found(self) -> tuple[int, int]:
         """How many statements were found in the text, and how many not."""

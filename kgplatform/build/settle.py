@@ -59,10 +59,14 @@ def check_embedder(state: Row, embedder: Embedder) -> None:
 
 def define_graph(store: Store, embedder: Embedder) -> None:
     """Constraints, the indexes that writing needs, and which model embeds; other indexes are filled at the end."""
+    _define_keys(store)
+    _record_embedder(store, embedder, reembedding=False)
+
+
+def _define_keys(store: Store) -> None:
     for name in query_names("schema"):
         if name.startswith(("schema/constraint", "schema/index")):
             store.define(name)
-    _record_embedder(store, embedder, reembedding=False)
 
 
 def _record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> None:
@@ -115,13 +119,14 @@ def _settle_names(store: Store, embedder: Embedder, pending: list[Row], clock: _
     unembedded: list[Row] = []
     for row in pending:
         name, aliases = best_name(row["names"])
-        if aliases or name != row["name"] or row["embedded"]:
-            renamed.append({"id": row["id"], "name": name, "aliases": aliases})
-        if row["isEntity"] and (not row["embedded"] or name != row["name"]):
+        is_new = name != row["name"]
+        if aliases or is_new or row["aliased"]:
+            stale = is_new and row["embedded"]
+            renamed.append({"id": row["id"], "name": name, "aliases": aliases or None, "stale": stale})
+        if row["isEntity"] and (is_new or not row["embedded"]):
             unembedded.append({"id": row["id"], "text": name})
-    # Vectors first: should the run die between the two, the name still tells that its vector is due.
-    _write_vectors(store, embedder, "build/embed_entities", unembedded, "entities", clock, progress)
     store.write_rows("build/element_names", renamed)
+    _write_vectors(store, embedder, "build/embed_entities", unembedded, "entities", clock, progress)
 
 
 def _embed(store: Store, embedder: Embedder, kind: str, clock: _Clock, progress: Progress) -> None:
@@ -185,7 +190,9 @@ def _define_indexes(store: Store, dimension: int) -> None:
 
 def reembed(store: Store, embedder: Embedder, threshold: float, progress: Progress) -> dict[str, float]:
     """Embed the whole graph again with ``embedder``: every vector, likeness and vector index."""
+    # First of all, so that vectors of two models are never taken for those of one, whenever this is interrupted.
     _record_embedder(store, embedder, reembedding=True)
+    _define_keys(store)
     for kind in ("chunk", "fact", "entity"):
         store.define(f"schema/drop_vector_{kind}")
     while store.write(("build/unembed", {"limit": 10 * _BATCH}))[0][0]["nodes"]:

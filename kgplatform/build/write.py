@@ -7,7 +7,7 @@ import queue
 import threading
 from collections.abc import Sequence
 
-from kgplatform.build.rows import Rows, ordered
+from kgplatform.build.rows import LONGEST_NAME, Rows, ordered
 from kgplatform.records import Chunk, Document
 from kgplatform.store import Parameters, Row, Store
 from kgplatform.text import title_key
@@ -52,7 +52,7 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
     return {
         "id": document.id,
         "name": document.name,
-        "key": title_key(document.name),
+        "key": title_key(document.name)[:LONGEST_NAME],
         "uri": document.uri,
         "source": document.source,
         "sha256": document.sha256,

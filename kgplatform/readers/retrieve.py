@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from kgplatform.llm import Chat, Ledger
-from kgplatform.build.facts import find_words
+from kgplatform.places import find_words
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Answer, Citation, Passage, SearchResult, Step, Usage
 from kgplatform.reply import ask

@@ -67,7 +67,7 @@ def section(place: Place) -> Iterator[Callable[[str, str], Section]]:
 
     def begin(name: str, title: str) -> Section:
         begun.append(Section(name, title, conditions()))
-        if place.vectors is not None:
+        if place.vectors is not None and place.vectors.exists():
             begun[0].notes.append("Vectors of earlier runs were used (KGPLATFORM_BENCH_CACHE=1): embedding was spared.")
         return begun[0]
 

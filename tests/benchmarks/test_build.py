@@ -71,12 +71,15 @@ def _add_growth(found: Section, graphs: Graphs, whole: Built, items: list[dict[s
     found.add("graph writing, vectors remembered", builds[sizes[-1]].writing, "s", at_most=WRITING_LIMIT)
     exponent = growth(sizes, [builds[size].writing for size in sizes])
     found.add("growth of that, over a quarter, a half, all", exponent, "n^", at_most=GROWTH_LIMIT)
+    computed = growth(sizes, [builds[size].processor for size in sizes])
+    found.add("the same in processor time", computed, "n^")
     named = {f"{size:,} passages": builds[size] for size in sizes}
     named[f"{sizes[-1]:,}, embedded"] = whole
     found.tables.append(_stages(named))
     found.notes.append(
         "Growth: every fourth passage, every second, all; a fresh server and home each; vectors remembered from the "
-        "first build, so that looking them up (not counted) stands for embedding."
+        "first build, so that looking them up (not counted) stands for embedding. Processor time adds up all cores; "
+        "other programs on the machine hardly change it."
     )
 
 
@@ -91,6 +94,7 @@ def _stages(builds: dict[str, Built]) -> Table:
     rows = [
         (stage, *(f"{built.reports[0].seconds.get(stage, 0.0):.2f} s" for built in builds.values())) for stage in stages
     ]
+    rows.append(("processor time, Python and server", *(f"{built.processor:.2f} s" for built in builds.values())))
     return Table("Seconds by stage, as the ingest reports them", ("stage", *builds), rows)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from kgplatform.build.extract.kinds import kind_of_name
 from kgplatform.build.extract.local import DOCUMENTS_KEPT, LocalExtractor, title_forms
-from kgplatform.build.extract.sentences import LONGEST_SENTENCE, sentences
 from kgplatform.build.schema import Schema, load_schema
 from kgplatform.records import Chunk, Document, Extraction
+from kgplatform.sentences import LONGEST_SENTENCE, sentences
 
 GENERAL = load_schema("general")
 

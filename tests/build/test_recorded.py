@@ -13,9 +13,9 @@ import pytest
 
 from kgplatform.build.bound import bound
 from kgplatform.build.extract.recorded import RecordedExtractor
-from kgplatform.build.facts import find_statement
 from kgplatform.build.schema import EntityType, RelationType, Schema
 from kgplatform.errors import InputError
+from kgplatform.places import find_statement
 from kgplatform.records import Chunk, Document, Extraction
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"), RelationType("knew")))

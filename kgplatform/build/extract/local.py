@@ -18,7 +18,6 @@ from kgplatform.build.extract import Mode
 from kgplatform.build.extract.kinds import kind_of_name, kind_of_noun_phrase, type_in
 from kgplatform.build.extract.names import DocumentWords, Span, names
 from kgplatform.build.extract.relations import Relation, Value, relations, values
-from kgplatform.build.extract.sentences import Sentence, sentences
 from kgplatform.build.extract.terms import recurring_terms, terms
 from kgplatform.build.schema import Schema
 from kgplatform.records import (
@@ -30,6 +29,7 @@ from kgplatform.records import (
     ExtractedTriple,
     Extraction,
 )
+from kgplatform.sentences import Sentence, sentences
 from kgplatform.text import normalise_name, tidy
 
 DOCUMENTS_KEPT = 64

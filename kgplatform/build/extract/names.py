@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kgplatform.build.extract.sentences import sentences
 from kgplatform.build.extract.words import (
     ABBREVIATIONS,
     DAYS,
@@ -21,6 +20,7 @@ from kgplatform.build.extract.words import (
     MONTHS,
     OPENERS,
 )
+from kgplatform.sentences import sentences
 
 MOST_WORDS = 12
 """Words in a name; a longer run of capitals is a heading or a list, and is cut there."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kgplatform.build.facts import Place, find_names, find_statement, find_words
+from kgplatform.places import Place, find_names, find_statement, find_words
 from kgplatform.records import (
     AtomicFact,
     Chunk,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kgplatform.build.facts import find_names
+from kgplatform.places import find_names
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,

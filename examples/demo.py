@@ -1,0 +1,166 @@
+"""The demo: a real Neo4j, the sample corpus in it, and a two-hop question with its evidence. ``make demo`` runs it.
+
+Everything printed comes out of the graph. The one thing made beforehand is the extraction: ``extraction.jsonl`` was
+written by hand and stands in for a language model (see README.md in this folder).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from kgplatform import KgError, KnowledgeGraph, SearchResult
+from kgplatform.client import open_graph
+from kgplatform.query import parse_query
+from kgplatform.settings import Settings, load_settings
+from kgplatform.show import ProgressLines, note, show_ingest
+
+EXAMPLES = Path(__file__).parent
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Run the demo on the graph in ``--home``."""
+    parser = argparse.ArgumentParser(description="Ingest the sample corpus and answer a two-hop question from it.")
+    parser.add_argument("--home", type=Path, required=True, help="Home folder of the demo's graph.")
+    home = parser.parse_args().home
+    try:
+        settings = demo_settings(home)
+        with open_graph(settings, note) as graph:
+            graph.check_model()
+            ingest(graph)
+            answer(graph, first_question())
+            say_where_to_look(graph, home)
+    except KgError as error:
+        note(f"demo: {error}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        note("\nStopped. Run `make demo` again to go on.")
+        sys.exit(1)
+
+
+def demo_settings(home: Path) -> Settings:
+    """A server of the demo's own, whatever NEO4J_URI says: it writes nothing into a graph that is not its own."""
+    return load_settings(home=home).model_copy(update={"neo4j_uri": None})
+
+
+def first_question() -> str:
+    """The first of ``questions.jsonl``."""
+    with (EXAMPLES / "questions.jsonl").open(encoding="utf-8") as lines:
+        return str(json.loads(next(lines))["question"])
+
+
+def ingest(graph: KnowledgeGraph) -> None:
+    """The sample corpus into the graph; nothing happens to what is there already."""
+    heading("The corpus")
+    print("Documents about the first telegraph cables under the sea (examples/corpus), with an extraction that")
+    print("was written by hand and stands in for a language model (examples/extraction.jsonl).")
+    recording = EXAMPLES / "extraction.jsonl"
+    with ProgressLines() as progress:
+        report = graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=recording, progress=progress)
+    show_ingest(report)
+
+
+def answer(graph: KnowledgeGraph, question: str) -> None:
+    """The evidence of both hops, the path between them, and a model's answer if there is a model."""
+    heading("The question")
+    print(question)
+    found = graph.search(question)
+    first, bridge, second = two_hops(graph, found)
+    heading(f"Hop 1: the search found this, of {len(found.facts)} facts the best that leads on")
+    one = show_evidence(graph, first)
+    heading(f"Hop 2: over {bridge}, a name that is not in the question, to another document")
+    two = show_evidence(graph, second)
+    show_path(graph, one, two)
+    heading("The answer")
+    reply = graph.ask(question)
+    if reply.text is None:
+        print("No language model is configured, so none wrote an answer: the two facts are the evidence.")
+        print("Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, and run this again to have one written.")
+        return
+    print(reply.text)
+    for number, each in enumerate(reply.citations, 1):
+        print(f"[{number}] {each.title}, characters {each.start}–{each.end}")
+
+
+def two_hops(graph: KnowledgeGraph, found: SearchResult) -> tuple[str, str, str]:
+    """A fact that was found, what leads on from it, and a fact of another document about that; facts by id."""
+    vector = graph.embedder.embed([found.question])[0].tolist()
+    for fact in found.facts:
+        parameters = {"fact": fact.id, "question": found.question, "vector": vector}
+        for row in run(graph, "second_hop", parameters):
+            return fact.id, row["bridge"], row["fact"]
+    raise KgError("No fact that was found leads on to another document.")
+
+
+def show_evidence(graph: KnowledgeGraph, fact: str) -> str:
+    """Print a fact with every place that states it, and return its text."""
+    rows = run(graph, "evidence", {"fact": fact})
+    print(rows[0]["text"])
+    for row in rows:
+        page = f", page {row['page']}" if row["page"] is not None else ""
+        print(f"  {row['document']}{page}, characters {row['start']}–{row['end']}: “{' '.join(row['words'].split())}”")
+        print(f"  {row['uri']}")
+    return str(rows[0]["text"])
+
+
+def show_path(graph: KnowledgeGraph, one: str, two: str) -> None:
+    """Print the path between two facts, by their texts, and how to see it in Neo4j Browser."""
+    heading("The path between them in the graph")
+    for row in run(graph, "path", {"one": one, "two": two}):
+        for step in in_words(row["path"]):
+            print(step)
+    print("\nThe same as a picture: paste this into Neo4j Browser (examples/path.cypher, with its parameters filled in).\n")
+    print(statement("path").replace("$one", literal(one)).replace("$two", literal(two)))
+
+
+def in_words(path: Row) -> list[str]:
+    """One line a node, with the relationship that leads to it."""
+    kinds = ["", *(relationship["type"] for relationship in path["relationships"])]
+    return [
+        f"  {kind:14}{node['labels'][0] if len(node['labels']) == 1 else own_type(node)}: {node['properties']['name']}"
+        for kind, node in zip(kinds, path["nodes"], strict=True)
+    ]
+
+
+def literal(text: str) -> str:
+    """``text`` as Cypher writes it; for the screen only."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def own_type(node: Row) -> str:
+    """The schema's type of an entity."""
+    return str(node["properties"].get("type") or "Entity")
+
+
+def say_where_to_look(graph: KnowledgeGraph, home: Path) -> None:
+    """Neo4j Browser, a first query, and how to stop."""
+    heading("Look at it")
+    print(f"Neo4j Browser: {graph.store.connection.browser_url}")
+    print(f"User neo4j, password in {home / 'neo4j' / 'password'}")
+    print("A first query: MATCH (p:Person)-[r:FOUNDED]->(o:Organization) RETURN p, r, o")
+    print("\nAsk more:  .venv/bin/kgplatform ask --home", home, '"Who designed the ship that laid the first cable?"')
+    print("Stop it:   .venv/bin/kgplatform down --home", home)
+
+
+def run(graph: KnowledgeGraph, name: str, parameters: dict[str, Any]) -> list[Row]:
+    """The rows of the statement ``name`` of this folder."""
+    table = graph.cypher(statement(name), parameters)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def statement(name: str) -> str:
+    """The statement in ``NAME.cypher`` of this folder, without its header."""
+    return parse_query(name, (EXAMPLES / f"{name}.cypher").read_text(encoding="utf-8")).text
+
+
+def heading(text: str) -> None:
+    """A line that begins a part."""
+    print(f"\n== {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

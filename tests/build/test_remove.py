@@ -1,0 +1,151 @@
+"""What is taken away leaves no trace: A and B without B is A, whatever they share."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES, wipe
+from corpora import FIELD, OTHERS, RECORDING, difference, put, put_jsonl
+from graph_state import Snapshot, snapshot
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.store import Executed, trace
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    return put_jsonl(tmp_path / "recording.jsonl", RECORDING)
+
+
+def rows(kg: KnowledgeGraph, statement: str) -> list[list[object]]:
+    return kg.cypher(statement, limit=10_000).rows
+
+
+def alone(kg: KnowledgeGraph, files: list[Path], **options: object) -> Snapshot:
+    """The graph of ``files`` alone; the database is empty afterwards."""
+    kg.ingest(files, **options)  # type: ignore[arg-type]
+    found = snapshot(kg.store)
+    wipe(kg.store)
+    return found
+
+
+def test_removing_the_second_gives_the_first_alone(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
+    first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
+    wanted = alone(kg, first, recorded=recording)
+    kg.ingest(first, recorded=recording)
+    kg.ingest(others, recorded=recording)
+
+    # What the second brings is there, else this test would prove nothing.
+    field = "MATCH (e:Entity {key: 'cyrus field'}) RETURN e.name, e.aliases"
+    assert rows(kg, field) == [["CYRUS FIELD", ["Cyrus Field"]]]
+    assert rows(kg, "MATCH (k:KeyElement {key: 'cable'}) RETURN k.name, k.aliases") == [["Cable", ["cable"]]]
+    likely = "MATCH (:Entity {key: 'cyrus field'})-[s:SAME_AS]-(e) RETURN e.name, s.score >= 0.8"
+    assert rows(kg, likely) == [["Cyrus West Field", True]]
+    weights = "MATCH (:Entity {key: 'cyrus field'})-[r:FOUNDED]->() RETURN r.weight ORDER BY r.weight"
+    assert rows(kg, weights) == [[2], [2]]
+    shared = "MATCH (a:Attribute {key: 'birth date'})<-[:VALUE]-(f:Fact) RETURN f.subject ORDER BY f.subject"
+    assert rows(kg, shared) == [["CYRUS FIELD"], ["Cyrus Field"]]
+    graph = kg.schema()
+    assert graph is not None
+    assert [(each.kind, each.name, each.count) for each in graph.expansions] == [("relation", "financed", 2)]
+
+    removed = kg.remove([path.name for path in others[:1]] + [others[1].as_uri()])
+    assert sorted(each.uri for each in removed) == sorted(path.as_uri() for path in others)
+    assert difference(snapshot(kg.store), wanted) == []
+
+
+def test_removing_the_first_gives_the_second_alone(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
+    first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
+    wanted = alone(kg, others, recorded=recording)
+    kg.ingest(first, recorded=recording)
+    kg.ingest(others, recorded=recording)
+    kg.remove(str(first[0]))
+    assert difference(snapshot(kg.store), wanted) == []
+
+
+def test_the_order_of_ingests_does_not_matter(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
+    files = put(tmp_path, FIELD | OTHERS)
+    wanted = alone(kg, files, recorded=recording)
+    for order in list(permutations(files))[1:]:
+        for file in order:
+            kg.ingest(file, recorded=recording)
+        assert difference(snapshot(kg.store), wanted) == [], [path.name for path in order]
+        wipe(kg.store)
+
+
+def test_removing_all_leaves_what_the_graph_knows_of_itself(
+    kg: KnowledgeGraph, tmp_path: Path, recording: Path
+) -> None:
+    kg.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
+    kg.remove([info.id for info in kg.documents()])
+    assert kg.stats().nodes == {"Graph": 1}
+    assert kg.stats().relationships == {}
+
+
+@pytest.mark.parametrize("extractor", ["local", "recorded"])
+def test_halves_of_the_sample_corpus(kg: KnowledgeGraph, extractor: str) -> None:
+    files = sorted((EXAMPLES / "corpus").iterdir())
+    halves = files[::2], files[1::2]
+    options = {"recorded": EXAMPLES / "extraction.jsonl"} if extractor == "recorded" else {"extractor": extractor}
+    wanted = alone(kg, halves[0], **options)
+    both = alone(kg, files, **options)
+    kg.ingest(halves[1], **options)  # type: ignore[arg-type]
+    kg.ingest(halves[0], **options)  # type: ignore[arg-type]
+    assert difference(snapshot(kg.store), both) == []
+    kg.remove([info.id for info in kg.documents() if info.source in {path.as_uri() for path in halves[1]}])
+    assert difference(snapshot(kg.store), wanted) == []
+
+
+def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
+    """Wherever it stops, the same call again gives the same graph: the documents keep their names to the end."""
+    first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
+    wanted = alone(kg, first, recorded=recording)
+    kg.ingest(first + others, recorded=recording)
+    names = [path.as_uri() for path in others]
+    told: list[str] = []
+
+    class Killed(Exception):
+        pass
+
+    def kill_at(number: int) -> None:
+        def count(executed: Executed) -> None:
+            told.append(executed.name)
+            if len(told) == number:
+                raise Killed
+
+        told.clear()
+        with trace(count):
+            kg.remove(names)
+
+    for number in range(2, 40):
+        try:
+            kill_at(number)
+        except Killed:
+            continue
+        break
+    assert "build/remove_documents" in told
+    assert difference(snapshot(kg.store), wanted) == []
+
+
+def test_how_a_document_may_be_named(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
+    folder = tmp_path / "more"
+    put(folder, {"pair.jsonl": '{"title": "One", "text": "Ada Byron wrote."}\n{"title": "Two", "text": "Two, too."}\n'})
+    put(folder, {"one.txt": "Another One."})
+    kg.ingest(folder)
+    with pytest.raises(InputError, match="There is no document 'Three'"):
+        kg.remove(["One", "Three"])
+    assert len(kg.documents()) == 3
+    (folder / "again").mkdir()
+    put(folder / "again", {"one.txt": "A third One."})
+    kg.ingest(folder)
+    with pytest.raises(InputError, match="2 documents are called 'one'") as caught:
+        kg.remove("one")
+    assert (folder / "again" / "one.txt").as_uri() in str(caught.value)
+    assert [info.name for info in kg.remove("Two")] == ["Two"]
+    assert [info.name for info in kg.remove(str(folder / "pair.jsonl"))] == ["One"]
+    left = kg.documents()
+    assert len(kg.remove([left[0].uri, left[1].id])) == 2
+    assert kg.documents() == []

@@ -1,0 +1,193 @@
+"""Every statement in ``cypher/``: its header is true, the planner finds nothing wrong with it, and somebody runs it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import pytest
+from conftest import EXAMPLES, wipe
+
+from kgplatform.build.type_names import reserved_label, reserved_relationship
+from kgplatform.client import KnowledgeGraph
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.query import Query, load_query, query_names
+from kgplatform.settings import load_settings
+from kgplatform.store import Connection, Store
+
+ROOT = Path(__file__).parent.parent
+NAMES = query_names()
+QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
+# Waits only, but outside of any transaction with data.
+WAITS = "schema/await_indexes"
+# The sizes that a database is given, and strings, tell nothing about spelling.
+_LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`")
+_KEYWORDS = re.compile(
+    r"(?<![.$:\w])(?:match|optional|where|return|with|unwind|merge|create|set|remove|delete|detach|call|yield|order|by|"
+    r"limit|skip|as|and|or|not|in|is|case|when|then|else|union|all|distinct|for|require|unique|options|on|each|if|desc|"
+    r"index|constraint|vector|fulltext|drop|starts|ends|contains)(?![\w:(.])"
+)
+
+
+def source_of(name: str) -> str:
+    return (ROOT / "cypher" / f"{name}.cypher").read_text(encoding="utf-8")
+
+
+def code_of(query: Query) -> str:
+    return _LITERAL.sub("''", query.text)
+
+
+# ------------------------------------------------------------------------------------------------------------- the text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_header(name: str) -> None:
+    query = load_query(name)  # raises where declared and used parameters differ
+    lines = source_of(name).splitlines()
+    header = [line for line in lines if line.startswith("//")]
+    assert lines[: len(header)] == header, "the header comes first, and there is no comment after it"
+    kinds = [re.match(r"// (mode|param|returns)\b", line) for line in header]
+    shown = "".join(found[1][0] if found else "a" for found in kinds)
+    assert re.fullmatch(r"a+mp*r?", shown), "the order is: what it does, mode, parameters, columns"
+    about = " ".join(line[3:] for line, found in zip(header, kinds, strict=True) if not found)
+    assert about[0].isupper()
+    assert about.endswith(".")
+    assert all(
+        re.match(r"(?:list<(?:map|string|float)>|int|float|string|map): \w", t) for t in query.parameters.values()
+    )
+    assert source_of(name).endswith("\n")
+    assert max(len(line) for line in lines if not line.startswith("// param")) <= 120
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_header_names_the_fields_of_rows(name: str) -> None:
+    query = load_query(name)
+    described = query.parameters.get("rows")
+    used = set(re.findall(r"\brow\.(\w+)", query.text))
+    declared = described.partition(": ")[2].partition(":")[0].split(", ") if described else []
+    assert used == set(declared)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_statement_in_the_style_of_the_guide(name: str) -> None:
+    code = code_of(load_query(name))
+    assert ";" not in code
+    small = [found[0] for found in _KEYWORDS.finditer(code) if not re.search(r"\bAS $", code[: found.start()])]
+    assert small == [], "keywords are in capitals"
+    assert re.findall(r"\t| +$", code, re.M) == []
+    assert '"' not in code, "texts stand in single quotes"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_labels_and_types_are_ours_and_have_their_colon(name: str) -> None:
+    code = code_of(load_query(name))
+    assert re.findall(r"[(\[]\s*[A-Z]\w*\s*[)\]{]", code) == [], "a label or type without a colon"
+    properties = re.sub(r"\{[^{}]*\}", "{}", code)
+    for names in re.findall(r"\(\w*:([\w|:&]+)|SET \w+:(\w+)|\b\w+:(\w+)$", properties, re.M):
+        for label in re.split(r"[|:&]", "".join(names)):
+            assert label == reserved_label(label), f"{label} is not one of the platform's labels"
+    for types in re.findall(r"\[\w*:([\w|]+)", properties):
+        for kind in types.split("|"):
+            assert kind == reserved_relationship(kind), f"{kind} is not one of the platform's relationship types"
+
+
+# -------------------------------------------------------------------------------------------------------- the planner
+
+
+@pytest.fixture(scope="module")
+def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[neo4j.Session]:
+    """A session that is told everything, on a small graph that has every label, type and property."""
+    folder = tmp_path_factory.mktemp("planner")
+    (folder / "ada.txt").write_text("Ada Lovelace was born in London in 1815. She knew Lady Lovelace and Babbage well.")
+    entities = [{"name": name, "type": "Person"} for name in ("Ada Lovelace", "Lady Lovelace", "Lovelace")]
+    recorded = {
+        "document": "ada.txt",
+        "entities": [*entities, {"name": "London", "type": "Place"}],
+        "triples": [{"subject": "Ada Lovelace", "predicate": "born in", "object": "London", "quote": "born in London"}],
+        "attributes": [{"entity": "Ada Lovelace", "key": "born", "value": "1815"}],
+        "facts": [{"text": "Ada was born in London.", "key_elements": ["Ada Lovelace", "born", "London"]}],
+        "proposals": [{"kind": "relation", "name": "knew", "confidence": 0.95, "example": "knew Lady Lovelace"}],
+    }
+    (folder / "ada.jsonl").write_text(json.dumps(recorded))
+    (folder / "two.txt").write_text("word " * 900)
+    settings = load_settings(home=folder / "home", embedder="hash:64", same_as_threshold=0.1)
+    with Store(neo4j_server) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        files = [folder / "ada.txt", folder / "two.txt", EXAMPLES / "corpus" / "Expedition_of_1865.pdf"]
+        graph.ingest(files, recorded=folder / "ada.jsonl", mode="flexible")
+        counts = store.run_statement("MATCH ()-[r:SAME_AS]-() RETURN count(r)", {}, write=False, timeout=30, limit=1)
+        assert counts.rows[0][0] > 0
+    auth = (neo4j_server.username, neo4j_server.password)
+    with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=auth) as driver, driver.session() as session:
+        yield session
+
+
+def complaints(summary: neo4j.ResultSummary) -> list[str]:
+    return [each.status_description for each in summary.gql_status_objects if each.is_notification]
+
+
+def example(name: str, description: str) -> Any:
+    """A value of the type that a header gives. Its fields are those that it names."""
+    kind, _, about = description.partition(": ")
+    if name == "options":
+        return {"indexConfig": {"vector.dimensions": 64, "vector.similarity_function": "cosine"}}
+    if kind == "list<map>":
+        fields = about.partition(":")[0].split(", ")
+        lists = {"labels": ["Person"], "names": ["Ada"], "elements": ["x"], "vector": [0.5] * 64, "state": {"kept": 1}}
+        return [{field: lists.get(field, "TEXT") for field in fields}]
+    examples = {"list<string>": ["x"], "list<float>": [0.5] * 64, "int": 5, "float": 0.8, "string": "word", "map": {}}
+    return examples[kind]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_planner_agrees(planner: neo4j.Session, name: str) -> None:
+    query = load_query(name)
+    parameters = {each: example(each, description) for each, description in query.parameters.items()}
+    result = planner.run(neo4j.Query(f"EXPLAIN {query.text}"), parameters)
+    columns = tuple(result.keys())
+    summary = result.consume()
+    expected = {"r"} if name == WAITS else QUERY_TYPES[query.mode]
+    assert summary.query_type in expected
+    assert columns == query.returns
+    assert complaints(summary) == []
+
+
+def test_the_planner_would_complain(planner: neo4j.Session) -> None:
+    for wrong in ("MATCH (n:Chonk) RETURN n", "MATCH ()-[:FROM_CHONK]->() RETURN 1", "MATCH (n) RETURN n.chonk"):
+        assert complaints(planner.run(neo4j.Query(f"EXPLAIN {wrong}")).consume())
+
+
+@pytest.mark.parametrize("name", [each for each in NAMES if load_query(each).mode == "read"])
+def test_reading_statements_run(planner: neo4j.Session, name: str) -> None:
+    query = load_query(name)
+    parameters = {each: example(each, description) for each, description in query.parameters.items()}
+    result = planner.run(neo4j.Query(query.text), parameters)
+    assert tuple(result.keys()) == query.returns
+    result.consume()
+
+
+# ------------------------------------------------------------------------------------------------------------- the use
+
+
+def test_every_statement_is_run_by_somebody_and_every_name_exists() -> None:
+    patterns = {"schema/(?:constraint|index)_.*"}  # ``define_graph`` runs all of those
+    named = set()
+    for path in sorted((ROOT / "kgplatform").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"\w+/\w+", node.value):
+                named.add(node.value)
+            if isinstance(node, ast.JoinedStr):
+                parts = [re.escape(each.value) if isinstance(each, ast.Constant) else ".+" for each in node.values]
+                patterns.add("".join(map(str, parts)))
+    folders = {name.partition("/")[0] for name in NAMES}
+    meant = {name for name in named if name.partition("/")[0] in folders}
+    assert {name for name in meant if not any(each.startswith(name) for each in NAMES)} == set()
+    usable = [pattern for pattern in patterns if pattern.partition("/")[0] in folders]
+    unused = [name for name in NAMES if name not in named and not any(re.fullmatch(each, name) for each in usable)]
+    assert unused == []
