@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kgplatform import KgError, KnowledgeGraph, SearchResult
+from kgplatform import Answer, KgError, KnowledgeGraph, SearchResult
 from kgplatform.client import open_graph
 from kgplatform.query import parse_query
 from kgplatform.settings import Settings, load_settings
@@ -32,8 +32,8 @@ def main() -> None:
         with open_graph(settings, note) as graph:
             graph.check_model()
             ingest(graph)
-            answer(graph, first_question())
-            say_where_to_look(graph, home)
+            bridge = answer(graph, first_question())
+            say_where_to_look(graph, home, bridge)
     except KgError as error:
         note(f"demo: {error}")
         sys.exit(error.exit_code)
@@ -64,8 +64,8 @@ def ingest(graph: KnowledgeGraph) -> None:
     show_ingest(report)
 
 
-def answer(graph: KnowledgeGraph, question: str) -> None:
-    """The evidence of both hops, the path between them, and a model's answer if there is a model."""
+def answer(graph: KnowledgeGraph, question: str) -> str:
+    """Print both hops, the path between them, a model's answer if there is one. Returns what joins the hops."""
     heading("The question")
     print(question)
     found = graph.search(question)
@@ -76,7 +76,12 @@ def answer(graph: KnowledgeGraph, question: str) -> None:
     two = show_evidence(graph, second)
     show_path(graph, one, two)
     heading("The answer")
-    reply = graph.ask(question)
+    show_answer(graph.ask(question))
+    return bridge
+
+
+def show_answer(reply: Answer) -> None:
+    """What a model wrote, with its citations, or that none did."""
     if reply.text is None:
         print("No language model is configured, so none wrote an answer: the two facts are the evidence.")
         print("Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, and run this again to have one written.")
@@ -113,7 +118,7 @@ def show_path(graph: KnowledgeGraph, one: str, two: str) -> None:
     for row in run(graph, "path", {"one": one, "two": two}):
         for step in in_words(row["path"]):
             print(step)
-    print("\nThe same as a picture: paste this into Neo4j Browser (examples/path.cypher, with its parameters filled in).\n")
+    print("\nThe same as a picture: paste this into Neo4j Browser (examples/path.cypher, its parameters filled in).\n")
     print(statement("path").replace("$one", literal(one)).replace("$two", literal(two)))
 
 
@@ -136,12 +141,12 @@ def own_type(node: Row) -> str:
     return str(node["properties"].get("type") or "Entity")
 
 
-def say_where_to_look(graph: KnowledgeGraph, home: Path) -> None:
+def say_where_to_look(graph: KnowledgeGraph, home: Path, name: str) -> None:
     """Neo4j Browser, a first query, and how to stop."""
     heading("Look at it")
     print(f"Neo4j Browser: {graph.store.connection.browser_url}")
     print(f"User neo4j, password in {home / 'neo4j' / 'password'}")
-    print("A first query: MATCH (p:Person)-[r:FOUNDED]->(o:Organization) RETURN p, r, o")
+    print(f"A first query: MATCH path = (:Entity {{name: {literal(name)}}})--(:Entity) RETURN path")
     print("\nAsk more:  .venv/bin/kgplatform ask --home", home, '"Who designed the ship that laid the first cable?"')
     print("Stop it:   .venv/bin/kgplatform down --home", home)
 

@@ -7,6 +7,7 @@ What takes long to import (the driver, the extractors, rich) is imported by the 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from enum import Enum
@@ -30,9 +31,11 @@ class _Commands(TyperGroup):
         """Run the command that was named."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt as interrupt:
+        except KeyboardInterrupt:
             _note("\nStopped. What was done is kept; run the same command again to go on.")
-            raise typer.Exit(1) from interrupt
+            sys.stdout.flush()
+            # At once: Python would wait for threads that wait for a language model.
+            os._exit(1)
 
 
 app = typer.Typer(
@@ -78,6 +81,7 @@ class AnswerModeName(str, Enum):
 
 Home = Annotated[Path | None, typer.Option("--home", help="Home folder of the managed graph (KGPLATFORM_HOME).")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, on standard output.")]
+Question = Annotated[str, typer.Argument(help="A question, in words.", show_default=False)]
 TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
 RouteOption = Annotated[Route, typer.Option("--route", help="Which way to retrieve.")]
 SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file, or the name of a shipped one.")]
@@ -126,12 +130,15 @@ def up(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def down(home: Home = None) -> None:
+def down(home: Home = None, as_json: Json = False) -> None:
     """Stop the managed local Neo4j. The graph stays on disk."""
     from kgplatform.local_neo4j import LocalNeo4j
 
     stopped = LocalNeo4j(_settings(home), _note).down()
-    print("Neo4j is stopped." if stopped else "Neo4j was not running.")
+    if as_json:
+        print(json.dumps({"stopped": stopped}))
+    else:
+        print("Neo4j is stopped." if stopped else "Neo4j was not running.")
 
 
 @app.command()
@@ -241,7 +248,7 @@ def reembed(home: Home = None, as_json: Json = False) -> None:
 
 @app.command()
 def search(
-    question: Annotated[str, typer.Argument(show_default=False)],
+    question: Question,
     route: RouteOption = Route.all,
     top_k: TopK = 10,
     home: Home = None,
@@ -257,7 +264,7 @@ def search(
 
 @app.command()
 def ask(
-    question: Annotated[str, typer.Argument(show_default=False)],
+    question: Question,
     reader: Annotated[str, typer.Option("--reader", help="Who reads the graph: retrieve.")] = "retrieve",
     mode: Annotated[
         AnswerModeName, typer.Option("--mode", help="reject refuses, open answers from the model's own knowledge.")
@@ -277,7 +284,7 @@ def ask(
 
 @app.command()
 def cypher(
-    statement: Annotated[str, typer.Argument(show_default=False)],
+    statement: Annotated[str, typer.Argument(help="One Cypher statement.", show_default=False)],
     param: Annotated[list[str] | None, typer.Option("--param", help="NAME=VALUE, the value as JSON or text.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Allow the statement to change the graph.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Most rows to print.")] = None,
@@ -351,11 +358,17 @@ def schema(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def settings() -> None:
+def settings(as_json: Json = False) -> None:
     """List all settings with their defaults."""
     from kgplatform import show
+    from kgplatform.settings import settings_table
 
-    show.show_settings()
+    keys = ("name", "default", "unit", "help")
+    rows = settings_table()
+    if as_json:
+        show.print_json({"settings": [dict(zip(keys, row, strict=True)) for row in rows]})
+    else:
+        show.show_settings(rows)
 
 
 def main() -> None:
@@ -363,7 +376,7 @@ def main() -> None:
     debug = "--debug" in sys.argv[1:]
     sys.argv[1:] = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
-        app()
+        app(prog_name="kgplatform")
     except KgError as error:
         if debug:
             traceback.print_exc()

@@ -1,4 +1,10 @@
-"""Sentences of a text with exact offsets, by punctuation, line structure and a list of abbreviations."""
+"""Where sentences end, in any script: by end marks, abbreviations, lines, list items, headings and paragraphs.
+
+    [text[each.start : each.end] for each in sentences(text)]
+
+A doubtful full stop ("J.", "No. 5") is taken as no end: joining two sentences costs little, cutting one in two is what
+must not happen. Offsets count code points, half open. The time grows with the length of the text, whatever it says.
+"""
 
 from __future__ import annotations
 
@@ -6,79 +12,202 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kgplatform.build.extract.words import ABBREVIATIONS
+LIKELY, SENTENCE, PARAGRAPH = 4, 5, 6
+"""Ranks of a boundary: how good a place for a cut it is. Lower ones are for who must cut inside a sentence.
+
+LIKELY is the end of a line that does not look wrapped, and a full stop after a number ("aged 12. He", "War I. He").
+"""
 
 LONGEST_SENTENCE = 2000
-"""Characters. A longer "sentence" is a table or a text without punctuation; it is cut at the last space before."""
+"""Characters. What ``sentences`` finds longer is a table or a text without end marks; it is cut at spaces."""
 
-_LINE_IS_PROSE = 50
-_BREAK = re.compile(
-    r"""(?P<latin>[.!?\u061f\u06d4\u0964\u0965\u2026]+["'”’»)\]]*)(?=\s)   # end marks followed by space
-    |(?P<wide>[。！？｡]+["'”’」』）》]*)                        # full-width end marks need no space
-    |(?P<line>[ \t]*(?:\r\n|\n|\r|\u2028|\u2029)\s*)                            # the end of a line
-    """,
-    re.VERBOSE,
+FULL_ENDS = "。！？｡؟۔।॥።፧။។៕།։"
+"""Marks that end a sentence without white space after them too.
+
+Chinese and Japanese, Arabic and Urdu, Indic, Ethiopic, Burmese, Khmer, Tibetan, Armenian.
+"""
+
+SPACED_ENDS = ".!?…‼⁇⁈⁉"
+"""Marks that end a sentence only before white space."""
+
+CLAUSE_MARKS = "，、；：．"
+_ENDS = SPACED_ENDS + FULL_ENDS
+_CLOSERS = "\"'”’»›)]}」』）】》〉*_"
+_CLOSER = f"[{re.escape(_CLOSERS)}]"
+NO_START = FULL_ENDS + re.escape(_CLOSERS) + CLAUSE_MARKS + ",;:\u0300-\u036f\ufe00-\ufe0f"
+"""For a class of a regex: what goes on with the text before it where no white space parts them."""
+
+_LINE_ENDS = "\n\r\v\f\u0085\u2028\u2029"
+# White space after what may be an end, or with the end of a line in it; or nothing, after a full end. Kana after a
+# closing bracket goes on with the sentence: 「本当？」と言った。
+_GAP = re.compile(
+    rf"(?<=[{_ENDS}{re.escape(_CLOSERS)}])\s+|(?<!\s)[^\S{_LINE_ENDS}]*[{_LINE_ENDS}]\s*"
+    rf"|(?<=[{FULL_ENDS}])(?=[^\s{NO_START}])"
+    rf"|(?:(?<=[{FULL_ENDS}]{_CLOSER})|(?<=[{FULL_ENDS}]{_CLOSER}{_CLOSER}))(?=[^\s{NO_START}ぁ-ん])"
 )
-_LAST_WORD = re.compile(r"[^\W\d_]+\Z")
+# The end mark, then closing quotes and footnote marks, at the end of a short tail.
+_END_MARK = re.compile(rf"([{_ENDS}]+)(?:\[\w{{1,4}}\]|{_CLOSER})*$")
+_MAY_END = frozenset(_ENDS + _CLOSERS)
+_LAST_WORD = re.compile(r"[^\s()\[\]{}\"'“”‘’«»/]*$")
+_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
+_GERMAN = "am im vom zum beim den dem der des die das ab bis seit und"
+_BEFORE_ORDINALS = frozenset(_GERMAN.split())
+"""Words of the language in which nouns, which ordinals count, have capitals."""
+
+_ROMAN_ONE = re.compile(r"(?P<name>[^\W\d_])[^\W\d_]{2,} I$")
+_MEASURE = re.compile(r"\d\s?[mgl]$")
+_ELIDED = re.compile(r"\w['’][a-z]$")
+_TAIL_LENGTH = 32
+
+LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|#{1,6})[^\S\n]|\|")
+"""What a list item, a Markdown heading or the row of a table begins with."""
+
+MARKDOWN_HEADING = re.compile(r"#{1,6}[^\S\n]")
+
+_WRAPPED = 50
+"""Characters. A line of prose at least as long, without tabs and bars, may go on in the next line."""
+
+_NO_PROSE = re.compile(rf"[{_LINE_ENDS}\t|]")
+_SAYS_SOMETHING = re.compile(r"[^\W_]")
+
+_TITLES_AND_SUCH = (
+    # English
+    "dr mr mrs ms messrs prof st ste sr jr hon rev gen adm brig col maj capt cmdr cpl lt sgt pvt gov sen rep pres supt "
+    "msgr mt ft fl inc ltd corp co bros dept univ assn vs viz cf al etc eg ie est approx resp trans ed eds vol vols pp "
+    "fig figs op jan feb apr jun jul aug sep sept oct nov dec ave blvd rd "
+    # German, French, Spanish, Italian, Portuguese, Dutch, Polish
+    "bzw usw ca evtl ggf inkl vgl sog geb gest hrsg bd abb str mme mlle mgr sra srta dra dott sig bijv tzw "
+    # Russian
+    "им ул др гг св"
+)
+ABBREVIATIONS = frozenset(_TITLES_AND_SUCH.split())
+"""Folded words whose full stop, which is left out here, does not end a sentence."""
+
+_BEFORE_NUMBERS = "no nos nr eq eqs sec sect ch chap art app tab núm núms рис стр табл гл"
+_ABBREVIATIONS_BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``text[start:end]`` of the text that was cut; without space at its ends."""
+    """``text[start:end]`` of the text that was cut; without white space at its ends."""
 
     start: int
     end: int
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of ``text`` in order. Lines that are short, listed or followed by an empty line end one too."""
-    start = 0
-    for match in _BREAK.finditer(text):
-        if match.end() > start and _ends_sentence(text, start, match):
-            yield from _trimmed(text, start, match.end())
-            start = match.end()
-    yield from _trimmed(text, start, len(text))
+    """The sentences of ``text`` in order; lines that are not wrapped are sentences too.
+
+    None is longer than ``LONGEST_SENTENCE``, and each has a letter or a digit.
+    """
+    for start, end, _ in ranked_sentences(text, LIKELY):
+        for piece in _not_too_long(text, start, end):
+            if _SAYS_SOMETHING.search(text, piece.start, piece.end):
+                yield piece
 
 
-def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
-    if match["wide"]:
-        return True
-    if match["line"] is not None:
-        return _line_ends_sentence(text, start, match)
-    mark = match["latin"]
-    after = text[match.end() : match.end() + 3].lstrip()
-    if mark != "." or not after:
-        return not after[:1].islower()
-    word = _LAST_WORD.search(text, max(start, match.start() - 12), match.start())
-    if word is None:
-        return not after[0].islower()
-    name = word[0]
-    initial = len(name) == 1 and name.isupper() and name != "I"
-    return not (initial or name.lower() in ABBREVIATIONS or after[0].islower())
+def ranked_sentences(
+    text: str, least: int = SENTENCE, page_starts: frozenset[int] = frozenset()
+) -> Iterator[tuple[int, int, int]]:
+    """``(start, end, rank of the boundary before it)`` of what lies between boundaries of rank ``least`` and more.
+
+    Together they are all of ``text`` but white space, which none of them has at its ends. ``page_starts`` are offsets
+    where a page begins: an empty line before one is no boundary where a sentence runs on over it.
+    """
+    stop = len(text.rstrip())
+    start = line_start = len(text) - len(text.lstrip())
+    rank = PARAGRAPH
+    for gap in _GAP.finditer(text, 0, stop):
+        left, right = gap.span()
+        if right <= start:
+            continue
+        lines = 0 if text[left:right] in ("", " ") else len(f"{gap[0]}.".splitlines()) - 1
+        found = _rank(text, left, right, lines, line_start, page_starts)
+        if lines:
+            line_start = right
+        if found >= least:
+            yield start, left, rank
+            start, rank = right, found
+    if start < stop:
+        yield start, stop, rank
 
 
-def _line_ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
-    """A line break inside a paragraph of prose does not end a sentence; any other does."""
-    if len(re.findall(r"\r\n|\n|\r|\u2028|\u2029", match[0])) > 1:
-        return True
-    window = text[max(0, match.start() - _LINE_IS_PROSE) : match.start()]
-    following = text[match.end() : match.end() + 1]
-    is_prose = len(window) == _LINE_IS_PROSE and not set("\n\r\t|") & set(window)
-    return not (is_prose and (following.isalnum() or following in "\"'“‘(«"))
+def _rank(text: str, start: int, end: int, lines: int, line_start: int, page_starts: frozenset[int]) -> int:
+    """What the gap ``[start, end)`` is, with the ends of ``lines`` lines in it; 0 if no boundary."""
+    if start == end:
+        return SENTENCE
+    if lines > 1 or (lines and any(mark in text[start:end] for mark in "\f\u2029")):
+        runs_on = end in page_starts and text[end].islower() and not _END_MARK.search(text[max(0, start - 8) : start])
+        return 0 if runs_on else PARAGRAPH
+    found = _sentence_end(text, start, end) if text[start - 1] in _MAY_END else 0
+    if found == SENTENCE or not lines:
+        return found
+    if LIST_ITEM.match(text, end) or MARKDOWN_HEADING.match(text, line_start):
+        return SENTENCE
+    return found if _is_wrapped(text, start, end) else LIKELY
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[Sentence]:
-    """The span without space at its ends, cut where it is too long; nothing if it holds no letter or digit."""
-    while start < end:
-        stop = end
-        if end - start > LONGEST_SENTENCE:
-            space = text.rfind(" ", start + 1, start + LONGEST_SENTENCE)
-            stop = space if space > 0 else start + LONGEST_SENTENCE
-        left, right = start, stop
-        while left < right and text[left].isspace():
-            left += 1
-        while right > left and text[right - 1].isspace():
-            right -= 1
-        if left < right:
-            yield Sentence(left, right)
+def _is_wrapped(text: str, line_end: int, next_line: int) -> bool:
+    """True if the line that ends here is long enough for prose that goes on in the next one."""
+    is_long = line_end >= _WRAPPED and not _NO_PROSE.search(text, line_end - _WRAPPED, line_end)
+    return is_long and (text[next_line].isalnum() or text[next_line] in "\"'“‘(«")
+
+
+def _sentence_end(text: str, start: int, end: int) -> int:
+    """The rank of the gap ``[start, end)`` by the mark before it and what follows it."""
+    after = text[end]
+    if after.islower() or after in ",;:)]":
+        return 0
+    tail = text[max(0, start - _TAIL_LENGTH) : start]
+    mark = _END_MARK.search(tail)
+    if mark is None:
+        return 0
+    return SENTENCE if mark[1] != "." else _full_stop(tail[: mark.start()], after)
+
+
+def _full_stop(before: str, after: str) -> int:
+    """The rank of a full stop: 0 after initials, "Dr", "U.S", ordinals, "No" if a number follows."""
+    word = _last_word(before)
+    if len(word) == 1 and word.isalpha():
+        return _after_one_letter(before)
+    if len(word) <= 2 and word.isdigit():
+        return 0 if _counts(before[: -len(word)].rstrip(" ("), word) else LIKELY
+    folded = word.casefold()
+    if folded in ABBREVIATIONS or (after.isdigit() and folded in _ABBREVIATIONS_BEFORE_NUMBERS):
+        return 0
+    return 0 if _DOTTED.fullmatch(word) else SENTENCE
+
+
+def _last_word(text: str) -> str:
+    found = _LAST_WORD.search(text)
+    return found[0] if found else ""
+
+
+def _counts(before: str, number: str) -> bool:
+    """True if a number with a full stop after ``before`` counts what follows: a list's at the beginning, an ordinal."""
+    if before.endswith("."):
+        return _full_stop(before[:-1], number) == SENTENCE
+    begins = not before or before[-1] in _LINE_ENDS or before[-1] in _ENDS
+    return begins or _last_word(before).casefold() in _BEFORE_ORDINALS
+
+
+def _after_one_letter(before: str) -> int:
+    """An initial is no end, nor are "v" and "b"; "World War I", "20 m", "she didn't" and "Ada's" may be."""
+    if _ELIDED.search(before):
+        return SENTENCE
+    numeral = _ROMAN_ONE.search(before)
+    is_numeral = numeral is not None and numeral["name"].isupper()
+    return LIKELY if is_numeral or _MEASURE.search(before) else 0
+
+
+def _not_too_long(text: str, start: int, end: int) -> Iterator[Sentence]:
+    """The span, or its pieces of at most ``LONGEST_SENTENCE`` characters, cut at their last space if they have one."""
+    while end - start > LONGEST_SENTENCE:
+        stop = start + LONGEST_SENTENCE
+        space = text.rfind(" ", start + 1, stop)
+        stop = space if space > 0 else stop
+        yield Sentence(start, start + len(text[start:stop].rstrip()))
         start = stop
+        while text[start].isspace():
+            start += 1
+    yield Sentence(start, end)

@@ -7,7 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,8 +15,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
-
-from kgplatform.settings import settings_table
 
 if TYPE_CHECKING:
     from kgplatform.build.report import Estimate, IngestReport
@@ -58,7 +56,7 @@ def print_json(value: object) -> None:
 
 def _plain(value: object) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Path):
@@ -364,9 +362,9 @@ def show_schema(found: GraphSchema) -> None:
     out.print(f"Schema {_safe(schema.name)}; {grown} added to it in this graph.")
 
 
-def show_settings() -> None:
+def show_settings(rows: Sequence[tuple[str, str, str, str]]) -> None:
     """The table of settings."""
-    _table(console(), ("Setting", "Default", "Unit", "Meaning"), settings_table())
+    _table(console(), ("Setting", "Default", "Unit", "Meaning"), rows)
 
 
 def _table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -385,7 +383,9 @@ def _cell(value: object) -> str:
             return value
         case {"labels": list(labels), "properties": dict(properties), **rest} if not rest:
             name = properties.get("name", properties.get("id", ""))
-            return f"(:{':'.join(labels)} {json.dumps(name, ensure_ascii=False)})"
+            # An entity is known by its type; every entity is a key element too.
+            told = [each for each in labels if each not in ("Entity", "KeyElement")] or labels
+            return f"(:{':'.join(told)} {json.dumps(name, ensure_ascii=False)})"
         case {"type": str(kind), "properties": dict(), **rest} if not rest:
             return f"[:{kind}]"
         case {"nodes": list(nodes), "relationships": list(relationships), **rest} if not rest:

@@ -138,7 +138,7 @@ def _note(n: int) -> str:
     return (
         f"{shown} works for {firm} in the town of {town}. {person} was born in {_TOWNS[(n + 2) % 5]} in {1900 + n}, "
         f"and moved there as a child.\n\n"
-        f"{firm} was founded by {other} in {1800 + n}. It has had an office in {town} for many years, and a yard.\n\n"
+        f"{firm} was founded by {other} in {1800 + n}. {firm} Limited has an office in {town}, and a large yard.\n\n"
         f"The {ship} was built by {firm} for the trade with {town}. {other} sailed on the {ship} for number {n}.\n"
     )
 

@@ -5,8 +5,7 @@ The splitter is our own, on a regular expression for gaps and one linear packing
 hard-wrapped text. It also counts every character about 19 times, which makes it three times as slow as this on the
 1.05 million characters of the medical corpus (1.8 s and 0.5 s on the same busy machine).
 
-A doubtful full stop ("J.", "No. 5", "ages 5 to 12.") is taken as no end: joining two sentences costs nothing, cutting
-one in two is what must not happen. Joined sentences that grow too long are cut at their lines, clauses and words.
+Sentences that ``sentences`` joins in doubt and that grow too long are cut at their lines, clauses and words.
 """
 
 from __future__ import annotations
@@ -20,49 +19,27 @@ from itertools import accumulate, pairwise
 
 from kgplatform.errors import InputError
 from kgplatform.records import Chunk, Document, PageSpan
+from kgplatform.sentences import (
+    CLAUSE_MARKS,
+    FULL_ENDS,
+    LIST_ITEM,
+    MARKDOWN_HEADING,
+    NO_START,
+    PARAGRAPH,
+    SPACED_ENDS,
+    ranked_sentences,
+)
 from kgplatform.text import count_tokens, node_id
 
-# How good a place for a cut is; 0 is none. What is below _SENTENCE is used inside an overlong sentence only.
-_INSIDE_WORD, _WORD, _CLAUSE, _LINE, _SENTENCE, _PARAGRAPH = range(1, 7)
+# Ranks of a cut inside an overlong sentence; those of sentences and paragraphs are higher. 0 is none.
+_INSIDE_WORD, _WORD, _CLAUSE, _LINE = range(1, 5)
 
-# Ends of sentences that need no white space after them: CJK, Arabic and Urdu, Indic, Khmer, Burmese, Tibetan …
-_FULL_ENDS = "。！？｡؟۔।॥።፧။។៕།։"
-_ENDS = ".!?…‼⁇⁈⁉" + _FULL_ENDS
-_CLOSERS = "\"'”’»›)]}」』）】》〉*_"
-_CLAUSE_MARKS = "，、；：．"
-_NO_START = _FULL_ENDS + re.escape(_CLOSERS) + _CLAUSE_MARKS + ",;:\u0300-\u036f\ufe00-\ufe0f"
-_CLOSER = f"[{re.escape(_CLOSERS)}]"
-# White space, or nothing after a full end. Kana after a closing bracket goes on with the sentence: 「本当？」と言った。
-_GAP = re.compile(
-    rf"\s+|(?<=[{_FULL_ENDS}])(?=[^\s{_NO_START}])"
-    rf"|(?:(?<=[{_FULL_ENDS}]{_CLOSER})|(?<=[{_FULL_ENDS}]{_CLOSER}{_CLOSER}))(?=[^\s{_NO_START}ぁ-ん])"
-)
-_BREAK = re.compile(rf"\s+|(?<=[{_CLAUSE_MARKS}{_ENDS[3:]}])(?=[^\s{_NO_START}])")
-# The end mark, then closing quotes and footnote marks, at the end of a short tail.
-_END_MARK = re.compile(rf"([{_ENDS}]+)(?:\[\w{{1,4}}\]|{_CLOSER})*$")
-_MAY_END = frozenset(_ENDS + _CLOSERS)
-_CLAUSE_ENDS = frozenset(_ENDS + _CLAUSE_MARKS + ",;:؛،")
-_LAST_WORD = re.compile(r"[^\s()\[\]{}\"'“”‘’«»/]*$")
-_DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.-?)+[^\W\d_]{1,3}")
-_LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|#{1,6})[^\S\n]|\|")
-_MARKDOWN_HEADING = re.compile(r"#{1,6}[^\S\n]")
+_BREAK = re.compile(rf"\s+|(?<=[{CLAUSE_MARKS}…‼⁇⁈⁉{FULL_ENDS}])(?=[^\s{NO_START}])")
+_CLAUSE_ENDS = frozenset(SPACED_ENDS + FULL_ENDS + CLAUSE_MARKS + ",;:؛،")
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _HEADING_LENGTH = 100
-_TAIL_LENGTH = 32
-
-_TITLES_AND_SUCH = (
-    # English
-    "dr mr mrs ms messrs prof st sr jr hon rev gen col maj capt cmdr lt sgt gov sen rep pres supt mt ft inc ltd corp "
-    "co bros dept univ assn vs cf al etc approx resp viz ed eds jan feb apr jun jul aug sept sep oct nov dec ave "
-    "blvd rd "
-    # German, French, Spanish, Italian, Portuguese, Dutch, Polish
-    "bzw usw ca evtl ggf inkl vgl sog geb gest hrsg bd abb str mme mlle mgr sra srta dra dott sig bijv tzw "
-    # Russian
-    "им ул др гг св"
-)
-_ABBREVIATIONS = frozenset(_TITLES_AND_SUCH.split())
-_BEFORE_NUMBERS = "no nos nr vol vols p pp fig figs eq eqs sec sect ch chap art app tab núm núms рис стр табл гл с"
-_ABBREVIATIONS_BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS.split())
+_MOST_MARKS = 32
+"""Characters looked back over for the beginning of a grapheme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +93,7 @@ def _page_at(pages: tuple[PageSpan, ...], offset: int) -> int | None:
 
 def _units(document: Document, max_tokens: int) -> list[_Unit]:
     text, units = document.text, []
-    sentences = list(_sentences(text, frozenset(page.start for page in document.pages)))
+    sentences = list(ranked_sentences(text, page_starts=frozenset(page.start for page in document.pages)))
     for (start, end, rank), (_, _, next_rank) in zip(sentences, [*sentences[1:], (0, 0, 0)], strict=False):
         tokens = count_tokens(text[start:end])
         if tokens <= max_tokens:
@@ -129,79 +106,15 @@ def _units(document: Document, max_tokens: int) -> list[_Unit]:
 
 def _is_heading(sentence: str, rank: int, next_rank: int) -> bool:
     """True for a Markdown heading, and for a paragraph of one short line that does not end like a sentence."""
-    if _MARKDOWN_HEADING.match(sentence):
+    if MARKDOWN_HEADING.match(sentence):
         return next_rank > 0
     return (
-        rank == next_rank == _PARAGRAPH
+        rank == next_rank == PARAGRAPH
         and len(sentence) <= _HEADING_LENGTH
         and sentence[-1] not in _CLAUSE_ENDS
         and "\n" not in sentence
-        and not _LIST_ITEM.match(sentence)
+        and not LIST_ITEM.match(sentence)
     )
-
-
-def _sentences(text: str, page_starts: frozenset[int]) -> Iterator[tuple[int, int, int]]:
-    """``(start, end, rank of the boundary before it)`` of every sentence, without white space at its ends."""
-    start, rank = 0, _PARAGRAPH
-    for gap in _GAP.finditer(text):
-        if gap.start() == 0:
-            start = gap.end()
-            continue
-        found = _PARAGRAPH if gap.end() == len(text) else _rank(text, gap.start(), gap.end(), page_starts)
-        if found:
-            yield start, gap.start(), rank
-            start, rank = gap.end(), found
-    if start < len(text):
-        yield start, len(text), rank
-
-
-def _rank(text: str, start: int, end: int, page_starts: frozenset[int]) -> int:
-    """What the gap ``[start, end)`` is: the end of a paragraph, of a sentence, or 0."""
-    gap = text[start:end]
-    if not gap:
-        return _SENTENCE
-    newlines = gap.count("\n")
-    if newlines > 1 or "\f" in gap or "\u2029" in gap:
-        runs_on = end in page_starts and text[end].islower() and not _END_MARK.search(text[max(0, start - 8) : start])
-        return 0 if runs_on else _PARAGRAPH
-    if text[start - 1] in _MAY_END and _ends_sentence(text, start, end):
-        return _SENTENCE
-    return _SENTENCE if newlines and _is_line_of_its_own(text, start, end) else 0
-
-
-def _is_line_of_its_own(text: str, line_end: int, next_line: int) -> bool:
-    """True if a list item, a table row or a Markdown heading starts after this line end, or a heading ends there."""
-    line_start = text.rfind("\n", 0, line_end) + 1
-    return bool(_LIST_ITEM.match(text, next_line) or _MARKDOWN_HEADING.match(text, line_start))
-
-
-def _ends_sentence(text: str, start: int, end: int) -> bool:
-    """True if what stands before the gap surely ends a sentence, given what follows it."""
-    after = text[end]
-    if after.islower() or after in ",;:)]":
-        return False
-    tail = text[max(0, start - _TAIL_LENGTH) : start]
-    mark = _END_MARK.search(tail)
-    if mark is None:
-        return False
-    return mark[1] != "." or not _is_abbreviation(_last_word(tail[: mark.start()]), after)
-
-
-def _last_word(tail: str) -> str:
-    found = _LAST_WORD.search(tail)
-    return found[0] if found else ""
-
-
-def _is_abbreviation(word: str, after: str) -> bool:
-    """True if ``word`` with its full stop may go on with the sentence: initials, "Dr", "U.S", ordinals, "No" 5."""
-    folded = word.casefold()
-    if len(word) == 1 and word.isalpha():
-        return True
-    if word.isdigit():
-        return len(word) <= 2
-    if after.isdigit() and folded in _ABBREVIATIONS_BEFORE_NUMBERS:
-        return True
-    return folded in _ABBREVIATIONS or _DOTTED.fullmatch(word) is not None
 
 
 # ------------------------------------------------------------------------------------ overlong sentences
@@ -253,7 +166,7 @@ def _fit(text: str, start: int, end: int, max_tokens: int) -> int:
 
 def _grapheme_end(text: str, start: int, stop: int) -> int:
     """The last end of a grapheme in ``(start, stop]``; ``stop`` itself where a grapheme has dozens of marks."""
-    for candidate in range(stop, max(start, stop - _TAIL_LENGTH), -1):
+    for candidate in range(stop, max(start, stop - _MOST_MARKS), -1):
         if not _is_inside_grapheme(text, start, candidate):
             return candidate
     return stop
@@ -295,7 +208,7 @@ def _best_cut(units: list[_Unit], total: list[int], first: int, last: int, max_t
     """The latest best-ranked cut that leaves the chunk at least half full and takes no heading from its text."""
     best = _before_headings(units, first, last)
     for cut in range(best - 1, first, -1):
-        if 2 * (total[cut] - total[first]) < max_tokens or units[best].rank == _PARAGRAPH:
+        if 2 * (total[cut] - total[first]) < max_tokens or units[best].rank == PARAGRAPH:
             break
         if units[cut].rank > units[best].rank and not units[cut - 1].is_heading:
             best = cut

@@ -170,10 +170,11 @@ class _ChunkReader:
     def __enter__(self) -> _ChunkReader:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._halt.set()
         if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            # Ctrl-C does not wait for a model that may never answer.
+            self._pool.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
 
     def read(self, window: list[tuple[Chunk, Document]], schema: Schema, writer: Writer) -> list[Proposed]:
         """Read the chunks of ``window`` and return what they propose."""

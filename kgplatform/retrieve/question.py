@@ -53,16 +53,14 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def is_name(name: str, text: str) -> bool:
-    """Whether ``text`` means ``name`` as a name: of one word only where it is written as one, with a capital."""
-    return (
-        " " in name
-        or any(normalise_name(word) == name and word != word.lower() for word in _WORD.findall(text))
-        or not name.isascii()
-    )
+    """Whether ``text`` means ``name`` as a name; one Latin word only where it is written with a capital."""
+    if " " in name or not name.isascii():
+        return True
+    return any(word != word.lower() and normalise_name(word) == name for word in _WORD.findall(text))
 
 
 def longest_names(text: str, names: Iterable[str]) -> set[str]:
-    """Of ``names`` that stand in ``text``, those that are no part of a longer one there ("New York City", not "York")."""
+    """Of ``names`` that stand in ``text``, those that are no part of a longer one: "New York City", but not "York"."""
     normal = normalise_name(text)
     taken: list[tuple[int, int]] = []
     kept: set[str] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from corpora import Data
@@ -11,12 +12,14 @@ from graphs import Built, Graphs
 from measure import MEMORY_LIMIT, PeakMemory, TimedEmbedder, percentile
 from tables import Section, Table
 
-from kgplatform import trace
+from kgplatform import KnowledgeGraph, trace
 from kgplatform.store import Executed
 
 WARM_UPS = 5
 P50_LIMIT, P95_LIMIT = 80, 200
 SLOWER_LIMIT = 1.5
+_NAMES = ("MuSiQue", "combined")
+_SHOWN = {"Chunk": "chunks", "Fact": "facts", "Entity": "entities"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +39,20 @@ def test_latency(section: Callable[[str, str], Section], graphs: Graphs, data: D
     found = section("latency", "Latency: search by all routes, the question's embedding included")
     questions = [each.text for each in data.musique_questions()]
     warm_ups = data.musique_warm_ups(WARM_UPS)
-    musique, combined = graphs.musique(), graphs.combined()
+    homes = [graphs.musique(), graphs.combined()]
     memory = PeakMemory()
-    small = _search(graphs, musique, warm_ups, questions)
-    large = _search(graphs, combined, warm_ups, questions)
-    _add(found, small, large)
-    peak = max(memory.megabytes(), combined.peak)
+    first = _search(graphs, homes, warm_ups, questions)
+    _add(found, *first)
+    peak = max(memory.megabytes(), *(built.peak for built in homes))
     found.add("peak memory of the Python process", peak, "MB", at_most=MEMORY_LIMIT)
-    found.tables.append(_passes(graphs, {"MuSiQue": (musique, small), "combined": (combined, large)}, questions))
-    found.tables += [_breakdown("MuSiQue", small), _breakdown("combined", large)]
+    found.tables.append(_passes(graphs, homes, first, warm_ups, questions))
+    found.tables += [_breakdown(name, searches) for name, searches in zip(_NAMES, first, strict=True)]
+    sizes = [_size(graphs, built) for built in homes]
+    graphs.stop(homes[1].home)
     found.notes += [
-        f"{len(questions)} questions, each once, after {WARM_UPS} others to warm up.",
+        f"{len(questions)} questions, each once, after {WARM_UPS} others to warm up; on both graphs by turns.",
         "Combined: 2Wiki by the local extractor, MuSiQue as recorded, HotpotQA by the local extractor: "
-        f"{_size(graphs, combined)}; MuSiQue alone: {_size(graphs, musique)}.",
+        f"{sizes[1]}; MuSiQue alone: {sizes[0]}.",
         "Statements of one search run side by side, so that their times add up to more than the search's.",
     ]
 
@@ -62,32 +66,47 @@ def _add(found: Section, small: Searches, large: Searches) -> None:
     found.add("combined: p95, compared with MuSiQue", large.p(95) / small.p(95), "times", at_most=SLOWER_LIMIT)
 
 
-def _search(graphs: Graphs, built: Built, warm_ups: Sequence[str], questions: Sequence[str]) -> Searches:
-    statements: list[Executed] = []
-    seconds: list[float] = []
-    with graphs.open(built.home) as graph:
-        embedder = TimedEmbedder(graph.embedder)
-        graph.embedder = embedder
+def _search(
+    graphs: Graphs, homes: Sequence[Built], warm_ups: Sequence[str], questions: Sequence[str]
+) -> list[Searches]:
+    """Each question on one graph after the other, so that both see the same load of the machine."""
+    with ExitStack() as stack:
+        opened = [stack.enter_context(graphs.open(built.home)) for built in homes]
+        found = [Searches([], _timed(graph), []) for graph in opened]
         for question in warm_ups:
-            graph.search(question)
-        embedder.calls.clear()
-        with trace(statements.append):
-            for question in questions:
-                started = time.perf_counter()
+            for graph in opened:
                 graph.search(question)
-                seconds.append(time.perf_counter() - started)
-    return Searches(seconds, embedder.calls, statements)
+        for searches in found:
+            searches.embedding.clear()
+        for question in questions:
+            for graph, searches in zip(opened, found, strict=True):
+                with trace(searches.statements.append):
+                    started = time.perf_counter()
+                    graph.search(question)
+                    searches.seconds.append(time.perf_counter() - started)
+    return found
 
 
-def _passes(graphs: Graphs, graphs_of: dict[str, tuple[Built, Searches]], questions: Sequence[str]) -> Table:
-    """The same questions once more on the warm server, and after a restart."""
-    rows = []
-    for name, (built, first) in graphs_of.items():
-        again = _search(graphs, built, (), questions)
+def _timed(graph: KnowledgeGraph) -> list[float]:
+    """Put a clock on the graph's embedder; returns the list that it writes to."""
+    embedder = TimedEmbedder(graph.embedder)
+    graph.embedder = embedder
+    return embedder.calls
+
+
+def _passes(
+    graphs: Graphs, homes: Sequence[Built], first: Sequence[Searches], warm_ups: Sequence[str], questions: Sequence[str]
+) -> Table:
+    """The same questions once more on the warm servers, and after a restart."""
+    again = _search(graphs, homes, (), questions)
+    for built in homes:
         graphs.stop(built.home)
-        restarted = _search(graphs, built, questions[:WARM_UPS], questions)
-        for label, each in (("first pass", first), ("the same again", again), ("after a restart", restarted)):
-            rows.append((f"{name}, {label}", f"{each.p(50):.1f} ms", f"{each.p(95):.1f} ms", f"{each.p(100):.1f} ms"))
+    restarted = _search(graphs, homes, warm_ups, questions)
+    rows = [
+        (f"{name}, {label}", *(f"{passes[at].p(share):.1f} ms" for share in (50, 95, 100)))
+        for at, name in enumerate(_NAMES)
+        for label, passes in (("first pass", first), ("the same again", again), ("after a restart", restarted))
+    ]
     return Table("First, warmer and colder", ("", "p50", "p95", "slowest"), rows)
 
 
@@ -112,6 +131,5 @@ def _line(what: str, seconds: Sequence[float], searches: int) -> tuple[str, ...]
 def _size(graphs: Graphs, built: Built) -> str:
     with graphs.open(built.home) as graph:
         nodes = graph.stats().nodes
-    return ", ".join(f"{nodes.get(label, 0):,} {label}s" for label in ("Chunk", "Fact")) + (
-        f", {nodes.get('Entity', 0):,} entities"
-    )
+    counts = [f"{nodes.get(label, 0):,} {plural}" for label, plural in _SHOWN.items()]
+    return ", ".join(counts)

@@ -22,7 +22,9 @@ def test_recall(section: Callable[[str, str], Section], graphs: Graphs, data: Da
     musique, hotpotqa = data.musique_questions(), data.hotpotqa_questions()
     _measure(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, (78, 82))
     _measure(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa, (86, 95))
+    graphs.stop(graphs.hotpotqa().home)
     _measure(found, graphs, "MuSiQue, local extractor", graphs.musique_by_rules(), musique)
+    graphs.stop(graphs.musique_by_rules().home)
     found.notes.append("Dense: the nearest by the vector index of the same graph, in the same run.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -69,10 +68,10 @@ def test_removing_the_first_gives_the_second_alone(kg: KnowledgeGraph, tmp_path:
 def test_the_order_of_ingests_does_not_matter(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
     files = put(tmp_path, FIELD | OTHERS)
     wanted = alone(kg, files, recorded=recording)
-    for order in list(permutations(files))[1:]:
-        for file in order:
-            kg.ingest(file, recorded=recording)
-        assert difference(snapshot(kg.store), wanted) == [], [path.name for path in order]
+    for order in ((2, 0, 1), (1, 2, 0)):
+        for number in order:
+            kg.ingest(files[number], recorded=recording)
+        assert difference(snapshot(kg.store), wanted) == [], order
         wipe(kg.store)
 
 
@@ -85,15 +84,13 @@ def test_removing_all_leaves_what_the_graph_knows_of_itself(
     assert kg.stats().relationships == {}
 
 
-@pytest.mark.parametrize("extractor", ["local", "recorded"])
-def test_halves_of_the_sample_corpus(kg: KnowledgeGraph, extractor: str) -> None:
+def test_halves_of_the_sample_corpus(kg: KnowledgeGraph) -> None:
     files = sorted((EXAMPLES / "corpus").iterdir())
     halves = files[::2], files[1::2]
-    options = {"recorded": EXAMPLES / "extraction.jsonl"} if extractor == "recorded" else {"extractor": extractor}
-    wanted = alone(kg, halves[0], **options)
-    both = alone(kg, files, **options)
-    kg.ingest(halves[1], **options)  # type: ignore[arg-type]
-    kg.ingest(halves[0], **options)  # type: ignore[arg-type]
+    wanted = alone(kg, halves[0], extractor="local")
+    both = alone(kg, files, extractor="local")
+    kg.ingest(halves[1], extractor="local")
+    kg.ingest(halves[0], extractor="local")
     assert difference(snapshot(kg.store), both) == []
     kg.remove([info.id for info in kg.documents() if info.source in {path.as_uri() for path in halves[1]}])
     assert difference(snapshot(kg.store), wanted) == []
@@ -107,14 +104,14 @@ def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tm
     names = [path.as_uri() for path in others]
     told: list[str] = []
 
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     def kill_at(number: int) -> None:
         def count(executed: Executed) -> None:
             told.append(executed.name)
             if len(told) == number:
-                raise Killed
+                raise KilledError
 
         told.clear()
         with trace(count):
@@ -123,7 +120,7 @@ def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tm
     for number in range(2, 40):
         try:
             kill_at(number)
-        except Killed:
+        except KilledError:
             continue
         break
     assert "build/remove_documents" in told

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgplatform.build.extract.words import (
-    ABBREVIATIONS,
     DAYS,
     FORMAL_HONORIFICS,
     FUNCTION_WORDS,
@@ -20,10 +19,13 @@ from kgplatform.build.extract.words import (
     MONTHS,
     OPENERS,
 )
-from kgplatform.sentences import sentences
+from kgplatform.sentences import ABBREVIATIONS, sentences
 
 MOST_WORDS = 12
 """Words in a name; a longer run of capitals is a heading or a list, and is cut there."""
+
+_GO_ON = ABBREVIATIONS - {"ca", "corp", "etc", "inc", "ltd"}
+"""Abbreviations with a name behind them; "CA" is California more often than circa."""
 
 
 def _letters(test: str) -> str:
@@ -194,7 +196,7 @@ def _joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     if before["possessive"]:
         return False
     if gap == ". ":
-        return before["word"].lower() in ABBREVIATIONS and before["word"].lower() not in {"inc", "ltd", "corp", "etc"}
+        return before["word"].lower() in _GO_ON
     return gap in (" ", "\n", "\u00a0", " & ", "\r\n")
 
 

@@ -79,12 +79,3 @@ INNER_PARTICLES = words(
     """
 )
 """Lower-case words that may stand inside a name, between two capitalised words."""
-
-ABBREVIATIONS = words(
-    """
-    adm al approx apr assn aug ave brig bros c capt cf cmdr co col corp cpl dec dept dr ed eds eg est etc feb
-    fig fl ft gen gov hon ie inc jan jr jun lt ltd maj messrs mr mrs ms msgr mt nov oct op pp pres prof pvt rep
-    rev sen sep sept sgt sr st ste supt trans univ viz vol vs
-    """
-)
-"""Words whose full stop does not end a sentence, without it."""

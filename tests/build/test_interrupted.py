@@ -1,0 +1,211 @@
+"""``kill -9`` at any moment, and the same command again: the graph of a run that nothing disturbed.
+
+A process of its own ingests, and kills itself at a given point: after the n-th run of a statement, that is inside of
+its transaction, or at the n-th progress call of a stage. Small batches give every stage several transactions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import wipe
+from corpora import difference, extracted, invented
+from graph_state import snapshot
+
+from kgplatform.build import pipeline, settle
+from kgplatform.client import KnowledgeGraph
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.llm import Ledger, make_chat
+from kgplatform.prompt import Messages
+from kgplatform.settings import load_settings
+from kgplatform.store import Connection, Store
+from kgplatform.testing import OpenAIServer
+
+DRIVER = """
+import os, signal, sys
+from kgplatform import trace
+from kgplatform.client import open_graph
+from kgplatform.settings import load_settings
+from kgplatform.build import pipeline, settle
+pipeline._LAY_CHUNKS, pipeline._COMMIT_ROWS, settle._BATCH = 40, 150, 30
+name, number, command, *arguments = sys.argv[1:]
+seen = 0
+def count(what):
+    global seen
+    seen += what == name
+    if seen == int(number):
+        os.kill(os.getpid(), signal.SIGKILL)
+with open_graph(load_settings()) as graph, trace(lambda executed: count(executed.name)):
+    if command == "remove":
+        graph.remove(arguments)
+    elif command == "reembed":
+        graph.reembed(progress=lambda stage, done, total: count(stage))
+    else:
+        graph.ingest(arguments, extractor=command, progress=lambda stage, done, total: count(stage))
+"""
+FILES = 60
+# In the order in which an ingest comes by; each run starts from what the killed ones before it left.
+KILLS = [
+    ("build/set_graph_state", 1),  # the graph does not know its embedding model yet
+    ("build/next_chunks", 2),  # documents and chunks written, and lost with their transaction
+    ("build/mentions", 2),
+    ("build/chunk_states", 3),
+    ("extracting", 30),
+    ("build/element_names", 1),
+    ("embedding entities", 1),
+    ("build/embed_chunks", 2),
+    ("embedding facts", 2),
+    ("build/same_as", 1),
+    ("build/settled", 2),
+]
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the driver, so that the runs in this process go the same ways."""
+    monkeypatch.setattr(pipeline, "_LAY_CHUNKS", 40)
+    monkeypatch.setattr(pipeline, "_COMMIT_ROWS", 150)
+    monkeypatch.setattr(settle, "_BATCH", 30)
+
+
+@pytest.fixture
+def killed(neo4j_server: Connection, tmp_path: Path) -> Callable[..., None]:
+    """Runs a command in a process of its own that dies at the given point, and makes sure that it did."""
+
+    def run(point: tuple[str, int], *command: str, **environment: str) -> None:
+        given = {
+            **os.environ,
+            "NEO4J_URI": neo4j_server.uri,
+            "NEO4J_USERNAME": neo4j_server.username,
+            "NEO4J_PASSWORD": neo4j_server.password,
+            "KGPLATFORM_HOME": str(tmp_path / "home"),
+            "KGPLATFORM_EMBEDDER": "hash:64",
+            "KGPLATFORM_CHUNK_TOKENS": "40",
+            **environment,
+        }
+        arguments = [sys.executable, "-c", DRIVER, point[0], str(point[1]), *command]
+        done = subprocess.run(arguments, env=given, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout}{done.stderr}"
+
+    return run
+
+
+def opened(store: Store, home: Path, dimension: int = 64, **more: Any) -> KnowledgeGraph:
+    settings = load_settings(home=home, chunk_tokens=40, embedder=f"hash:{dimension}", **more)
+    ledger = Ledger()
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension), chat=make_chat(settings, ledger))
+    graph.ledger = ledger
+    return graph
+
+
+def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+    files = invented(tmp_path / "notes", FILES)
+    kg = opened(store, tmp_path / "home")
+    undisturbed = kg.ingest(files, extractor="local")
+    wanted = snapshot(store)
+    wipe(store)
+    for point in KILLS:
+        killed(point, "local", str(tmp_path / "notes"))
+    report = kg.ingest(files, extractor="local")
+    assert difference(snapshot(store), wanted) == []
+    assert (report.chunks, report.extracted, report.complete) == (undisturbed.chunks, 0, True)
+    for count in ("kept", "mapped", "dropped", "off_schema", "statements_found", "statements_not_found", "duplicates"):
+        assert getattr(report, count) == getattr(undisturbed, count), count
+    assert kg.search("Who founded Kestrel Lines?").passages
+
+
+def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+    """Old content goes and new content comes in several transactions; then a removal is killed, too."""
+    files = invented(tmp_path / "notes", 8)
+    kg = opened(store, tmp_path / "home")
+    for file in files[:4]:
+        file.write_text(file.read_text().replace("Kestrel", "Falcon").replace("Petrel", "Gannet"))
+    kg.ingest(files[:6], extractor="local")
+    remaining = snapshot(store)
+    wipe(store)
+    invented(tmp_path / "notes", 8)
+    kg.ingest(files, extractor="local")
+    for file in files[:4]:
+        file.write_text(file.read_text().replace("Kestrel", "Falcon").replace("Petrel", "Gannet"))
+    folder = str(tmp_path / "notes")
+    for point in [("build/remove_facts", 1), ("build/chunks", 1), ("build/triples", 1), ("build/element_names", 1)]:
+        killed(point, "local", folder)
+    for point in [("build/remove_mentions", 1), ("build/embed_entities", 1), ("build/remove_documents", 1)]:
+        killed(point, "remove", files[6].as_uri(), files[7].as_uri())
+    kg.remove([files[6].as_uri(), files[7].as_uri()])
+    assert difference(snapshot(store), remaining) == []
+
+
+def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+    files = invented(tmp_path / "notes", 4)
+    opened(store, tmp_path / "home", 32).ingest(files, extractor="local")
+    wanted = snapshot(store)
+    wipe(store)
+    opened(store, tmp_path / "home").ingest(files, extractor="local")
+    kg = opened(store, tmp_path / "home", 32)
+    for point in [("build/unembed", 1), ("embedding facts", 1)]:
+        killed(point, "reembed", KGPLATFORM_EMBEDDER="hash:32")
+    kg.reembed()
+    assert difference(snapshot(store), wanted) == []
+
+
+def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+    """Only what was under way at the moment of the kill may be asked for again: nobody has its answer."""
+    files = invented(tmp_path / "notes", 30)
+    with OpenAIServer(extracted) as server:
+        kg = opened(store, tmp_path / "other", openai_base_url=server.base_url)
+        undisturbed = kg.ingest(files, extractor="llm")
+        wanted = snapshot(store)
+        wipe(store)
+    assert [each.name for each in undisturbed.expansions] == ["Vessel"], "the schema grows on the way"
+    lock, prompts = threading.Lock(), Counter[str]()
+
+    def counted(messages: Messages) -> str:
+        with lock:
+            prompts[json.dumps(messages)] += 1
+        return extracted(messages)
+
+    with OpenAIServer(counted) as server:
+        environment = {"OPENAI_BASE_URL": server.base_url, "KGPLATFORM_CONCURRENCY": "4"}
+        folder = str(tmp_path / "notes")
+        killed(("extracting", 30), "llm", folder, **environment)
+        killed(("extracting", 70), "llm", folder, **environment)
+        again = sum(prompts.values()) - len(prompts)
+        assert again <= 4
+        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, concurrency=4)
+        report = kg.ingest(files, extractor="llm")
+        assert report.complete
+        assert len(prompts) == undisturbed.chunks == 90
+        assert sum(prompts.values()) - len(prompts) <= 8
+        asked = sum(prompts.values())
+        assert kg.ingest(files, extractor="llm").extracted == 0
+        assert sum(prompts.values()) == asked
+    assert report.expansions == undisturbed.expansions
+    assert difference(snapshot(store), wanted) == []
+
+
+def test_answers_that_were_kept_are_not_asked_for_again(
+    store: Store, tmp_path: Path, killed: Callable[..., None]
+) -> None:
+    """Killed when all have answered and before any of it is committed: the cache on disk has everything."""
+    files = invented(tmp_path / "notes", 10)
+    with OpenAIServer(extracted) as server:
+        environment = {"OPENAI_BASE_URL": server.base_url}
+        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url)
+        killed(("extracting", 30), "llm", str(tmp_path / "notes"), **environment)
+        assert len(server.requests) == 30
+        assert kg.ingest(files, extractor="llm").complete
+        assert len(server.requests) == 30
+        used = kg.ledger.by_stage()["extract"]
+        assert (used.calls, used.input_tokens, used.output_tokens) == (0, 0, 0)
+        assert used.cached_calls > 0

@@ -1,0 +1,138 @@
+"""The demo, from its first line to its last, on a server of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import EXAMPLES, ROOT
+
+from kgplatform.build.load import load
+from kgplatform.client import KnowledgeGraph, open_graph
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.query import parse_query
+from kgplatform.records import Document
+from kgplatform.settings import load_settings
+
+JARS = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
+QUESTION = json.loads((EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0])
+
+
+def run_demo(home: Path) -> subprocess.CompletedProcess[str]:
+    """Run it as ``make demo`` does; NEO4J_URI must not matter."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("NEO4J", "OPENAI", "KGPLATFORM"))},
+        "KGPLATFORM_NEO4J_JARS": str(JARS),
+        "KGPLATFORM_NEO4J_HEAP": "512m",
+        "NEO4J_URI": "bolt://127.0.0.1:1",
+        "NEO4J_PASSWORD": "of another graph",
+    }
+    command = [sys.executable, str(EXAMPLES / "demo.py"), "--home", str(home)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The demo's home folder; its server is stopped in the end."""
+    home = tmp_path_factory.mktemp("demo") / "home"
+    yield home
+    LocalNeo4j(load_settings(home=home, neo4j_jars=JARS)).down()
+
+
+@pytest.fixture(scope="module")
+def first(home: Path) -> subprocess.CompletedProcess[str]:
+    """The first run."""
+    return run_demo(home)
+
+
+@pytest.fixture
+def graph(home: Path, first: subprocess.CompletedProcess[str]) -> Iterator[KnowledgeGraph]:
+    """The demo's graph."""
+    with open_graph(load_settings(home=home, neo4j_jars=JARS)) as graph:
+        yield graph
+
+
+def part(output: str, heading: str) -> str:
+    """What stands below the heading that begins with ``heading``."""
+    found = re.search(rf"^== {heading}.*\n((?:(?!== ).*\n)*)", output, re.M)
+    assert found, f"no part {heading!r} in:\n{output}"
+    return found[1].strip()
+
+
+def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> None:
+    assert first.returncode == 0, first.stderr
+    assert "Traceback" not in first.stderr
+    corpus = part(first.stdout, "The corpus")
+    assert "was written by hand and stands in for a language model" in corpus
+    assert "Documents: 20 new. Chunks: 21, all read now by the extractor recorded." in corpus
+    assert part(first.stdout, "The question") == QUESTION["question"]
+    assert "No language model is configured, so none wrote an answer" in part(first.stdout, "The answer")
+    look = part(first.stdout, "Look at it")
+    assert re.search(r"^Neo4j Browser: http://127\.0\.0\.1:\d+$", look, re.M)
+    assert str(home / "neo4j" / "password") in look
+    assert (home / "neo4j" / "password").is_file()
+    assert f"kgplatform down --home {home}" in look
+
+
+def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.CompletedProcess[str]) -> None:
+    documents = {each.name: each for each in load([EXAMPLES / "corpus"]) if isinstance(each, Document)}
+    cited = re.compile(
+        r"^  (?P<name>.+?)(?:, page \d+)?, characters (?P<start>\d+)–(?P<end>\d+): “(?P<words>.+)”$", re.M
+    )
+    told, places = [], set()
+    for heading in ("Hop 1", "Hop 2"):
+        shown = part(first.stdout, heading)
+        told.append(shown.splitlines()[0])
+        found = list(cited.finditer(shown))
+        assert found
+        for each in found:
+            text = documents[each["name"]].text
+            assert " ".join(text[int(each["start"]) : int(each["end"])].split()) == each["words"]
+        places |= {documents[each["name"]].uri.rsplit("/", 1)[-1] for each in found}
+    assert told == QUESTION["facts"]
+    assert len(places) == 2
+    assert QUESTION["answer"] in told[1]
+
+
+def test_the_statements_that_it_prints_run(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph) -> None:
+    shown = part(first.stdout, "The path between them")
+    statement = shown[shown.index("MATCH") :]
+    rows = graph.cypher(statement).rows
+    assert len(rows) == 1
+    names = [node["properties"]["name"] for node in rows[0][0]["nodes"]]
+    assert names == re.findall(r": (.+)$", shown[: shown.index("\n\n")], re.M)
+    assert (rows[0][0]["nodes"][0]["labels"], rows[0][0]["nodes"][-1]["labels"]) == (["Document"], ["Document"])
+    query = re.search(r"^A first query: (.+)$", part(first.stdout, "Look at it"), re.M)
+    assert query
+    assert graph.cypher(query[1]).rows
+
+
+def test_the_second_run_changes_nothing(graph: KnowledgeGraph, home: Path) -> None:
+    before: Any = graph.stats()
+    second = run_demo(home)
+    assert second.returncode == 0, second.stderr
+    assert "Nothing changed: 20 documents are in the graph as they are." in part(second.stdout, "The corpus")
+    assert "Starting Neo4j" not in second.stderr
+    assert graph.stats() == before
+
+
+def test_a_home_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = run_demo(tmp_path / "file" / "home")
+    assert done.returncode == 1
+    assert done.stderr.startswith("demo: The home folder ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.cypher")), ids=lambda path: path.name)
+def test_its_statements_declare_what_they_use(path: Path) -> None:
+    query = parse_query(path.stem, path.read_text(encoding="utf-8"))
+    assert query.mode == "read"
+    assert query.returns
