@@ -70,7 +70,9 @@ def answer(graph: KnowledgeGraph, question: str) -> str:
     print(question)
     found = graph.search(question)
     first, bridge, second = two_hops(graph, found)
-    heading(f"Hop 1: the search found this, of {len(found.facts)} facts the best that leads on")
+    heading(
+        f"Hop 1: in the {len(found.passages)} passages that the search found, the statement nearest to the question"
+    )
     one = show_evidence(graph, first)
     heading(f"Hop 2: over {bridge}, a name that is not in the question, to another document")
     two = show_evidence(graph, second)
@@ -92,13 +94,24 @@ def show_answer(reply: Answer) -> None:
 
 
 def two_hops(graph: KnowledgeGraph, found: SearchResult) -> tuple[str, str, str]:
-    """A fact that was found, what leads on from it, and a fact of another document about that; facts by id."""
-    vector = graph.embedder.embed([found.question])[0].tolist()
-    for fact in found.facts:
-        parameters = {"fact": fact.id, "question": found.question, "vector": vector}
-        for row in run(graph, "second_hop", parameters):
-            return fact.id, row["bridge"], row["fact"]
-    raise KgError("No fact that was found leads on to another document.")
+    """A statement of the passages found, a name that leads on from it, and another document's statement about that.
+
+    Of several the nearest to the question by meaning. Statements are given by the id of their fact.
+    """
+    passages = [passage.id for passage in found.passages]
+    for one in nearest(graph, found.question, run(graph, "statements", {"passages": passages})):
+        others = run(graph, "other_documents", {"fact": one["fact"], "question": found.question})
+        for two in nearest(graph, found.question, others):
+            return one["fact"], two["bridge"], two["fact"]
+    raise KgError("Nothing in the passages that were found leads on to another document.")
+
+
+def nearest(graph: KnowledgeGraph, question: str, rows: list[Row]) -> list[Row]:
+    """``rows``, those whose text is nearest to the question first."""
+    vectors = graph.embedder.embed([question, *(row["text"] for row in rows)])
+    cosines = (vectors[1:] @ vectors[0]).tolist()
+    order = sorted(range(len(rows)), key=lambda position: (-cosines[position], position))
+    return [rows[position] for position in order]
 
 
 def show_evidence(graph: KnowledgeGraph, fact: str) -> str:

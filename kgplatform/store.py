@@ -346,10 +346,15 @@ def _translated(doing: str) -> Iterator[None]:
             "The database refused the user name or password. Check NEO4J_USERNAME and NEO4J_PASSWORD."
         ) from error
     except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
-        raise ServerError(f"The database does not answer ({doing}): {_first_line(error)}") from error
+        raise ServerError(
+            f"The database does not answer ({doing}): {_first_line(error).rstrip(' :.')}. "
+            "Check that it runs, and that NEO4J_URI is its address."
+        ) from error
     except driver_errors.ConfigurationError as error:
         raise ServerError(f"NEO4J_URI cannot be used: {_first_line(error)}") from error
     except driver_errors.ClientError as error:
+        if (error.code or "").endswith("DatabaseNotFound"):
+            raise ServerError(f"There is no such database ({_message(error)}). Check NEO4J_DATABASE.") from error
         raise StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
     except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
         raise StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error

@@ -6,7 +6,7 @@ hence in time proportional to the number of names. Two names are alike if, accen
 
 - they have the same words, in any order ("Obama, Barack"; also one name under two types),
 - one has all words of the other and exactly one more, which is no number ("Lord Kelvin", "Kelvin"), or
-- their consonants agree and they are spelt nearly alike ("Muhammad", "Mohammed").
+- their consonants agree and they are spelt nearly alike ("Mendeleev", "Mendeleyev").
 """
 
 from __future__ import annotations

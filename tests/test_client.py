@@ -1,0 +1,213 @@
+"""``connect`` and the object that it gives: which graph it opens, and what it refuses in one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import EXAMPLES, ROOT, wipe
+from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
+
+from kgplatform import connect
+from kgplatform.client import KnowledgeGraph, open_graph
+from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ServerError, SettingError
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.store import Connection, Store
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+
+@pytest.fixture
+def given(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> Connection:
+    """The run's server, named by the environment, with an empty graph."""
+    with Store(neo4j_server) as store:
+        wipe(store)
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("NEO4J_USERNAME", neo4j_server.username)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+    return neo4j_server
+
+
+def sentence(error: pytest.ExceptionInfo[KgError]) -> str:
+    text = str(error.value)
+    assert "\n" not in text
+    assert text.endswith(".")
+    return text
+
+
+# ----------------------------------------------------------------------------------------------------------- connecting
+
+
+def test_a_given_server(given: Connection, tmp_path: Path) -> None:
+    with connect() as graph:
+        assert graph.store.connection.uri == given.uri
+        graph.ingest(put(tmp_path, FIELD), extractor="local")
+        assert [info.name for info in graph.documents()] == ["field"]
+    assert not (tmp_path / "home" / "neo4j").exists(), "no server was managed"
+    with connect(neo4j_uri=given.uri.replace("bolt://", "neo4j://"), neo4j_database="neo4j") as graph:
+        assert [info.name for info in graph.documents()] == ["field"]
+
+
+def test_a_wrong_password(given: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_PASSWORD", "wrong")
+    with pytest.raises(ServerError) as caught:
+        connect()
+    assert "Check NEO4J_USERNAME and NEO4J_PASSWORD" in sentence(caught)
+
+
+def test_a_missing_password(given: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NEO4J_PASSWORD")
+    with pytest.raises(SettingError) as caught:
+        connect()
+    assert "NEO4J_PASSWORD" in sentence(caught)
+
+
+def test_an_address_where_nobody_answers(given: Connection) -> None:
+    with pytest.raises(ServerError) as caught:
+        connect(neo4j_uri="bolt://127.0.0.1:9")
+    assert "bolt://127.0.0.1:9" in sentence(caught)
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:7474", "127.0.0.1:7687", "bolt://"])
+def test_an_address_that_is_none(given: Connection, address: str) -> None:
+    with pytest.raises(KgError) as caught:
+        connect(neo4j_uri=address)
+    assert "NEO4J_URI" in sentence(caught)
+    assert "bolt://" in sentence(caught)
+
+
+def test_a_database_that_is_not_there(given: Connection) -> None:
+    with pytest.raises(KgError) as caught:
+        connect(neo4j_database="nowhere")
+    assert "nowhere" in sentence(caught)
+
+
+def test_a_graph_of_another_model_is_refused_at_once(given: Connection, tmp_path: Path) -> None:
+    with connect() as graph:
+        graph.ingest(put(tmp_path, FIELD), extractor="local")
+    with pytest.raises(EmbeddingMismatchError) as caught:
+        connect(embedder="hash:32")
+    assert "hash:64" in sentence(caught)
+    assert "hash:32" in sentence(caught)
+    with open_graph(load_settings(embedder="hash:32")) as graph:
+        assert len(graph.documents()) == 1
+    with connect(embedder="auto") as graph:
+        assert graph.embedder.name == "hash:64"
+
+
+def test_without_an_address_the_managed_server_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KGPLATFORM_NEO4J_JARS", str(ROOT / ".kgplatform" / "jars"))
+    home, said = tmp_path / "graph", list[str]()
+    options = {"embedder": "hash:16", "neo4j_heap": "256m", "neo4j_page_cache": "16m"}
+    server = LocalNeo4j(load_settings(home=home, **options))
+    try:
+        with connect(home=home, report=said.append, **options) as graph:
+            graph.ingest(put(tmp_path, FIELD), extractor="local")
+        with connect(home=home, report=said.append, **options) as graph:
+            assert [info.name for info in graph.documents()] == ["field"]
+        assert len([line for line in said if line.startswith("Starting Neo4j")]) == 1
+        pid = server.status().pid
+    finally:
+        server.down()
+    assert pid is not None
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    shutil.rmtree(home)
+
+
+# ------------------------------------------------------------------------------------------------------------ the verbs
+
+
+def test_what_is_asked_wrongly(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    files = put(tmp_path, FIELD)
+    with pytest.raises(InputError, match="The graph is empty"):
+        kg.search("Who?")
+    assert kg.schema() is None
+    for attempt, said in [
+        (lambda: kg.ingest(files, extractor="magic"), "no extractor 'magic'; there are llm, local, recorded"),
+        (lambda: kg.ingest(files, extractor="recorded"), "needs a recording"),
+        (lambda: kg.ingest(files, extractor="llm"), "OPENAI_API_KEY"),
+        (lambda: kg.ingest(files, extractor="local", mode="loose"), "no mode 'loose'"),  # type: ignore[arg-type]  # on purpose
+        (lambda: kg.ingest(files, schema="genral"), "did you mean 'general'"),
+        (lambda: kg.ingest(tmp_path / "nothing"), "no such file or folder"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            attempt()
+    assert kg.documents() == []
+    kg.ingest(files, extractor="local")
+    for attempt, said in [
+        (lambda: kg.search("Who?", route="entiti"), "Did you mean entity"),
+        (lambda: kg.search("  "), "question"),
+        (lambda: kg.search("Who?", top_k=0), "top_k must be at least 1"),
+        (lambda: kg.ask("Who?", reader="sage"), "no reader 'sage'"),
+        (lambda: kg.ask("Who?", mode="guess"), "no mode 'guess'"),  # type: ignore[arg-type]  # on purpose
+    ]:
+        with pytest.raises(InputError, match=said):
+            attempt()
+
+
+def test_records_are_frozen_and_complete(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path, FIELD | OTHERS), recorded=put_jsonl(tmp_path / "r.jsonl", RECORDING))
+    result = kg.search("Who founded the Atlantic Telegraph Company?", top_k=3)
+    assert result.passages
+    assert result.facts
+    info = next(each for each in kg.documents() if each.name == "field")
+    assert (info.uri, info.characters) == ((tmp_path / "field.txt").as_uri(), len(FIELD["field.txt"]))
+    assert (info.chunks, info.extracted, info.failed) == (1, 1, 0)
+    assert info.addedAt.startswith("20")
+    stats = kg.stats()
+    assert (stats.nodes["Document"], stats.relationships["FROM_DOCUMENT"]) == (3, 3)
+    for record in (result, result.passages[0], result.facts[0], result.facts[0].citations[0], info, stats):
+        field = dataclasses.fields(record)[0].name
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(record, field, None)
+    for fact in result.facts:
+        for place in fact.citations:
+            text = (tmp_path / Path(place.document).name).read_text()
+            assert 0 <= place.start < place.end <= len(text)
+
+
+def test_estimating_spends_nothing(store: Store, tmp_path: Path) -> None:
+    with OpenAIServer(extracted) as server:
+        settings = load_settings(home=tmp_path / "home", openai_base_url=server.base_url, embedder="hash:64")
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        files = put(tmp_path, FIELD | OTHERS)
+        cost = graph.estimate([*files, *put(tmp_path, {"empty.txt": ""})])
+        assert (cost.documents, cost.chunks, cost.pending_chunks, cost.calls, len(cost.skipped)) == (3, 3, 3, 3, 1)
+        assert cost.input_tokens > 3 * 200
+        assert server.requests == []
+        assert graph.stats().nodes == {}
+        spent = graph.ingest(files).usage["extract"]
+        assert spent.calls == 3
+        assert abs(spent.input_tokens - cost.input_tokens) <= 0.1 * spent.input_tokens
+        done = graph.estimate(files)
+        assert (done.pending_chunks, done.calls, done.input_tokens, done.output_tokens) == (0, 0, 0, 0)
+        assert graph.estimate(files, extractor="local").calls == 0
+
+
+def test_the_extractor_that_is_chosen(store: Store, settings: object, tmp_path: Path) -> None:
+    def graph(chat: ScriptedChat | None = None) -> KnowledgeGraph:
+        wipe(store)
+        return KnowledgeGraph(store, load_settings(), embedder=HashEmbedder(64), chat=chat)
+
+    files = put(tmp_path, FIELD)
+    recording = put_jsonl(tmp_path / "r.jsonl", RECORDING)
+    assert graph().ingest(files).extractor == "local"
+    report = graph().ingest(files, recorded=recording)
+    assert (report.extractor, report.mode) == ("recorded", "strict")
+    assert report.notes == [f"{name}: recorded, but not among the documents" for name in ("letter.txt", "obituary.txt")]
+    chat = ScriptedChat(lambda messages: '{"entities": [{"name": "Cyrus Field", "type": "Person"}]}')
+    assert graph(chat).ingest(files).extractor == "llm"
+    assert graph(chat).ingest(files, extractor="local").extractor == "local"
+
+
+def test_asking_without_a_language_model(kg: KnowledgeGraph) -> None:
+    kg.ingest(EXAMPLES / "corpus" / "People.json", extractor="local")
+    answer = kg.ask("Who was Matthew Fontaine Maury?")
+    assert answer.text is None
+    assert answer.evidence.passages
+    assert "language model" in answer.note

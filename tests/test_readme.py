@@ -1,0 +1,222 @@
+"""What the documentation says is so: its commands run, its tables equal the code, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, wipe
+
+from kgplatform import cli
+from kgplatform.build.extract.recorded_file import is_open_ie
+from kgplatform.build.schema import load_schema
+from kgplatform.retrieve.search import SEARCHES
+from kgplatform.settings import settings_table
+from kgplatform.store import Connection, Store
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*/README.md"))]
+README, COMMANDS, SETTINGS, GRAPH = (
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/commands.md", "docs/settings.md", "docs/graph-model.md")
+)
+EXAMPLES_README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+NAMES = sorted(each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
+# These act on a managed server, which tests/test_local_neo4j.py and tests/test_demo.py do.
+MANAGED = ("kgplatform up", "kgplatform down")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code blocks of ``language``."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.M | re.S)
+
+
+def commands_of(page: str) -> list[str]:
+    """Every line of shell blocks and of indented blocks, and every example in the table of commands."""
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    lines += re.findall(r"^    (kgplatform .+)$", page, re.M)
+    lines += re.findall(r"\| `((?:[A-Z_]+=\S+ )?kgplatform [^`]+)` \|$", page, re.M)
+    return lines
+
+
+ALL = sorted({line for page in (README, COMMANDS, EXAMPLES_README) for line in commands_of(page)})
+RUN = [line for line in ALL if "kgplatform" in line and line not in MANAGED]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the documentation speaks of."""
+    folder = tmp_path_factory.mktemp("reader")
+    text = "Cyrus Field founded the Atlantic Telegraph Company in London. The Great Eastern laid the cable of 1866."
+    for name in ("my-folder", "reports", "films"):
+        (folder / name).mkdir()
+        (folder / name / "one.txt").write_text(text, encoding="utf-8")
+    (folder / "my-folder" / "report.pdf").write_bytes(
+        (ROOT / "examples" / "corpus" / "Expedition_of_1865.pdf").read_bytes()
+    )
+    (folder / "report.pdf").write_bytes((folder / "my-folder" / "report.pdf").read_bytes())
+    (folder / "notes.md").write_text(f"# Notes\n\n{text}\n", encoding="utf-8")
+    (folder / "films.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
+    (folder / "extraction.jsonl").write_text(
+        '{"document": "one.txt", "entities": [{"name": "Cyrus Field"}]}\n', "utf-8"
+    )
+    (folder / "openie.json").write_text(
+        '[{"title": "Field", "text": "Cyrus Field lived in New York.", "extracted_entities": ["Cyrus Field"],'
+        ' "extracted_triples": [["Cyrus Field", "lived in", "New York"]]}]',
+        encoding="utf-8",
+    )
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+@pytest.fixture
+def reader(neo4j_server: Connection, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The folder is where we are, and the graph holds what the documentation speaks of."""
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+    monkeypatch.chdir(folder)
+    return Store(neo4j_server)
+
+
+def run(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run one line of documentation in this process, with the settings that stand before the command."""
+    words = shlex.split(line)
+    while "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        monkeypatch.setenv(name, value)
+    assert words[0] == "kgplatform"
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("line", RUN)
+def test_every_command_runs(
+    reader: Store, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with reader:
+        wipe(reader)
+    if " ingest " not in line:
+        assert run("kgplatform ingest my-folder notes.md --extractor local", monkeypatch) == 0
+        capsys.readouterr()
+    code = run(line, monkeypatch)
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    assert out.strip()
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(RUN) > 20
+    assert {line.split()[0] for line in ALL} <= {"kgplatform", "make", "KGPLATFORM_EMBEDDER=hash:64"}
+
+
+def test_the_python_example_runs(reader: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    with reader:
+        wipe(reader)
+    (example,) = blocks(README, "python")
+    exec(compile(example, "README.md", "exec"), {})
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) >= 3
+    assert re.fullmatch(r"\[\[[1-9]\d*\]\]", printed[-1])
+
+
+@pytest.mark.parametrize("statement", blocks(GRAPH, "cypher"))
+def test_every_statement_runs(reader: Store, statement: str) -> None:
+    with reader:
+        wipe(reader)
+        columns = reader.run_statement(statement, {}, write=False, timeout=30, limit=10).columns
+    assert columns
+
+
+def test_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.M))
+    named = {
+        name for page in PAGES for name in re.findall(r"\bmake ([a-z]+)\b[`\n ]", page.read_text(encoding="utf-8"))
+    }
+    said = {name for name in re.findall(r"`make ([a-z]+)", README)}
+    assert said >= {"demo", "test", "lint", "format", "clean", "bench"}
+    assert said | {each.split()[1] for each in ALL if each.startswith("make ")} <= targets
+    assert named & targets
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_is_documented(name: str) -> None:
+    assert re.search(rf"`{name}`", README)
+    assert re.search(rf"^kgplatform {name}\b", COMMANDS, re.M) or re.search(rf"kgplatform {name}\b", COMMANDS)
+
+
+def test_every_option_is_documented() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", _LIST_OPTIONS], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert [option for option in shown if f"`{option}" not in COMMANDS and f"{option} " not in COMMANDS] == []
+
+
+_LIST_OPTIONS = """
+import typer
+from kgplatform import cli
+group = typer.main.get_command(cli.app)
+options = {each for command in group.commands.values() for parameter in command.params for each in parameter.opts}
+print(*sorted(option for option in options if option.startswith("--") and option != "--help"))
+"""
+
+
+def test_the_settings_table_is_the_codes() -> None:
+    rows = [
+        f"| `{name}` | {f'`{default}`' if default else ''} | {unit} | {text} |"
+        for name, default, unit, text in settings_table()
+    ]
+    assert [line for line in SETTINGS.splitlines() if line.startswith("| `")] == rows
+
+
+def test_settings_that_the_readme_names_exist() -> None:
+    known = {name for name, *_ in settings_table()}
+    for page in (README, COMMANDS, GRAPH):
+        assert set(re.findall(r"\b(?:KGPLATFORM|NEO4J|OPENAI)_[A-Z_]+\b", page)) <= known
+    defaults = {name: default for name, default, *_ in settings_table()}
+    for name, default in re.findall(r"^\| `([A-Z_0-9]+)` \| `([^`]+)` \|", README, re.M):
+        assert defaults[name] == default
+
+
+def test_the_routes_are_documented() -> None:
+    assert {name for name in re.findall(r"^\| `(\w+)` \|", COMMANDS, re.M)} >= set(SEARCHES)
+
+
+def test_the_schema_example_loads(folder: Path) -> None:
+    schema = load_schema(folder / "films.yaml")
+    assert [each.name for each in schema.entities] == ["Person", "Film"]
+    assert is_open_ie(folder / "openie.json")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith(("http://", "https://")):
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["path.png", "entity.png"])
+def test_the_pictures_are_pictures(name: str) -> None:
+    picture = (ROOT / "docs" / "images" / name).read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert 20_000 < len(picture) < 400_000
+    assert f"(docs/images/{name})" in README
+
+
+def test_what_the_demo_prints_is_what_the_readme_shows() -> None:
+    """tests/test_demo.py compares the demo with the corpus; here the README with the questions."""
+    shown = blocks(README, "text")[0]
+    for line in shown.splitlines():
+        if line and not line.startswith(("==", "  ")):
+            assert line in (ROOT / "examples" / "questions.jsonl").read_text(encoding="utf-8")
+    headings = re.findall(r"^== (\S+ ?\d?)", shown, re.M)
+    demo = (ROOT / "examples" / "demo.py").read_text(encoding="utf-8")
+    assert headings
+    assert all(f'"{heading.strip()}' in demo for heading in headings)

@@ -1,0 +1,93 @@
+"""Settings: one table, read when asked, the environment before ``.env``, errors in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from platformdirs import user_cache_path, user_data_path
+
+from kgplatform.errors import SettingError
+from kgplatform.settings import Settings, env_name, load_settings, settings_table
+
+
+def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KGPLATFORM_HOME")
+    monkeypatch.delenv("KGPLATFORM_NEO4J_JARS", raising=False)
+    settings = load_settings()
+    assert (settings.neo4j_uri, settings.neo4j_username, settings.chunk_tokens) == (None, "neo4j", 400)
+    assert settings.home_folder == user_data_path("kgplatform")
+    assert settings.jar_folder == user_cache_path("kgplatform") / "neo4j"
+
+
+def test_given_then_environment_then_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    Path(".env").write_text("KGPLATFORM_CONCURRENCY=2\nNEO4J_USERNAME=of_the_file\nOPENAI_API_KEY=k\nOTHER=x\n")
+    monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "3")
+    settings = load_settings()
+    assert (settings.concurrency, settings.neo4j_username) == (3, "of_the_file")
+    assert settings.openai_api_key is not None
+    assert settings.openai_api_key.get_secret_value() == "k"
+    assert load_settings(concurrency=4).concurrency == 4
+    assert load_settings(concurrency=None).concurrency == 3
+
+
+def test_conventional_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_USER", "ada")
+    assert load_settings().neo4j_username == "ada"
+    monkeypatch.setenv("NEO4J_USERNAME", "grace")
+    assert load_settings().neo4j_username == "grace"
+    monkeypatch.setenv("NEO4J_DATABASE", "facts")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert (load_settings().neo4j_database, load_settings().openai_base_url) == ("facts", "http://127.0.0.1:1/v1")
+
+
+def test_a_home_with_a_tilde_and_a_relative_one(tmp_path: Path) -> None:
+    assert load_settings(home=Path("graph")).home_folder == tmp_path / "graph"
+    assert load_settings(home=Path("~/graph")).home_folder == Path.home() / "graph"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("KGPLATFORM_CONCURRENCY", "many"),
+        ("KGPLATFORM_CONCURRENCY", "0"),
+        ("KGPLATFORM_CHUNK_TOKENS", "19"),
+        ("KGPLATFORM_EXPANSION_THRESHOLD", "1.1"),
+        ("KGPLATFORM_SAME_AS_THRESHOLD", "0"),
+        ("KGPLATFORM_MODEL_RETRIES", "-1"),
+        ("KGPLATFORM_CYPHER_TIMEOUT", "0"),
+    ],
+)
+def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingError, match=f"A setting cannot be used: {name}: ") as caught:
+        load_settings()
+    assert "\n" not in str(caught.value)
+    assert "`kgplatform settings`" in str(caught.value)
+
+
+def test_a_wrong_value_in_the_call_is_named_too() -> None:
+    with pytest.raises(SettingError, match="KGPLATFORM_MAX_TOKENS"):
+        load_settings(max_tokens=-5)
+
+
+def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEO4J_PASSWORD", "s3cret")
+    monkeypatch.setenv("OPENAI_API_KEY", "s3cret")
+    settings = load_settings()
+    assert "s3cret" not in repr(settings) + str(settings) + settings.model_dump_json()
+
+
+def test_the_table_has_every_setting_with_help() -> None:
+    table = settings_table()
+    assert [row[0] for row in table] == [env_name(name) for name in Settings.model_fields]
+    assert all(row[3].endswith(".") for row in table)
+    assert len({row[0] for row in table}) == len(table)
+    shown = {row[0]: row for row in table}
+    assert shown["KGPLATFORM_CHUNK_TOKENS"] == ("KGPLATFORM_CHUNK_TOKENS", "400", "tokens", "Longest chunk.")
+    assert shown["NEO4J_URI"][1] == ""
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().concurrency = 3

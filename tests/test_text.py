@@ -1,0 +1,96 @@
+"""Words for text: the identity of names and nodes, and a count of tokens."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgplatform.text import count_tokens, node_id, normalise_name, tidy, title_key
+
+ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("  Ada   LOVELACE\n", "ada lovelace"),
+        ("Ｂｊörk", "Bjo\u0308rk"),
+        ("Straße", "STRASSE"),
+        ("ﬁne", "fine"),
+        ("İstanbul", "İSTANBUL"),
+        ("Σίσυφος", "ΣΊΣΥΦΟΣ"),
+        ("Łódź", "ŁÓDŹ"),
+        ("Владимир", "ВЛАДИМИР"),
+        ("鲁迅", " 鲁迅 "),
+        ("ｶﾌｶ", "カフカ"),
+        ("نجيب\u00a0محفوظ", "نجيب محفوظ"),
+        ("한국", "\u1112\u1161\u11ab\u1100\u116e\u11a8"),
+    ],
+)
+def test_names_that_are_the_same(one: str, other: str) -> None:
+    assert normalise_name(one) == normalise_name(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Møller", "Moller"), ("Zoë", "Zoe"), ("鲁迅", "魯迅"), ("И", "I"), ("C", "C++"), ("1812", "1813"), ("a b", "ab")],
+)
+def test_names_that_are_not(one: str, other: str) -> None:
+    assert normalise_name(one) != normalise_name(other)
+
+
+@given(ANY_TEXT)
+def test_normalising_once_is_enough(name: str) -> None:
+    normal = normalise_name(name)
+    assert normalise_name(normal) == normal
+    assert normalise_name(tidy(name)) == normal
+    assert normal == normal.strip()
+
+
+@given(ANY_TEXT)
+def test_tidy_keeps_the_letters(name: str) -> None:
+    shown = tidy(name)
+    assert tidy(shown) == shown
+    assert shown.split() == unicodedata.normalize("NFC", name).split()
+
+
+@pytest.mark.parametrize(
+    ("title", "key"),
+    [
+        ("The Matrix (film)", "the matrix"),
+        ("Paris (Texas) ", "paris"),
+        ("(film)", "(film)"),
+        ("Live (at Leeds) tonight", "live (at leeds) tonight"),
+        ("鲁迅（作家）", "鲁迅(作家)"),
+    ],
+)
+def test_titles_as_questions_say_them(title: str, key: str) -> None:
+    assert title_key(title) == key
+
+
+def test_ids_are_of_their_parts() -> None:
+    assert node_id("entity", "ada", None) == node_id("entity", "ada", "")
+    assert node_id("a", "b") != node_id("ab") != node_id("b", "a")
+    assert node_id("x", 1, True) == node_id("x", "1", "True")
+    assert len(node_id("\ud800 half a pair")) == 32
+
+
+def test_ids_stay_what_they_are() -> None:
+    """A graph holds ids for years: another way to make them needs another format version."""
+    assert node_id("entity", "ada lovelace", "Person") == "ad12688bcbd19ae0daa81be2f60365f7"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a", 1), ("1815", 2), ("鲁迅生于绍兴。", 7), ("Hello, world!", 4), ("x" * 70, 10)]
+)
+def test_counting_tokens(text: str, tokens: int) -> None:
+    assert count_tokens(text) == tokens
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_a_longer_text_has_no_fewer_tokens(one: str, other: str) -> None:
+    assert max(count_tokens(one), count_tokens(other)) <= count_tokens(f"{one} {other}")
+    assert count_tokens(f"{one} {other}") == count_tokens(one) + count_tokens(other)
