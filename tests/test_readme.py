@@ -100,14 +100,27 @@ def test_every_command_runs(
     reader: Store, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with reader:
-        wipe(reader)
-    if " ingest " not in line:
-        assert run("kgplatform ingest my-folder notes.md --extractor local", monkeypatch) == 0
-        capsys.readouterr()
+        if not re.search("kgplatform (?:ingest|remove|reembed)", line):
+            prepare(reader, monkeypatch)
+        elif " ingest " not in line:
+            wipe(reader)
+            prepare(reader, monkeypatch)
+        else:
+            wipe(reader)
+    capsys.readouterr()
     code = run(line, monkeypatch)
     out, err = capsys.readouterr()
     assert code == 0, err
     assert out.strip()
+
+
+def prepare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph that reading commands need, unless it is there."""
+    there = store.read("build/graph_state")
+    documents = {row["name"] for row in store.read("client/documents")}
+    if documents != {"one", "report", "Notes"} or there[0]["graph"].get("embeddingModel") != "hash:64":
+        wipe(store)
+        assert run("kgplatform ingest my-folder notes.md --extractor local", monkeypatch) == 0
 
 
 def test_there_are_commands_to_run() -> None:
@@ -134,15 +147,10 @@ def test_every_statement_runs(reader: Store, statement: str) -> None:
 
 
 def test_make_targets_exist() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.M))
-    named = {
-        name for page in PAGES for name in re.findall(r"\bmake ([a-z]+)\b[`\n ]", page.read_text(encoding="utf-8"))
-    }
-    said = {name for name in re.findall(r"`make ([a-z]+)", README)}
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    said = set(re.findall(r"`make ([a-z]+)", "".join(page.read_text(encoding="utf-8") for page in PAGES)))
     assert said >= {"demo", "test", "lint", "format", "clean", "bench"}
     assert said | {each.split()[1] for each in ALL if each.startswith("make ")} <= targets
-    assert named & targets
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -185,7 +193,7 @@ def test_settings_that_the_readme_names_exist() -> None:
 
 
 def test_the_routes_are_documented() -> None:
-    assert {name for name in re.findall(r"^\| `(\w+)` \|", COMMANDS, re.M)} >= set(SEARCHES)
+    assert set(re.findall(r"^\| `(\w+)` \|", COMMANDS, re.M)) >= set(SEARCHES)
 
 
 def test_the_schema_example_loads(folder: Path) -> None:

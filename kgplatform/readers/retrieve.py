@@ -56,9 +56,7 @@ class Evidence:
     read: Callable[[Sequence[str]], dict[str, Passage]]
 
 
-def answer(
-    question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, mode: AnswerMode = "reject"
-) -> Answer:
+def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, mode: AnswerMode = "reject") -> Answer:
     """Search, let the model answer from what was found, and keep the citations that hold."""
     result = evidence.search(question)
     found = f"{len(result.passages)} passages, {len(result.facts)} facts"
@@ -116,9 +114,7 @@ def _check_citations(result: SearchResult, reply: _Reply, evidence: Evidence) ->
         start = passage.start + place.start
         held.setdefault(
             cited.passage,
-            Citation(
-                passage.document, passage.title, start, start + place.end - place.start, passage.page, passage.id
-            ),
+            Citation(passage.document, passage.title, start, start + place.end - place.start, passage.page, passage.id),
         )
     return held, wrong
 

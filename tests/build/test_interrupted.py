@@ -1,7 +1,7 @@
 """``kill -9`` at any moment, and the same command again: the graph of a run that nothing disturbed.
 
-A process of its own ingests, and kills itself at a given point: after the n-th run of a statement, that is inside of
-its transaction, or at the n-th progress call of a stage. Small batches give every stage several transactions.
+A process of its own does the work, and kills itself at a given point: after the n-th run of a statement, that is
+inside of its transaction, or at the n-th progress call of a stage. Small batches give every stage several transactions.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import _OURS as OURS
 from conftest import wipe
 from corpora import difference, extracted, invented
 from graph_state import snapshot
@@ -32,27 +33,40 @@ from kgplatform.store import Connection, Store
 from kgplatform.testing import OpenAIServer
 
 DRIVER = """
-import os, signal, sys
+import json, os, signal, sys
 from kgplatform import trace
+from kgplatform.build import pipeline, settle
 from kgplatform.client import open_graph
 from kgplatform.settings import load_settings
-from kgplatform.build import pipeline, settle
 pipeline._LAY_CHUNKS, pipeline._COMMIT_ROWS, settle._BATCH = 40, 150, 30
-name, number, command, *arguments = sys.argv[1:]
-seen = 0
-def count(what):
-    global seen
-    seen += what == name
-    if seen == int(number):
-        os.kill(os.getpid(), signal.SIGKILL)
-with open_graph(load_settings()) as graph, trace(lambda executed: count(executed.name)):
-    if command == "remove":
-        graph.remove(arguments)
-    elif command == "reembed":
-        graph.reembed(progress=lambda stage, done, total: count(stage))
-    else:
-        graph.ingest(arguments, extractor=command, progress=lambda stage, done, total: count(stage))
+
+def run(name, number, command, arguments, environment):
+    os.environ.update(environment)
+    seen = 0
+    def count(what):
+        nonlocal seen
+        seen += what == name
+        if seen == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+    def progress(stage, done, total):
+        count(stage)
+    with open_graph(load_settings()) as graph, trace(lambda executed: count(executed.name)):
+        if command == "remove":
+            graph.remove(arguments)
+        elif command == "reembed":
+            graph.reembed(progress=progress)
+        else:
+            graph.ingest(arguments, extractor=command, progress=progress)
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        run(**json.loads(line))
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
 """
+"""Forks a process for every line that it reads, so that the modules are loaded once, and prints how each ended."""
+
 FILES = 60
 # In the order in which an ingest comes by; each run starts from what the killed ones before it left.
 KILLS = [
@@ -78,13 +92,28 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settle, "_BATCH", 30)
 
 
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER],
+        env=environment,
+        cwd=tmp_path_factory.mktemp("driver"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
 @pytest.fixture
-def killed(neo4j_server: Connection, tmp_path: Path) -> Callable[..., None]:
+def killed(neo4j_server: Connection, tmp_path: Path, driver: subprocess.Popen[str]) -> Callable[..., None]:
     """Runs a command in a process of its own that dies at the given point, and makes sure that it did."""
 
-    def run(point: tuple[str, int], *command: str, **environment: str) -> None:
+    def run(point: tuple[str, int], command: str, *arguments: str, **environment: str) -> None:
         given = {
-            **os.environ,
             "NEO4J_URI": neo4j_server.uri,
             "NEO4J_USERNAME": neo4j_server.username,
             "NEO4J_PASSWORD": neo4j_server.password,
@@ -93,9 +122,11 @@ def killed(neo4j_server: Connection, tmp_path: Path) -> Callable[..., None]:
             "KGPLATFORM_CHUNK_TOKENS": "40",
             **environment,
         }
-        arguments = [sys.executable, "-c", DRIVER, point[0], str(point[1]), *command]
-        done = subprocess.run(arguments, env=given, capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stdout}{done.stderr}"
+        order = {"name": point[0], "number": point[1], "command": command, "arguments": arguments, "environment": given}
+        assert driver.stdin is not None
+        assert driver.stdout is not None
+        print(json.dumps(order), file=driver.stdin, flush=True)
+        assert os.WTERMSIG(int(driver.stdout.readline())) == signal.SIGKILL, f"{point} was not reached"
 
     return run
 
