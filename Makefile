@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
 	@echo "Setting up .venv (about two minutes the first time; PyTorch is large) …"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --editable '.[local,py2neo,dev]'
+	@$(BIN)/python -m pip install -qq --editable '.[local,py2neo,dev]'
 	@touch $@
 
 setup: $(VENV)/.ready  ## install the platform and its tools into .venv

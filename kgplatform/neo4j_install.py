@@ -181,6 +181,11 @@ def _may_pass(error: Exception) -> bool:
 def _fetch_error(jar: Jar, error: Exception) -> ServerError:
     if isinstance(error, OSError) and error.errno is not None:
         return ServerError(f"{Path(jar.path).name} cannot be stored: {error.strerror}.")
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return ServerError(
+            f"Neo4j {VERSION} cannot be fetched: the Maven repository's certificate is not trusted on this machine. If "
+            "your network has a certificate of its own, name its file in REQUESTS_CA_BUNDLE."
+        )
     return ServerError(
         f"Neo4j {VERSION} cannot be fetched: the Maven repository does not give {Path(jar.path).name}. Connect to the "
         "network for this first start, or set KGPLATFORM_NEO4J_JARS to a folder that has the files."

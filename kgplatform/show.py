@@ -105,7 +105,8 @@ class ProgressLines:
         self._bar: Progress | None = None
         self._tasks: dict[str, Any] = {}
         self._started: dict[str, float] = {}
-        self._said: dict[str, float] = {}
+        self._told: set[str] = set()
+        self._last_call = self._last_line = time.monotonic()
 
     def __enter__(self) -> ProgressLines:
         if self._console.is_terminal:
@@ -129,14 +130,17 @@ class ProgressLines:
     def __call__(self, stage: str, done: int, total: int) -> None:
         """``done`` of ``total`` of ``stage``."""
         now = time.monotonic()
-        started = self._started.setdefault(stage, now)
+        # A stage calls when its first part is done: it began when the one before it had its last word.
+        started = self._started.setdefault(stage, self._last_call)
+        self._last_call = now
         rate = f"{done / (now - started):,.0f}/s" if now > started and done else ""
         if self._bar is not None:
             if stage not in self._tasks:
                 self._tasks[stage] = self._bar.add_task(stage, total=total, rate=rate)
             self._bar.update(self._tasks[stage], completed=done, total=total, rate=rate)
-        elif total and (now - self._said.get(stage, started) >= self._EVERY or (done == total and stage in self._said)):
-            self._said[stage] = now
+        elif total and (now - self._last_line >= self._EVERY or (done == total and stage in self._told)):
+            self._told.add(stage)
+            self._last_line = now
             left = (now - started) * (total - done) / done if done else 0.0
             more = f", {duration(left)} left" if done < total else ""
             note(f"{stage}: {done:,} of {total:,}{', ' + rate if rate else ''}{more}")

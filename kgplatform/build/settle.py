@@ -165,9 +165,11 @@ def _settle_likenesses(store: Store, pending: list[Row], threshold: float, progr
     entities = sorted(row["id"] for row in pending if row["isEntity"])
     if entities:
         _join_like_entities(store, entities, threshold)
+    done = 0
     for batch in batches(pending, _BATCH):
         store.write(("build/settled", {"ids": [row["id"] for row in batch]}))
-        progress("joining like names", len(batch), len(pending))
+        done += len(batch)
+        progress("joining like names", done, len(pending))
 
 
 def _join_like_entities(store: Store, entities: list[str], threshold: float) -> None:

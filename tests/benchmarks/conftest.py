@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from corpora import Data, Place
+from data_sets import Data, Place
 from graphs import MODEL, Graphs
 from measure import RememberingEmbedder, conditions
 from tables import Section, keep
@@ -61,13 +61,14 @@ def graphs(place: Place) -> Iterator[Graphs]:
 
 
 @pytest.fixture
-def section(place: Place) -> Iterator[Callable[[str, str], Section]]:
+def section(place: Place, request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], Section]]:
     """Begins a section; what it holds at the end of the benchmark is printed and kept."""
     begun: list[Section] = []
 
     def begin(name: str, title: str) -> Section:
         begun.append(Section(name, title, conditions()))
-        if place.vectors is not None and place.vectors.exists():
+        spared = "graphs" in request.fixturenames and place.vectors is not None and place.vectors.exists()
+        if spared:
             begun[0].notes.append("Vectors of earlier runs were used (KGPLATFORM_BENCH_CACHE=1): embedding was spared.")
         return begun[0]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from corpora import Data
+from data_sets import Data
 from measure import PeakMemory, RememberingEmbedder
 
 from kgplatform import IngestReport, KnowledgeGraph, connect
@@ -26,7 +26,7 @@ _HERE = Path(__file__).parent
 class Built:
     """How a graph was built: one report a step, in order. ``seconds`` by the clock on the wall, embedding included.
 
-    ``processor``: seconds of all cores that Python and the server computed, which other programs hardly change.
+    ``processor``: seconds that Python, and that the server computed, which other programs hardly change.
     """
 
     home: Path
@@ -36,7 +36,7 @@ class Built:
     computed: int
     remembered: int
     peak: float
-    processor: float
+    processor: tuple[float, float]
 
     @property
     def writing(self) -> float:
@@ -98,9 +98,10 @@ class Graphs:
         with self.open(home) as graph:
             graph.embedder = self.embedder
             self.embedder.reset()
-            memory, started, computed = PeakMemory(), time.perf_counter(), self._processor_seconds(home)
+            before, memory, started = self._processor_seconds(home), PeakMemory(), time.perf_counter()
             reports = tuple(_ingest(graph, step) for step in steps)
-            seconds, processor = time.perf_counter() - started, self._processor_seconds(home) - computed
+            seconds, after = time.perf_counter() - started, self._processor_seconds(home)
+        processor = (after[0] - before[0], after[1] - before[1])
         spent = self.embedder
         return Built(
             home, reports, seconds, spent.seconds, spent.computed, spent.remembered, memory.megabytes(), processor
@@ -119,17 +120,17 @@ class Graphs:
         self._server(home).down()
         self._up.remove(home)
 
-    def _server(self, home: Path) -> LocalNeo4j:
-        return LocalNeo4j(load_settings(home=home, neo4j_jars=self._jars))
-
-    def _processor_seconds(self, home: Path) -> float:
-        server = psutil.Process(self._server(home).status().pid).cpu_times()
-        return time.process_time() + float(server.user + server.system)
-
     def close(self) -> None:
         """Stop all servers."""
         for home in list(self._up):
             self.stop(home)
+
+    def _server(self, home: Path) -> LocalNeo4j:
+        return LocalNeo4j(load_settings(home=home, neo4j_jars=self._jars))
+
+    def _processor_seconds(self, home: Path) -> tuple[float, float]:
+        server = psutil.Process(self._server(home).status().pid).cpu_times()
+        return time.process_time(), float(server.user + server.system)
 
 
 def _ingest(graph: KnowledgeGraph, step: Step) -> IngestReport:

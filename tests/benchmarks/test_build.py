@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from corpora import Data, write_corpus
+from data_sets import Data, write_corpus
 from graphs import Built, Graphs, Step, statement
 from measure import MEGABYTE, MEMORY_LIMIT, PeakMemory, growth
 from tables import Section, Table
@@ -71,7 +71,7 @@ def _add_growth(found: Section, graphs: Graphs, whole: Built, items: list[dict[s
     found.add("graph writing, vectors remembered", builds[sizes[-1]].writing, "s", at_most=WRITING_LIMIT)
     exponent = growth(sizes, [builds[size].writing for size in sizes])
     found.add("growth of that, over a quarter, a half, all", exponent, "n^", at_most=GROWTH_LIMIT)
-    computed = growth(sizes, [builds[size].processor for size in sizes])
+    computed = growth(sizes, [sum(builds[size].processor) for size in sizes])
     found.add("the same in processor time", computed, "n^")
     named = {f"{size:,} passages": builds[size] for size in sizes}
     named[f"{sizes[-1]:,}, embedded"] = whole
@@ -94,7 +94,8 @@ def _stages(builds: dict[str, Built]) -> Table:
     rows = [
         (stage, *(f"{built.reports[0].seconds.get(stage, 0.0):.2f} s" for built in builds.values())) for stage in stages
     ]
-    rows.append(("processor time, Python and server", *(f"{built.processor:.2f} s" for built in builds.values())))
+    for at, who in enumerate(("Python", "the server")):
+        rows.append((f"processor time of {who}", *(f"{built.processor[at]:.2f} s" for built in builds.values())))
     return Table("Seconds by stage, as the ingest reports them", ("stage", *builds), rows)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from corpora import Data
+from data_sets import Data
 from graphs import Built, Graphs
 from measure import MEMORY_LIMIT, PeakMemory, TimedEmbedder, percentile
 from tables import Section, Table

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora import Place
+from data_sets import Place
 from graphs import MODEL
 from measure import MEMORY_LIMIT, peak_megabytes
 from tables import Section, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from corpora import Data, Question, recall
+from data_sets import Data, Question, recall
 from graphs import Built, Graphs, statement
 from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
