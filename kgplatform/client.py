@@ -332,8 +332,11 @@ class KnowledgeGraph:
         raise InputError(f"There is no extractor {name!r}; there are {', '.join(EXTRACTORS)}.")
 
     def _need_documents(self) -> None:
-        if not graph_state(self.store):
+        state = graph_state(self.store)
+        if not state:
             raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
+        if "schema" not in state:
+            raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
 
 
 def _with_recording(

@@ -68,9 +68,11 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
     """
     started = time.perf_counter()
     report = IngestReport(tools.extractor.name, tools.schema.name, tools.mode)
-    check_embedder(graph_state(tools.store), tools.embedder)
+    before = graph_state(tools.store)
+    check_embedder(before, tools.embedder)
     define_graph(tools.store, tools.embedder)
     plan = make_plan(tools.store, paths, tools.settings.chunk_tokens)
+    report.notes += _notes_on_others(tools, before, len(plan.done))
     report.seconds["load"] = time.perf_counter() - started
     _timed(report, "lay", lambda: _lay(tools.store, plan, tools.progress))
     _timed(report, "extract", lambda: _read(tools, plan, report))
@@ -78,6 +80,20 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
     _finish(tools, plan, report)
     report.seconds["total"] = time.perf_counter() - started
     return report
+
+
+def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
+    """Says so if chunks that stay as they are were read in another way than this ingest reads."""
+    if not done or "extractor" not in before:
+        return []
+    schema = json.loads(before["schema"])["name"]
+    last = (before["extractor"], schema, before["mode"])
+    if last == (tools.extractor.name, tools.schema.name, tools.mode):
+        return []
+    return [
+        f"{done:,} chunks stay as an earlier ingest read them; the last one used extractor {last[0]}, schema "
+        f"{last[1]}, mode {last[2]}. To read them anew, `kgplatform remove` their documents first."
+    ]
 
 
 def _timed(report: IngestReport, stage: str, work: Callable[[], None]) -> None:
@@ -296,6 +312,8 @@ def _finish(tools: Tools, plan: Plan, report: IngestReport) -> None:
         "schema": json.dumps(tools.schema.to_dict(), ensure_ascii=False),
         "expansions": json.dumps([asdict(each) for each in report.expansions], ensure_ascii=False),
         "chunkTokens": tools.settings.chunk_tokens,
+        "extractor": tools.extractor.name,
+        "mode": tools.mode,
     }
     tools.store.write(("build/set_graph_state", {"state": state}))
     documents = [document.id for document in plan.documents]

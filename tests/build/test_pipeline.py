@@ -14,8 +14,9 @@ from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, p
 from graph_state import Snapshot, snapshot
 
 from kgplatform.build.load import load
+from kgplatform.build.settle import define_graph
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import EmbeddingMismatchError, StoreError
+from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger, OpenAIChat
 from kgplatform.prompt import Messages
@@ -561,3 +562,19 @@ def test_a_later_format_is_refused(kg: KnowledgeGraph, tmp_path: Path) -> None:
     for attempt in (kg.check_model, lambda: kg.ingest(tmp_path), kg.schema, lambda: kg.search("Field")):
         with pytest.raises(StoreError, match=r"format 2.*reads 1.*Upgrade kgplatform"):
             attempt()
+
+
+def test_reading_in_another_way_says_what_stays(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "ada.txt").write_text(
+        "Ada Lovelace was born in London. She wrote about the Analytical Engine.", "utf-8"
+    )
+    assert kg.ingest(tmp_path, extractor="local").notes == []
+    assert kg.ingest(tmp_path, extractor="local").notes == []
+    notes = kg.ingest(tmp_path, extractor="local", mode="strict").notes
+    assert len(notes) == 1 and "extractor local, schema general, mode flexible" in notes[0]
+
+
+def test_a_search_before_the_first_ingest_is_done_says_what_to_do(kg: KnowledgeGraph) -> None:
+    define_graph(kg.store, kg.embedder)
+    with pytest.raises(InputError, match="first ingest has not been finished"):
+        kg.search("Who wrote it?")
