@@ -19,7 +19,7 @@ MENTION_CAP = 20
 """Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
 NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
-PATH_DEPTH = 3
+PATH_DEPTH = 2
 """Hops of the paths that join the fusion; the walk over the neighbourhood does the rest."""
 PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names."""

@@ -12,7 +12,7 @@ from kgplatform.store import Row, Store
 ENTITY_SEEDS = 10
 """Entities that are looked at because their names are near the question by meaning."""
 FACTS_PER_ENTITY = 10
-HUB_FACTS = 1000
+HUB_FACTS = 300
 """Of an entity with more facts than this, only so many are compared with the question."""
 BEAM = 10
 DEPTH = 5
