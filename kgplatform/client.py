@@ -137,6 +137,7 @@ class KnowledgeGraph:
         self.ledger = Ledger(settings.max_tokens)
         self._given_embedder = embedder
         self._given_chat = chat
+        self._has_documents = False
 
     def __enter__(self) -> KnowledgeGraph:
         return self
@@ -332,11 +333,14 @@ class KnowledgeGraph:
         raise InputError(f"There is no extractor {name!r}; there are {', '.join(EXTRACTORS)}.")
 
     def _need_documents(self) -> None:
+        if self._has_documents:
+            return
         state = graph_state(self.store)
         if not state:
             raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
         if "schema" not in state:
             raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
+        self._has_documents = True
 
 
 def _with_recording(

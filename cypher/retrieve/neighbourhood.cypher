@@ -4,7 +4,8 @@
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
 // param $cap: int: most passages of an element that are followed
-// returns: id, total, passages, relations, sameAs
+// returns: id, total, passages, relations, sameAs, chunks
+WITH COUNT { (:Chunk) } AS chunks
 CALL () {
   UNWIND $elements AS id
   MATCH (k:KeyElement {id: id})
@@ -14,7 +15,7 @@ CALL () {
   MATCH (:Chunk {id: id})<-[:FROM_CHUNK]-(k:Entity)
   RETURN k
 }
-WITH k, COUNT { (k)-[:FROM_CHUNK]->() } AS total
+WITH chunks, k, COUNT { (k)-[:FROM_CHUNK]->() } AS total
 RETURN k.id AS id, total,
        CASE
          WHEN total <= $cap THEN COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id }
@@ -24,4 +25,5 @@ RETURN k.id AS id, total,
          WHEN total <= $cap THEN COLLECT { MATCH (k)-[:!(SAME_AS|FROM_CHUNK|HAS_ATTRIBUTE)]->(o:Entity) RETURN o.id }
          ELSE []
        END AS relations,
-       COLLECT { MATCH (k)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs
+       COLLECT { MATCH (k)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs,
+       chunks

@@ -10,7 +10,7 @@ import numpy as np
 from kgplatform.retrieve.found import Found, at_once, best
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.retrieve.question import Question, is_name, longest_names
-from kgplatform.retrieve.routes import Path, entity_seeds, facts_found, passage_rows, passages_found, walk
+from kgplatform.retrieve.routes import Path, facts_found, passage_rows, passages_found, walk
 from kgplatform.store import Row, Store
 
 FACT_SEEDS = 50
@@ -27,17 +27,14 @@ PATH_FACTS = 5
 
 def all_routes(store: Store, question: Question, top_k: int) -> Found:
     """Scores by the tempered personalised PageRank (RETRIEVAL.md), for everything that any route found."""
-    passages, facts, entities, named, counts = at_once(
+    passages, facts, entities, named = at_once(
         partial(passage_rows, store, question, PASSAGE_SEEDS),
         partial(store.read, "retrieve/triple", k=FACT_SEEDS, vector=question.vector),
-        partial(entity_seeds, store, question),
+        partial(_named_entities, store, question),
         partial(_named_documents, store, question),
-        partial(store.read, "retrieve/counts"),
     )
     elements = sorted({each for row in facts for each in row["elements"]})
-    starts = sorted(
-        {each.id for each in entities if each.score == 1.0} | {e for row in facts[:PATH_FACTS] for e in row["elements"]}
-    )
+    starts = sorted({*entities, *(each for row in facts[:PATH_FACTS] for each in row["elements"])})
     seed_passages = sorted({*best(passages_found(passages).passages, PASSAGE_SEEDS), *(row["id"] for row in named)})
     around, paths = at_once(
         partial(
@@ -50,7 +47,7 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
         partial(walk, store, question, starts, PATH_DEPTH),
     )
     seeds = [{**row, "seed": True} for row in facts]
-    graph = _neighbourhood(passages, [*seeds, *_path_facts(paths, facts)], named, around, counts[0]["chunks"])
+    graph = _neighbourhood(passages, [*seeds, *_path_facts(paths, facts)], named, around)
     scores = fuse(graph)
     found = Found(
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
@@ -60,15 +57,19 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
     return found
 
 
+def _named_entities(store: Store, question: Question) -> list[str]:
+    rows = store.read("retrieve/named_entities", names=list(question.names))
+    longest = longest_names(question.text, (row["key"] for row in rows))
+    return [row["id"] for row in rows if row["key"] in longest]
+
+
 def _named_documents(store: Store, question: Question) -> list[Row]:
     rows = store.read("retrieve/named_documents", names=list(question.names), k=NAMED_PASSAGES, vector=question.vector)
     longest = longest_names(question.text, (row["key"] for row in rows))
     return [row for row in rows if row["key"] in longest and is_name(row["key"], question.text)]
 
 
-def _neighbourhood(
-    passages: list[Row], facts: list[Row], named: list[Row], around: list[Row], total: int
-) -> Neighbourhood:
+def _neighbourhood(passages: list[Row], facts: list[Row], named: list[Row], around: list[Row]) -> Neighbourhood:
     cosine = {row["id"]: row["cosine"] for row in (*named, *passages)}
     bm25 = {row["id"]: row["bm25"] for row in passages}
     documents = {each: number for number, each in enumerate(sorted({row["document"] for row in named}))}
@@ -97,7 +98,7 @@ def _neighbourhood(
         mentions=_edges((passage_at[each], entity_at[row["id"]]) for row in around for each in row["passages"]),
         relations=_between(around, "relations", entity_at),
         same_as=_between(around, "sameAs", entity_at),
-        passage_total=total,
+        passage_total=around[0]["chunks"] if around else 0,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,16 @@ from kgplatform.settings import load_settings
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / ".kgplatform" / "bench"
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
+_FINISHED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note which benchmarks came to their end: only their results replace those of earlier runs."""
+    report = yield
+    if report.when == "call":
+        item.stash[_FINISHED] = report.passed
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +72,7 @@ def graphs(place: Place) -> Iterator[Graphs]:
 
 @pytest.fixture
 def section(place: Place, request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], Section]]:
-    """Begins a section; what it holds at the end of the benchmark is printed and kept."""
+    """Begins a section; what it holds is printed, and kept if the benchmark came to its end."""
     begun: list[Section] = []
 
     def begin(name: str, title: str) -> Section:
@@ -76,4 +86,5 @@ def section(place: Place, request: pytest.FixtureRequest) -> Iterator[Callable[[
     for each in begun:
         if each.figures:
             print("\n" + each.markdown(), flush=True)
-            keep(RESULTS, each)
+            if request.node.stash.get(_FINISHED, False):
+                keep(RESULTS, each)
