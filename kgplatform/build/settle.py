@@ -138,7 +138,8 @@ def _write_vectors(
     store: Store, embedder: Embedder, statement: str, rows: list[Row], kind: str, clock: _Clock, progress: Progress
 ) -> None:
     done = 0
-    for batch in batches(rows, _BATCH):
+    # Passages are long: in smaller batches their progress shows.
+    for batch in batches(rows, _BATCH // 5 if kind == "chunks" else _BATCH):
         vectors = clock.embed(embedder, [row["text"] for row in batch])
         high, low = as_bytes(vectors)
         packed = zip(batch, high, low, strict=True)

@@ -36,18 +36,17 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
     elements = sorted({each for row in facts for each in row["elements"]})
     starts = sorted({*entities, *(each for row in facts[:PATH_FACTS] for each in row["elements"])})
     seed_passages = sorted({*best(passages_found(passages).passages, PASSAGE_SEEDS), *(row["id"] for row in named)})
-    around, paths = at_once(
+    (around, total), paths = at_once(
         partial(
-            store.read,
-            "retrieve/neighbourhood",
+            _around,
+            store,
             elements=elements,
             passages=seed_passages,
-            cap=MENTION_CAP,
         ),
         partial(walk, store, question, starts, PATH_DEPTH),
     )
     seeds = [{**row, "seed": True} for row in facts]
-    graph = _neighbourhood(passages, [*seeds, *_path_facts(paths, facts)], named, around)
+    graph = _neighbourhood(passages, [*seeds, *_path_facts(paths, facts)], named, around, total)
     scores = fuse(graph)
     found = Found(
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
@@ -69,7 +68,18 @@ def _named_documents(store: Store, question: Question) -> list[Row]:
     return [row for row in rows if row["key"] in longest and is_name(row["key"], question.text)]
 
 
-def _neighbourhood(passages: list[Row], facts: list[Row], named: list[Row], around: list[Row]) -> Neighbourhood:
+def _around(store: Store, elements: list[str], passages: list[str]) -> tuple[list[Row], int]:
+    """The elements around the seeds, one row each, and the number of passages in the graph."""
+    found = store.read("retrieve/neighbourhood", elements=elements, passages=passages, cap=MENTION_CAP)
+    if not found:
+        return [], 0
+    names = ("id", "total", "passages", "relations", "sameAs")
+    return [dict(zip(names, each, strict=True)) for each in found[0]["elements"]], found[0]["chunks"]
+
+
+def _neighbourhood(
+    passages: list[Row], facts: list[Row], named: list[Row], around: list[Row], total: int
+) -> Neighbourhood:
     cosine = {row["id"]: row["cosine"] for row in (*named, *passages)}
     bm25 = {row["id"]: row["bm25"] for row in passages}
     documents = {each: number for number, each in enumerate(sorted({row["document"] for row in named}))}
@@ -98,7 +108,7 @@ def _neighbourhood(passages: list[Row], facts: list[Row], named: list[Row], arou
         mentions=_edges((passage_at[each], entity_at[row["id"]]) for row in around for each in row["passages"]),
         relations=_between(around, "relations", entity_at),
         same_as=_between(around, "sameAs", entity_at),
-        passage_total=around[0]["chunks"] if around else 0,
+        passage_total=total,
     )
 
 
