@@ -91,7 +91,7 @@ def connect(
     graph = open_graph(load_settings(home=Path(home) if home is not None else None, **settings), report)
     try:
         graph.check_model()
-    except BaseException:
+    except BaseException:  # whatever it is, the connections are closed, and it goes on
         graph.close()
         raise
     return graph
@@ -102,7 +102,7 @@ def open_graph(settings: Settings, report: Callable[[str], None] = lambda line: 
     store = Store(find_connection(settings, report))
     try:
         store.check()
-    except BaseException:
+    except BaseException:  # whatever it is, the connections are closed, and it goes on
         store.close()
         raise
     return KnowledgeGraph(store, settings)
