@@ -35,14 +35,10 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
     )
     elements = sorted({each for row in facts for each in row["elements"]})
     starts = sorted({*entities, *(each for row in facts[:PATH_FACTS] for each in row["elements"])})
-    seed_passages = sorted({*best(passages_found(passages).passages, PASSAGE_SEEDS), *(row["id"] for row in named)})
+    nearest = passages_found(passages)
+    seed_passages = sorted({*best(nearest.passages, PASSAGE_SEEDS), *(row["id"] for row in named)})
     (around, total), paths = at_once(
-        partial(
-            _around,
-            store,
-            elements=elements,
-            passages=seed_passages,
-        ),
+        partial(_around, store, elements, seed_passages),
         partial(walk, store, question, starts, PATH_DEPTH),
     )
     seeds = [{**row, "seed": True} for row in facts]
@@ -52,7 +48,7 @@ def all_routes(store: Store, question: Question, top_k: int) -> Found:
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
         dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True)),
     )
-    _name_routes(found, passages, facts, around, paths)
+    _name_routes(found, (nearest, facts_found(facts, "triple")), around, paths)
     return found
 
 
@@ -131,9 +127,9 @@ def _edges(pairs: Iterable[tuple[int, int]]) -> Indices:
     return np.array(list(pairs), np.int64).reshape(-1, 2)
 
 
-def _name_routes(found: Found, passages: list[Row], facts: list[Row], around: list[Row], paths: list[Path]) -> None:
+def _name_routes(found: Found, parts: Iterable[Found], around: list[Row], paths: list[Path]) -> None:
     """Say which routes found what. Passages that only the walk reached came by the entities that they mention."""
-    for part in (passages_found(passages), facts_found(facts, "triple")):
+    for part in parts:
         for each, routes in part.passage_routes.items():
             found.passage_routes.setdefault(each, set()).update(routes)
         for each, routes in part.fact_routes.items():

@@ -55,16 +55,6 @@ DAYS = words(
     """
 )
 
-HONORIFICS = words(
-    """
-    admiral archbishop baron baroness bishop capt captain cardinal chancellor col colonel congressman
-    congresswoman count countess dame dr duchess duke emperor empress gen general gov governor imam judge
-    justice king lady lieutenant lord lt major mayor miss mr mrs ms pope president prince princess prof
-    professor queen rabbi rep representative rev reverend saint sen senator sergeant sgt sheikh sir sultan
-    """
-)
-"""Words before a name that make it a person's."""
-
 FORMAL_HONORIFICS = words(
     """
     capt col dr gen gov lt miss mr mrs ms prof professor rep rev sen sgt
