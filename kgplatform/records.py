@@ -5,8 +5,8 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 # ---------------------------------------------------------------------------------------------- sources
 
@@ -183,13 +183,42 @@ class FoundFact:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundPath:
+    """A walk over facts: ``facts[i]`` joins the entities ``names[i]`` and ``names[i + 1]``, in either direction.
+
+    ``entities`` are their ids; no entity comes twice. ``score`` is the mean cosine of the facts with the question.
+    """
+
+    entities: tuple[str, ...]
+    names: tuple[str, ...]
+    facts: tuple[FoundFact, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCommunity:
+    """A community of the knowledge tree near a question. ``score``: cosine of its name and summary."""
+
+    id: str
+    name: str
+    summary: str
+    size: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What a route found for a question, best first, and the seconds that it took."""
+    """What a route found for a question, best first, and the seconds that it took.
+
+    ``paths`` and ``communities`` are what the routes of these names walked through; others leave them empty.
+    """
 
     question: str
     passages: tuple[Passage, ...]
     facts: tuple[FoundFact, ...]
     seconds: float
+    paths: tuple[FoundPath, ...] = ()
+    communities: tuple[FoundCommunity, ...] = ()
 
 
 # -------------------------------------------------------------------------------------------- answering
@@ -214,15 +243,35 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryRun:
+    """One Cypher statement that ran: its name in ``cypher/``, its text, and what came back.
+
+    ``rows``: how many. ``seconds`` include their transfer.
+    """
+
+    name: str
+    statement: str
+    parameters: dict[str, Any]
+    rows: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a reader: what it did, with which statement or prompt, what came back, and what it cost."""
+    """One step of a reader: what it did and what came of it, in words, and what it cost.
+
+    ``prompt`` names the file in ``prompts/`` that was sent, ``reply`` is what the model wrote. ``queries`` are the
+    statements that ran, ``facts`` and ``passages`` the ids of what they found, best first.
+    """
 
     name: str
     detail: str
     seconds: float
-    statement: str | None = None
-    parameters: dict[str, object] = field(default_factory=dict)
-    rows: int | None = None
+    prompt: str | None = None
+    reply: str = ""
+    queries: tuple[QueryRun, ...] = ()
+    facts: tuple[str, ...] = ()
+    passages: tuple[str, ...] = ()
     usage: Usage = Usage()
 
 

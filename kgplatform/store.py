@@ -26,6 +26,7 @@ from neo4j import exceptions as driver_errors
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoreError
 from kgplatform.query import Query, load_query
+from kgplatform.records import QueryRun
 
 Row = dict[str, Any]
 Parameters = dict[str, Any]
@@ -57,17 +58,6 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Executed:
-    """One statement that ran: what tracers are told. ``seconds`` include the transfer of the rows."""
-
-    name: str
-    statement: str
-    parameters: Parameters
-    rows: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
     """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed."""
 
@@ -77,7 +67,7 @@ class Table:
     counters: dict[str, int]
 
 
-_tracers: contextvars.ContextVar[tuple[Callable[[Executed], None], ...]] = contextvars.ContextVar("tracers", default=())
+_tracers: contextvars.ContextVar[tuple[Callable[[QueryRun], None], ...]] = contextvars.ContextVar("tracers", default=())
 
 
 class Store:
@@ -189,7 +179,7 @@ class Store:
 
 
 @contextlib.contextmanager
-def trace(callback: Callable[[Executed], None]) -> Iterator[None]:
+def trace(callback: Callable[[QueryRun], None]) -> Iterator[None]:
     """Tell ``callback`` every statement of the platform that runs in this context, with its time: ``trace(print)``."""
     token = _tracers.set((*_tracers.get(), callback))
     try:
@@ -225,7 +215,7 @@ def _run(transaction: neo4j.ManagedTransaction, query: Query, parameters: Parame
     # Not ``result.data()``, which looks into every element of every list.
     rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
     for callback in _tracers.get():
-        callback(Executed(query.name, query.text, parameters, len(rows), time.perf_counter() - started))
+        callback(QueryRun(query.name, query.text, parameters, len(rows), time.perf_counter() - started))
     return rows
 
 

@@ -47,6 +47,7 @@ build.extract.recorded_file build.extract.relations build.extract.terms
 build.extract.model build.extract.local build.extract.recorded
 build.bound build.rows build.report build.resolve build.remove build.plan
 build.settle build.write build.estimate
+build.tree.entity_graph
 build.pipeline
 
 retrieve.found retrieve.fuse retrieve.question

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError, ServerError, StatementError
-from kgplatform.store import Connection, Executed, Store, Table, batches, is_new_enough, trace
+from kgplatform.records import QueryRun
+from kgplatform.store import Connection, Store, Table, batches, is_new_enough, trace
 
 NOWHERE = "'http://127.0.0.1:9/x.csv'"
 
@@ -255,7 +256,7 @@ def test_a_transaction_is_written_whole_or_not_at_all(store: Store) -> None:
 
 
 def test_tracing_tells_statement_parameters_and_rows(store: Store) -> None:
-    told: list[Executed] = []
+    told: list[QueryRun] = []
     with trace(told.append):
         store.write(("build/set_graph_state", {"state": {"a": 1}}))
         store.read("build/graph_state")

@@ -60,7 +60,7 @@ def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger,
     """Search, let the model answer from what was found, and keep the citations that hold."""
     result = evidence.search(question)
     found = f"{len(result.passages)} passages, {len(result.facts)} facts"
-    steps = [Step("search", found, result.seconds, rows=len(result.passages))]
+    steps = [_search_step(result, found)]
     if chat is None:
         return _answer(result, None, (), steps, Usage(), NO_MODEL)
     if not result.passages:
@@ -69,8 +69,13 @@ def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger,
     reply, repairs = ask(chat, _messages(result, mode), _Reply, stage=_STAGE)
     usage = _difference(ledger.total, before)
     detail = "answered" if not repairs else f"answered after {repairs} repairs"
-    steps.append(Step(_STAGE, detail, round(time.perf_counter() - started, 4), statement="answer", usage=usage))
+    steps.append(Step(_STAGE, detail, round(time.perf_counter() - started, 4), prompt="answer", usage=usage))
     return _checked(result, reply, evidence, mode, steps, usage)
+
+
+def _search_step(result: SearchResult, found: str) -> Step:
+    facts, passages = tuple(each.id for each in result.facts), tuple(each.id for each in result.passages)
+    return Step("search", found, result.seconds, facts=facts, passages=passages)
 
 
 def _messages(result: SearchResult, mode: AnswerMode) -> Messages:
@@ -88,7 +93,7 @@ def _checked(
     result: SearchResult, reply: _Reply, evidence: Evidence, mode: AnswerMode, steps: list[Step], usage: Usage
 ) -> Answer:
     citations, wrong = _check_citations(result, reply, evidence)
-    steps.append(Step("check citations", f"{len(citations)} hold, {wrong} do not", 0.0, rows=len(citations)))
+    steps.append(Step("check citations", f"{len(citations)} hold, {wrong} do not", 0.0))
     text = reply.answer.strip()
     if text and reply.sufficient and citations:
         note = f"{wrong} of the model's citations were left out: their words are not in the passage." if wrong else ""

@@ -13,7 +13,7 @@ from measure import MEMORY_LIMIT, PeakMemory, TimedEmbedder, percentile
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, trace
-from kgplatform.store import Executed
+from kgplatform.records import QueryRun
 
 WARM_UPS = 5
 P50_LIMIT, P95_LIMIT = 80, 200
@@ -28,7 +28,7 @@ class Searches:
 
     seconds: list[float]
     embedding: list[float]
-    statements: list[Executed]
+    statements: list[QueryRun]
 
     def p(self, share: float) -> float:
         """Milliseconds that ``share`` percent of the searches stay below."""
@@ -113,7 +113,7 @@ def _passes(
 def _breakdown(name: str, searches: Searches) -> Table:
     count = len(searches.seconds)
     rows = [_line("search, all in all", searches.seconds, count), _line("embedding", searches.embedding, count)]
-    by_name: dict[str, list[Executed]] = {}
+    by_name: dict[str, list[QueryRun]] = {}
     for each in searches.statements:
         by_name.setdefault(each.name, []).append(each)
     for statement in sorted(by_name):

@@ -20,9 +20,9 @@ from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger, OpenAIChat
 from kgplatform.prompt import Messages
-from kgplatform.records import Document
+from kgplatform.records import Document, QueryRun
 from kgplatform.settings import Settings, load_settings
-from kgplatform.store import Executed, Store, trace
+from kgplatform.store import Store, trace
 from kgplatform.testing import Fault, OpenAIServer
 
 OPTIONS: dict[str, Any] = {"extractor": "local"}
@@ -48,7 +48,7 @@ def test_a_second_ingest_changes_nothing(kg: KnowledgeGraph) -> None:
     check_complete(kg)
     check_offsets(kg, [corpus])
     before = snapshot(kg.store)
-    told: list[Executed] = []
+    told: list[QueryRun] = []
     with trace(told.append):
         second = kg.ingest(corpus, recorded=EXAMPLES / "extraction.jsonl")
     assert difference(before, snapshot(kg.store)) == []
@@ -535,7 +535,7 @@ def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path:
         graph_of(opened(store, 64), files[:1]) if number == 1 else None
         told: list[str] = []
 
-        def count(executed: Executed, told: list[str] = told, number: int = number) -> None:
+        def count(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
             told.append(executed.name)
             if len(told) == number:
                 raise KilledError

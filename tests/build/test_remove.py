@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.records import QueryRun
 from kgplatform.settings import Settings
-from kgplatform.store import Executed, Store, trace
+from kgplatform.store import Store, trace
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tm
         pass
 
     def kill_at(number: int) -> None:
-        def count(executed: Executed) -> None:
+        def count(executed: QueryRun) -> None:
             told.append(executed.name)
             if len(told) == number:
                 raise KilledError
