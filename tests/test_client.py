@@ -206,6 +206,18 @@ def test_the_extractor_that_is_chosen(store: Store, settings: object, tmp_path: 
     assert graph(chat).ingest(files, extractor="local").extractor == "local"
 
 
+def test_a_document_that_the_recording_does_not_name_is_read_once_it_does(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    files = put(tmp_path / "texts", FIELD | OTHERS)
+    report = kg.ingest(files, recorded=put_jsonl(tmp_path / "r.jsonl", RECORDING[:1]))
+    assert not report.complete
+    assert [each.reason for each in report.failed] == [
+        f"r.jsonl has no line about {name}. Add one, with its title or file name." for name in ("letter", "obituary")
+    ]
+    assert {info.name: (info.extracted, info.failed) for info in kg.documents()}["field"] == (1, 0)
+    report = kg.ingest(files, recorded=put_jsonl(tmp_path / "r.jsonl", RECORDING))
+    assert (report.complete, report.extracted, report.failed) == (True, 2, [])
+
+
 def test_asking_without_a_language_model(kg: KnowledgeGraph) -> None:
     kg.ingest(EXAMPLES / "corpus" / "People.json", extractor="local")
     answer = kg.ask("Who was Matthew Fontaine Maury?")

@@ -29,7 +29,7 @@ from kgplatform.build.schema import Expansion, Schema
 from kgplatform.build.settle import Progress, check_embedder, define_graph, graph_state, settle
 from kgplatform.build.write import Writer, extraction_statements, write_documents
 from kgplatform.embed import Embedder
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.llm import Ledger
 from kgplatform.records import Chunk, Document, ExtractedTriple, Extraction, Malformed, Proposal
 from kgplatform.settings import Settings
@@ -203,7 +203,7 @@ class _ChunkReader:
                 self._report.stopped = self._report.stopped or str(error)
                 self._halt.set()
                 continue
-            except ModelError as error:
+            except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
                 self._fail(chunk, str(error))
                 continue
             self._take(chunk, document, extraction, schema)

@@ -16,7 +16,7 @@ from kgplatform.build.extract.recorded import RecordedExtractor
 from kgplatform.build.schema import EntityType, RelationType, Schema
 from kgplatform.errors import InputError
 from kgplatform.places import find_statement
-from kgplatform.records import Chunk, Document, Extraction
+from kgplatform.records import Chunk, Document
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"), RelationType("knew")))
 MUSIQUE = Path(__file__).parents[3] / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
@@ -81,8 +81,8 @@ def test_open_ie_belongs_to_its_text(tmp_path: Path) -> None:
     with_title = document_of("Bob\n\nBob slept.", "anything")
     assert len(extractor.extract(whole(with_title), with_title, SCHEMA).triples) == 1
     other = document_of("Something else.", "Eve")
-    assert extractor.extract(whole(other), other, SCHEMA) == Extraction()
-    assert (extractor.has_recording(ada), extractor.has_recording(other)) == (True, False)
+    with pytest.raises(InputError, match=r"recorded.json has no line about Eve\. Add one"):
+        extractor.extract(whole(other), other, SCHEMA)
     assert extractor.unused() == ["Eve"]
 
 
@@ -198,8 +198,10 @@ def test_every_item_goes_to_one_chunk(tmp_path: Path) -> None:
 def test_names_of_a_document(tmp_path: Path, name: str) -> None:
     extractor = RecordedExtractor(saved(tmp_path, lines({"document": name, "entities": ["Ada"]})))
     document = document_of(PARTS[0], "Countess of Lovelace")
-    assert extractor.has_recording(document)
-    assert not extractor.has_recording(document_of(PARTS[0], "Other", "file:///other/txts/babbage.txt"))
+    assert [each.name for each in extractor.extract(whole(document), document, SCHEMA).entities] == ["Ada"]
+    other = document_of(PARTS[0], "Other", "file:///other/txts/babbage.txt")
+    with pytest.raises(InputError, match="no line about Other"):
+        extractor.extract(whole(other), other, SCHEMA)
 
 
 def test_the_most_telling_name_wins_and_lines_add_up(tmp_path: Path) -> None:
@@ -218,14 +220,16 @@ def test_the_most_telling_name_wins_and_lines_add_up(tmp_path: Path) -> None:
 def test_members_of_a_corpus_go_by_title_only(tmp_path: Path) -> None:
     extractor = RecordedExtractor(saved(tmp_path, lines({"document": "corpus.json", "entities": ["x"]})))
     member = document_of("Text.", "Ada", "file:///corpus.json#Ada", "file:///corpus.json")
-    assert not extractor.has_recording(member)
+    with pytest.raises(InputError, match="no line about Ada"):
+        extractor.extract(whole(member), member, SCHEMA)
     assert extractor.unused() == ["corpus.json"]
 
 
 def test_a_list_of_our_entries_is_read_too(tmp_path: Path) -> None:
     extractor = RecordedExtractor(saved(tmp_path, [{"document": "ada", "entities": ["x"]}]))
     assert extractor.default_mode == "strict"
-    assert extractor.has_recording(document_of("Text.", "Ada"))
+    ada = document_of("Text.", "Ada")
+    assert [each.name for each in extractor.extract(whole(ada), ada, SCHEMA).entities] == ["x"]
 
 
 def test_many_threads_agree(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ class Extractor(Protocol):
     default_mode: Mode
 
     def extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
-        """What ``chunk`` says. Raises ``ModelError`` if nothing usable came."""
+        """What ``chunk`` says. Raises ``ModelError`` or ``InputError`` if nothing usable is there."""
 
 
 def is_full(chunk: Chunk) -> bool:

@@ -23,6 +23,7 @@ from kgplatform.build.extract import Mode
 from kgplatform.build.extract.placing import Placed, place_items
 from kgplatform.build.extract.recorded_file import Recording, Recordings, read_recordings
 from kgplatform.build.schema import Schema
+from kgplatform.errors import InputError
 from kgplatform.records import Chunk, Document, Extraction
 
 _DOCUMENTS_REMEMBERED = 64
@@ -45,21 +46,19 @@ class RecordedExtractor:
         self._lock = threading.Lock()
 
     def extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
-        """What is recorded about the characters of ``chunk``; nothing for a document without a recording.
+        """What is recorded about the characters of ``chunk``. Raises ``InputError`` if nothing is about ``document``.
 
         Every triple, attribute and fact goes to the one chunk in which its words begin; what is found nowhere goes
         to the first chunk, as does what cannot be read. An entity goes to every chunk that names or uses it.
         """
         found = self._find(document)
         if not found:
-            return Extraction()
+            raise InputError(
+                f"{self.path.name} has no line about {document.name}. Add one, with its title or file name."
+            )
         if _is_whole(chunk, document):
             return _joined(found)
         return self._place(document, found).part(chunk)
-
-    def has_recording(self, document: Document) -> bool:
-        """Whether the file has something about ``document``. Asking counts as using it: see ``unused``."""
-        return bool(self._find(document))
 
     def unused(self) -> list[str]:
         """The recordings that no document asked for, by the document's title or name in the file."""
