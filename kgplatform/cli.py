@@ -54,6 +54,7 @@ class Route(str, Enum):
     entity = "entity"
     triple = "triple"
     path = "path"
+    community = "community"
     passage = "passage"
 
 
@@ -213,6 +214,28 @@ def ingest(
 
 
 @app.command()
+def tree(
+    update: Annotated[bool, typer.Option("--update", help="Only what changed; never the whole tree.")] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="All communities anew.")] = False,
+    method: Annotated[
+        str | None, typer.Option("--method", help="How communities are found: multiplex, paper, leiden, …")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Build the four-level knowledge tree, or bring it to what the graph says now. Safe to repeat, and to interrupt."""
+    from kgplatform import show
+    from kgplatform.show_tree import show_tree
+
+    with _connect(home, max_tokens=max_tokens) as graph, show.ProgressLines() as progress:
+        report = graph.build_tree(method=method, update=update, rebuild=rebuild, progress=progress)
+    show.show(as_json, report, show_tree)
+    if not report.complete:
+        raise typer.Exit(1)
+
+
+@app.command()
 def remove(
     documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or names.", show_default=False)],
     home: Home = None,
@@ -265,21 +288,38 @@ def search(
 @app.command()
 def ask(
     question: Question,
-    reader: Annotated[str, typer.Option("--reader", help="Who reads the graph: retrieve.")] = "retrieve",
+    reader: Annotated[str, typer.Option("--reader", help="Who reads the graph: retrieve or youtu.")] = "retrieve",
     mode: Annotated[
         AnswerModeName, typer.Option("--mode", help="reject refuses, open answers from the model's own knowledge.")
     ] = AnswerModeName.reject,
-    route: RouteOption = Route.all,
-    top_k: TopK = 10,
+    route: Annotated[Route | None, typer.Option("--route", help="retrieve: which way to retrieve; else all.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", min=1, help="How many passages and facts; else 10, youtu 20.")
+    ] = None,
+    no_agent: Annotated[bool, typer.Option("--no-agent", help="youtu: one pass, without reflection.")] = False,
+    no_community: Annotated[bool, typer.Option("--no-community", help="youtu: without the communities.")] = False,
+    no_schema: Annotated[bool, typer.Option("--no-schema", help="youtu: decompose without the schema.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show every step, with its Cypher to paste.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the run in the graph, to be looked at there.")] = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question with checked citations; without a language model, give the evidence."""
-    from kgplatform import show
+    from kgplatform.show_trace import show_run
 
     with _connect(home) as graph:
-        answer = graph.ask(question, reader=reader, mode=mode.value, route=route.value, top_k=top_k)
-    show.show(as_json, answer, show.show_answer)
+        answer = graph.ask(
+            question,
+            reader,
+            mode.value,
+            route=route.value if route else None,
+            top_k=top_k,
+            agent=not no_agent,
+            community=not no_community,
+            schema=not no_schema,
+            keep=keep,
+        )
+    show_run(answer, as_json=as_json, trace=trace)
 
 
 @app.command()

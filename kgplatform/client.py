@@ -10,9 +10,10 @@ with connect() as kg:
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,11 +29,14 @@ from kgplatform.build.schema import Expansion, Schema, load_schema
 from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
 from kgplatform.embed import Embedder, make_embedder
 from kgplatform.errors import InputError, SettingError
+from kgplatform.keep import keep_run
 from kgplatform.llm import Chat, Ledger, make_chat
 from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.readers.retrieve import AnswerMode, Evidence, answer
+from kgplatform.readers.answering import AnswerMode
+from kgplatform.readers.choose import Wishes, answer_with, check_wishes
+from kgplatform.readers.youtu import SchemaTypes
 from kgplatform.records import Answer, SearchResult
-from kgplatform.retrieve.lookup import passages_by_id
+from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
 from kgplatform.store import Connection, Row, Store, Table
@@ -40,8 +44,9 @@ from kgplatform.store import Connection, Row, Store, Table
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
 
+    from kgplatform.build.tree.report import TreeReport
+
 EXTRACTORS = ("llm", "local", "recorded")
-READERS = ("retrieve",)
 SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
@@ -226,6 +231,32 @@ class KnowledgeGraph:
         self.__dict__["embedder"] = embedder
         return reembed(self.store, embedder, self.settings.same_as_threshold, progress)
 
+    def build_tree(
+        self,
+        *,
+        method: str | None = None,
+        update: bool = False,
+        rebuild: bool = False,
+        progress: Progress = _SILENT,
+    ) -> TreeReport:
+        """Build the knowledge tree, or bring it to what the graph says now: levels 3 and 4, keywords and communities.
+
+        ``method``: how communities are found; by default that of the tree that is there. Another one, or ``rebuild``,
+        finds all of them anew; communities with the same members keep their names. Without either, only what changed
+        is done again; ``update`` says so, and is refused with either.
+        """
+        # Here: it loads what no other command needs, and takes a second to do so.
+        from kgplatform.build.tree.build_tree import TreeTools, build_tree
+
+        if update and rebuild:
+            raise InputError("A tree is either updated or rebuilt: give --update or --rebuild.")
+        self._need_documents()
+        known = graph_state(self.store).get("treeMethod")
+        if update and method is not None and known not in (None, method):
+            raise InputError(f"The tree was built by the method {known}. Use --rebuild to build it by {method}.")
+        tools = TreeTools(self.store, self.embedder, self.chat, self.settings, self.ledger, progress)
+        return build_tree(tools, method=method, rebuild=rebuild)
+
     # --------------------------------------------------------------------------------------------------------- out
 
     def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
@@ -234,18 +265,33 @@ class KnowledgeGraph:
         return search(self.store, self.embedder, question, route, top_k)
 
     def ask(
-        self, question: str, reader: str = "retrieve", mode: AnswerMode = "reject", route: str = "all", top_k: int = 10
+        self,
+        question: str,
+        reader: str = "retrieve",
+        mode: AnswerMode = "reject",
+        *,
+        route: str | None = None,
+        top_k: int | None = None,
+        agent: bool = True,
+        community: bool = True,
+        schema: bool = True,
+        keep: bool = False,
     ) -> Answer:
         """An answer from the graph with checked citations; without a language model, the evidence.
 
         ``mode``: "reject" refuses where the documents do not say, "open" falls back on the model's own knowledge.
+        ``top_k`` passages and facts: 10 by default, 20 for the reader youtu. ``route`` ("all" by default) is for the
+        reader retrieve; ``agent``, ``community`` and ``schema`` can be turned off for the reader youtu. ``keep`` writes
+        the run into the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. Raises ``InputError``
+        for an option that the reader does not have, and ``ModelError``.
         """
-        if reader not in READERS:
-            raise InputError(f"There is no reader {reader!r}; there are {', '.join(READERS)}.")
-        if mode not in ("reject", "open"):
-            raise InputError(f"There is no mode {mode!r}; there are reject and open.")
-        evidence = Evidence(partial(self.search, route=route, top_k=top_k), partial(passages_by_id, self.store))
-        return answer(question, evidence, self.chat, self.ledger, mode)
+        wishes = Wishes(mode, route, top_k, agent, community, schema)
+        check_wishes(reader, wishes)
+        self._need_documents()
+        started = time.perf_counter()
+        evidence = Evidence(self.store, self.embedder)
+        answer = answer_with(reader, wishes, question, evidence, self.chat, self.ledger, self._schema_types())
+        return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     def cypher(
         self,
@@ -331,6 +377,14 @@ class KnowledgeGraph:
         if name == "local":
             return LocalExtractor()
         raise InputError(f"There is no extractor {name!r}; there are {', '.join(EXTRACTORS)}.")
+
+    def _schema_types(self) -> SchemaTypes | None:
+        """The schema with what was added to it, in the words that readers know."""
+        if (found := self.schema()) is None:
+            return None
+        grown = found.schema.with_expansions(found.expansions)
+        kinds = (grown.entities, grown.relations, grown.attributes)
+        return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
 
     def _need_documents(self) -> None:
         if self._has_documents:

@@ -186,11 +186,14 @@ class FoundFact:
 class FoundPath:
     """A walk over facts: ``facts[i]`` joins the entities ``names[i]`` and ``names[i + 1]``, in either direction.
 
-    ``entities`` are their ids; no entity comes twice. ``score`` is the mean cosine of the facts with the question.
+    ``entities`` are their ids; no entity comes twice. ``predicates`` are those of the facts; ``forward`` says of each
+    whether the walk goes from its subject to its object. ``score`` is the mean cosine of the facts with the question.
     """
 
     entities: tuple[str, ...]
     names: tuple[str, ...]
+    predicates: tuple[str, ...]
+    forward: tuple[bool, ...]
     facts: tuple[FoundFact, ...]
     score: float
 
@@ -277,7 +280,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reader's answer. ``text`` is None where no language model is configured: the evidence speaks then."""
+    """A reader's answer. ``text`` is None where no language model is configured: the evidence speaks then.
+
+    ``run`` is the id of the ``Run`` node that keeps it in the graph, None if it is not kept.
+    """
 
     question: str
     reader: str
@@ -287,3 +293,4 @@ class Answer:
     trace: tuple[Step, ...]
     usage: Usage
     note: str = ""
+    run: str | None = None

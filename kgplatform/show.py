@@ -19,7 +19,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from kgplatform.build.report import Estimate, IngestReport
     from kgplatform.client import DocumentInfo, GraphSchema, Stats
-    from kgplatform.records import Answer, Citation, SearchResult, SkippedFile
+    from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult, SkippedFile
     from kgplatform.store import Table as Rows
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """``text`` from a document or a model as plain text: no markup of rich's, no codes that steer a terminal."""
     return escape(text.translate(_CONTROL))
 
@@ -164,7 +164,7 @@ def show_ingest(report: IngestReport) -> None:
         _show_contents(out, report)
     _show_costs(out, report)
     for line in report.notes[:_SHOWN]:
-        out.print(_safe(line))
+        out.print(safe(line))
     if len(report.notes) > _SHOWN:
         out.print(f"… and {counted(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
     _show_unfinished(out, report)
@@ -185,12 +185,12 @@ def _chunks(report: IngestReport) -> str:
     if not report.chunks:
         return ""
     now = "all" if report.extracted == report.chunks else f"{report.extracted:,}"
-    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {_safe(report.extractor)}."
+    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {safe(report.extractor)}."
 
 
 def _show_contents(out: Console, report: IngestReport) -> None:
     """What stands in the graph about these documents, read now or before."""
-    schema = f"Schema {_safe(report.schema)} ({report.mode})"
+    schema = f"Schema {safe(report.schema)} ({report.mode})"
     rest = {
         "renamed to its types": report.mapped,
         "marked as outside it": report.off_schema,
@@ -206,15 +206,15 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     twice = f"; {report.duplicates:,} said twice in one chunk" if report.duplicates else ""
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):
-        out.print(f"Malformed and left out: {number:,} × {_safe(kind)}")
+        out.print(f"Malformed and left out: {number:,} × {safe(kind)}")
     if report.expansions:
-        grown = _joined([f"{each.kind} {_safe(each.name)}" for each in report.expansions])
+        grown = _joined([f"{each.kind} {safe(each.name)}" for each in report.expansions])
         out.print(f"The schema has grown in this graph: {grown} (`kgplatform schema` says why).")
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
     for each in skipped[:_SHOWN]:
-        out.print(f"Not ingested: {_safe(each.path)}: {_safe(each.reason)}", soft_wrap=True)
+        out.print(f"Not ingested: {safe(each.path)}: {safe(each.reason)}", soft_wrap=True)
     if len(skipped) > _SHOWN:
         out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
 
@@ -223,7 +223,7 @@ def _show_costs(out: Console, report: IngestReport) -> None:
     for stage, usage in sorted(report.usage.items()):
         cached = f"; {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
         out.print(
-            f"Model, {_safe(stage)}: {counted(usage.calls, 'call')}, {counted(usage.input_tokens, 'token')} in, "
+            f"Model, {safe(stage)}: {counted(usage.calls, 'call')}, {counted(usage.input_tokens, 'token')} in, "
             f"{usage.output_tokens:,} out{cached}."
         )
     total = report.seconds.get("total", 0.0)
@@ -243,12 +243,12 @@ def _throughput(report: IngestReport, seconds: float) -> str:
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
     for each in report.failed[:_SHOWN]:
-        out.print(f"Failed: {_safe(each.name)}: {_safe(each.reason)}", soft_wrap=True)
+        out.print(f"Failed: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
     if report.failed:
         failed = counted(len(report.failed), "chunk")
         out.print(f"{failed} failed. Run the same command again to try once more.")
     if report.stopped:
-        out.print(_safe(report.stopped))
+        out.print(safe(report.stopped))
 
 
 def show_estimate(estimate: Estimate) -> None:
@@ -272,25 +272,46 @@ def show_estimate(estimate: Estimate) -> None:
 
 
 def show_search(result: SearchResult) -> None:
-    """Facts and passages, best first, each with where it stands."""
+    """What led there, then facts and passages, best first, each with where it stands."""
     out = console()
     if not result.passages and not result.facts:
         out.print("Nothing was found.")
         return
+    _show_communities(out, result.communities)
+    _show_paths(out, result.paths)
     if result.facts:
         out.print("[bold]Facts[/bold]")
     for number, fact in enumerate(result.facts, 1):
         place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
-        out.print(f"{number:3}. {_safe(fact.text)}{_safe(place)}")
+        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
     if result.passages:
         out.print("[bold]Passages[/bold]")
     for number, each in enumerate(result.passages, 1):
         page = f", page {each.page}" if each.page is not None else ""
         where = f"{each.title}{page}, characters {each.start}–{each.end}"
-        out.print(f"{number:3}. [bold]{_safe(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
-        out.print(f"     {_safe(_short(each.text))}")
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
+        out.print(f"     {safe(short(each.text))}")
     found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
     out.print(f"{found} in {duration(result.seconds)}")
+
+
+def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
+    if communities:
+        out.print("[bold]Communities[/bold]")
+    for number, each in enumerate(communities, 1):
+        entities = "1 entity" if each.size == 1 else f"{each.size:,} entities"
+        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {entities}")
+        out.print(f"     {safe(short(each.summary))}")
+
+
+def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
+    if paths:
+        out.print("[bold]Paths[/bold]")
+    for number, path in enumerate(paths, 1):
+        words = path.names[0]
+        for predicate, forward, name in zip(path.predicates, path.forward, path.names[1:], strict=True):
+            words += f" —[{predicate}]→ {name}" if forward else f" ←[{predicate}]— {name}"
+        out.print(f"{number:3}. {safe(words)}")
 
 
 def show_answer(answer: Answer) -> None:
@@ -298,13 +319,13 @@ def show_answer(answer: Answer) -> None:
     out = console()
     if answer.text is None:
         show_search(answer.evidence)
-        out.print(_safe(answer.note))
+        out.print(safe(answer.note))
         return
-    out.print(_safe(answer.text))
+    out.print(safe(answer.text))
     for number, citation in enumerate(answer.citations, 1):
-        out.print(f"{_safe(f'[{number}]')} {_safe(_place(citation))}")
+        out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
-        out.print(_safe(answer.note))
+        out.print(safe(answer.note))
 
 
 def _place(citation: Citation) -> str:
@@ -313,7 +334,8 @@ def _place(citation: Citation) -> str:
     return f"{citation.title}{page}, characters {citation.start}–{citation.end}{unsure}"
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """``text`` on one line, cut after a word where it is long."""
     flat = " ".join(text.split())
     return flat if len(flat) <= _QUOTE else flat[:_QUOTE].rsplit(" ", 1)[0] + " …"
 
@@ -359,11 +381,11 @@ def show_schema(found: GraphSchema) -> None:
         out.print()
     for each in found.expansions:
         out.print(
-            f"Added: {each.kind} [bold]{_safe(each.name)}[/bold] (confidence {each.confidence:.2f}, "
-            f"{counted(each.count, 'document')}), as in: {_safe(each.example)}"
+            f"Added: {each.kind} [bold]{safe(each.name)}[/bold] (confidence {each.confidence:.2f}, "
+            f"{counted(each.count, 'document')}), as in: {safe(each.example)}"
         )
     grown = counted(len(found.expansions), "type")
-    out.print(f"Schema {_safe(schema.name)}; {grown} added to it in this graph.")
+    out.print(f"Schema {safe(schema.name)}; {grown} added to it in this graph.")
 
 
 def show_settings(rows: Sequence[tuple[str, str, str, str]]) -> None:
@@ -374,9 +396,9 @@ def show_settings(rows: Sequence[tuple[str, str, str, str]]) -> None:
 def _table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     table = Table(show_edge=False, pad_edge=False)
     for column in columns:
-        table.add_column(_safe(column), overflow="fold", justify="right" if column in _NUMBERS else "left")
+        table.add_column(safe(column), overflow="fold", justify="right" if column in _NUMBERS else "left")
     for row in rows:
-        table.add_row(*(_safe(cell) for cell in row))
+        table.add_row(*(safe(cell) for cell in row))
     out.print(table)
 
 

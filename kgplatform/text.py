@@ -39,6 +39,20 @@ def title_key(title: str) -> str:
     return normalise_name(_ASIDE.sub("", title)) or normalise_name(title)
 
 
+def type_key(name: str) -> str:
+    """The identity of a type's name: ``directed by``, ``directed_by``, ``Directed-By`` and ``directedBy`` are one.
+
+    Letters, digits and marks count, case and all else do not.
+    """
+    letters = "".join(filter(in_word, unicodedata.normalize("NFKC", name)))
+    return unicodedata.normalize("NFKC", letters.casefold())
+
+
+def in_word(letter: str) -> bool:
+    """Whether a character belongs to a word: a letter, a digit, or a mark on one."""
+    return letter.isalnum() or unicodedata.category(letter).startswith("M")
+
+
 def node_id(*parts: object) -> str:
     """The id of the node that ``parts`` identify: 128 bits of SHA-256, in hexadecimal."""
     joined = "\x1f".join("" if part is None else str(part) for part in parts)

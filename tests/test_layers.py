@@ -48,16 +48,36 @@ build.extract.model build.extract.local build.extract.recorded
 build.bound build.rows build.report build.resolve build.remove build.plan
 build.settle build.write build.estimate
 build.tree.entity_graph
+build.tree.perception build.tree.neighbours
+build.tree.multiplex build.tree.paper build.tree.small
+build.tree.measures
+build.tree.methods
+build.tree.nest
+build.tree.signature build.tree.words build.tree.report build.tree.communities build.tree.read
+build.tree.names build.tree.changes
+build.tree.write
+build.tree.build_tree
 build.pipeline
 
 retrieve.found retrieve.fuse retrieve.question
-retrieve.routes retrieve.lookup
+retrieve.paths retrieve.communities
+retrieve.routes retrieve.lookup retrieve.types retrieve.merge
 retrieve.everything
 retrieve.search
+retrieve.evidence
 
-readers.retrieve
+readers.calls
+readers.answering
+readers.sub_questions readers.memory
+readers.fill_in readers.reflect
+readers.retrieve readers.youtu
+readers.choose
+pasteable
+keep
 client
 show
+show_trace
+show_tree
 cli
 """
 """A module imports only from lines above its own."""

@@ -1,5 +1,5 @@
-// Take away the mentions in these chunks, then the entities and key elements that nothing mentions any more; those
-// that stay are looked at again, since an alias or a name may have gone.
+// Take away the mentions in these chunks, then the entities and key elements that nothing mentions any more, and the
+// keywords that they were; those that stay are looked at again, since an alias or a name may have gone.
 // mode: write
 // param $chunks: list<string>: chunk ids
 UNWIND $chunks AS id
@@ -9,4 +9,5 @@ WITH DISTINCT k
 SET k:Pending
 WITH k
 WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
-DETACH DELETE k
+OPTIONAL MATCH (k)-[:REPRESENTED_BY]->(keyword:Keyword)
+DETACH DELETE keyword, k

@@ -2,7 +2,7 @@
 // mode: write
 // param $limit: int: how many nodes at most
 // returns: nodes
-MATCH (n:Chunk|Fact|Entity)
+MATCH (n:Chunk|Fact|Entity|Community)
 WHERE n.embedding IS NOT NULL
 WITH n LIMIT $limit
 REMOVE n.embedding

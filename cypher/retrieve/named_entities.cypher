@@ -1,8 +1,8 @@
-// Entities that the question names.
+// Entities that the question names, and how many passages mention each.
 // mode: read
 // param $names: list<string>: normalised names, the runs of words of the question
-// returns: id, key
+// returns: id, key, passages
 MATCH (e:Entity)
 WHERE e.key IN $names
-RETURN e.id AS id, e.key AS key
+RETURN e.id AS id, e.key AS key, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS passages
 ORDER BY id

@@ -17,6 +17,7 @@ def removals(chunks: Sequence[str], documents: Sequence[str] = ()) -> list[State
         statements += [
             ("build/remove_facts", {"chunks": list(chunks)}),
             ("build/remove_mentions", {"chunks": list(chunks)}),
+            ("build/remove_communities", {}),
             ("build/remove_chunks", {"chunks": list(chunks)}),
         ]
     if documents:

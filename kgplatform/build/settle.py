@@ -59,11 +59,12 @@ def check_embedder(state: Row, embedder: Embedder) -> None:
 
 def define_graph(store: Store, embedder: Embedder) -> None:
     """Constraints, the indexes that writing needs, and which model embeds; other indexes are filled at the end."""
-    _define_keys(store)
+    define_keys(store)
     _record_embedder(store, embedder, reembedding=False)
 
 
-def _define_keys(store: Store) -> None:
+def define_keys(store: Store) -> None:
+    """Constraints, and the indexes that writing needs."""
     for name in query_names("schema"):
         if name.startswith(("schema/constraint", "schema/index")):
             store.define(name)
@@ -91,6 +92,15 @@ def settle(store: Store, embedder: Embedder, threshold: float, progress: Progres
     clock.time("vectors", lambda: _embed(store, embedder, "facts", clock, progress))
     clock.time("likenesses", lambda: _settle_likenesses(store, pending, threshold, progress))
     clock.time("indexes", lambda: _define_indexes(store, embedder.dimension))
+    return clock.seconds
+
+
+def settle_communities(store: Store, embedder: Embedder, progress: Progress) -> dict[str, float]:
+    """Embed the communities whose vectors are due, and bring their index online. Returns the seconds of each stage."""
+    clock = _Clock()
+    clock.time("vectors", lambda: _embed(store, embedder, "communities", clock, progress))
+    clock.time("indexes", lambda: _define_vector_index(store, "community", embedder.dimension))
+    clock.time("indexes", lambda: store.define("schema/await_indexes", seconds=_INDEX_SECONDS))
     return clock.seconds
 
 
@@ -184,22 +194,29 @@ def _join_like_entities(store: Store, entities: list[str], threshold: float) -> 
 
 def _define_indexes(store: Store, dimension: int) -> None:
     for kind in ("chunk", "fact", "entity"):
-        config = {**_VECTOR_INDEX, **({} if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}
-        store.define(f"schema/vector_{kind}", options={"indexConfig": config})
+        _define_vector_index(store, kind, dimension)
         if kind != "fact":
             store.define(f"schema/fulltext_{kind}")
     store.define("schema/await_indexes", seconds=_INDEX_SECONDS)
+
+
+def _define_vector_index(store: Store, kind: str, dimension: int) -> None:
+    config = {**_VECTOR_INDEX, **({} if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}
+    store.define(f"schema/vector_{kind}", options={"indexConfig": config})
 
 
 def reembed(store: Store, embedder: Embedder, threshold: float, progress: Progress) -> dict[str, float]:
     """Embed the whole graph again with ``embedder``: every vector, likeness and vector index."""
     # First of all, so that vectors of two models are never taken for those of one, whenever this is interrupted.
     _record_embedder(store, embedder, reembedding=True)
-    _define_keys(store)
-    for kind in ("chunk", "fact", "entity"):
+    define_keys(store)
+    for kind in ("chunk", "fact", "entity", "community"):
         store.define(f"schema/drop_vector_{kind}")
     while store.write(("build/unembed", {"limit": 10 * _BATCH}))[0][0]["nodes"]:
         pass
     seconds = settle(store, embedder, threshold, progress)
+    if "treeState" in graph_state(store):
+        of_communities = settle_communities(store, embedder, progress)
+        seconds = {stage: spent + of_communities.get(stage, 0.0) for stage, spent in seconds.items()}
     _record_embedder(store, embedder, reembedding=False)
     return seconds

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from kgplatform.text import in_word, type_key
+
 RELATED_TO = "RELATED_TO"
 """The relationship type of triples whose predicate no schema names. A schema may define it too."""
 
@@ -32,9 +34,9 @@ def words_of(name: str) -> list[str]:
     words: list[str] = []
     text = unicodedata.normalize("NFKC", name)
     for place, letter in enumerate(text):
-        if not _in_word(letter):
+        if not in_word(letter):
             continue
-        if place == 0 or not _in_word(text[place - 1]) or _steps(text, place):
+        if place == 0 or not in_word(text[place - 1]) or _steps(text, place):
             words.append("")
         words[-1] += letter
     return words
@@ -42,7 +44,7 @@ def words_of(name: str) -> list[str]:
 
 def match_key(name: str) -> str:
     """Equal for names that mean one type."""
-    return unicodedata.normalize("NFKC", "".join(words_of(name)).casefold())
+    return type_key(name)
 
 
 def label_for(name: str) -> str:
@@ -78,10 +80,6 @@ def reserved_label(name: str) -> str | None:
 def reserved_relationship(name: str) -> str | None:
     """The platform's own relationship type that a relation of this name would take, or None."""
     return _RESERVED_RELATIONSHIPS.get(match_key(name))
-
-
-def _in_word(letter: str) -> bool:
-    return letter.isalnum() or unicodedata.category(letter).startswith("M")
 
 
 def _steps(text: str, place: int) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from kgplatform.retrieve.found import Found, at_once, best
+from kgplatform.retrieve.communities import NOWHERE, Near, communities_near
+from kgplatform.retrieve.found import Found, Path, at_once, best, facts_found
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
-from kgplatform.retrieve.question import Question, is_name, longest_names
-from kgplatform.retrieve.routes import Path, facts_found, passage_rows, passages_found, walk
+from kgplatform.retrieve.paths import path_found, walk
+from kgplatform.retrieve.question import Question, is_name, longest_names, stands_alone
+from kgplatform.retrieve.routes import passage_rows, passages_found
 from kgplatform.store import Row, Store
 
 FACT_SEEDS = 50
@@ -19,43 +23,81 @@ MENTION_CAP = 20
 """Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
 NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
+RARE_PASSAGES = 5
+"""An entity that the question names is a seed by itself if no more passages mention it (study: 3 and 5 are alike)."""
 PATH_DEPTH = 2
 """Hops of the paths that join the fusion; the walk over the neighbourhood does the rest."""
 PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names."""
 
 
-def all_routes(store: Store, question: Question, top_k: int) -> Found:
-    """Scores by the tempered personalised PageRank (RETRIEVAL.md), for everything that any route found."""
-    passages, facts, entities, named = at_once(
-        partial(passage_rows, store, question, PASSAGE_SEEDS),
-        partial(store.read, "retrieve/triple", k=FACT_SEEDS, vector=question.vector),
-        partial(_named_entities, store, question),
+def all_routes(store: Store, question: Question, without: Collection[str] = ()) -> Found:
+    """Scores by the tempered personalised PageRank (RETRIEVAL.md), for everything that any route found.
+
+    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
+    """
+    passages, facts, entities, named, near = at_once(
+        partial(_unless, "passage" in without, [], passage_rows, store, question, PASSAGE_SEEDS),
+        partial(_unless, "triple" in without, [], store.read, "retrieve/triple", k=FACT_SEEDS, vector=question.vector),
+        partial(_unless, "entity" in without, [], _named_entities, store, question),
         partial(_named_documents, store, question),
+        partial(_unless, "community" in without, NOWHERE, communities_near, store, question),
     )
-    elements = sorted({each for row in facts for each in row["elements"]})
-    starts = sorted({*entities, *(each for row in facts[:PATH_FACTS] for each in row["elements"])})
-    nearest = passages_found(passages)
-    seed_passages = sorted({*best(nearest.passages, PASSAGE_SEEDS), *(row["id"] for row in named)})
+    seeds = _Seeds(passages, facts, named, _without_document(question, entities, named), near)
+    starts = sorted(
+        {*(row["id"] for row in entities), *(each for row in facts[:PATH_FACTS] for each in row["elements"])}
+    )
     (around, total), paths = at_once(
-        partial(_around, store, elements, seed_passages),
-        partial(walk, store, question, starts, PATH_DEPTH),
+        partial(_around, store, seeds),
+        partial(_unless, "path" in without, [], walk, store, question, starts, PATH_DEPTH),
     )
-    seeds = [{**row, "seed": True} for row in facts]
-    graph = _neighbourhood(passages, [*seeds, *_path_facts(paths, facts)], named, around, total)
+    graph = _neighbourhood(seeds, paths, around, total)
     scores = fuse(graph)
     found = Found(
         dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True)),
         dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True)),
     )
-    _name_routes(found, (nearest, facts_found(facts, "triple")), around, paths)
+    parts = (seeds.nearest, facts_found(facts, "triple"), path_found(paths), facts_found(near.facts, "community"))
+    _name_routes(found, parts, [] if "entity" in without else around)
     return found
 
 
-def _named_entities(store: Store, question: Question) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Seeds:
+    """What the routes found: rows of passages, facts, passages of named documents; ids of rare named entities."""
+
+    passages: list[Row]
+    facts: list[Row]
+    named: list[Row]
+    entities: list[str]
+    near: Near
+
+    @property
+    def nearest(self) -> Found:
+        return passages_found(self.passages)
+
+
+def _unless(left_out: bool, nothing: Any, work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    return nothing if left_out else work(*given, **named)
+
+
+def _named_entities(store: Store, question: Question) -> list[Row]:
     rows = store.read("retrieve/named_entities", names=list(question.names))
     longest = longest_names(question.text, (row["key"] for row in rows))
-    return [row["id"] for row in rows if row["key"] in longest]
+    return [row for row in rows if row["key"] in longest]
+
+
+def _without_document(question: Question, entities: list[Row], named: list[Row]) -> list[str]:
+    """Entities that few passages mention and that no document is called as: those passages stand for one."""
+    titles = {row["key"] for row in named}
+    return [
+        row["id"]
+        for row in entities
+        if row["passages"] <= RARE_PASSAGES
+        and row["key"] not in titles
+        and is_name(row["key"], question.text)
+        and stands_alone(row["key"], question.text)
+    ]
 
 
 def _named_documents(store: Store, question: Question) -> list[Row]:
@@ -64,27 +106,28 @@ def _named_documents(store: Store, question: Question) -> list[Row]:
     return [row for row in rows if row["key"] in longest and is_name(row["key"], question.text)]
 
 
-def _around(store: Store, elements: list[str], passages: list[str]) -> tuple[list[Row], int]:
+def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
     """The elements around the seeds, one row each, and the number of passages in the graph."""
-    found = store.read("retrieve/neighbourhood", elements=elements, passages=passages, cap=MENTION_CAP)
+    elements = {*(each for row in seeds.facts for each in row["elements"]), *seeds.entities}
+    passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *(row["id"] for row in seeds.named)}
+    found = store.read("retrieve/neighbourhood", elements=sorted(elements), passages=sorted(passages), cap=MENTION_CAP)
     if not found:
         return [], 0
     names = ("id", "total", "passages", "relations", "sameAs")
     return [dict(zip(names, each, strict=True)) for each in found[0]["elements"]], found[0]["chunks"]
 
 
-def _neighbourhood(
-    passages: list[Row], facts: list[Row], named: list[Row], around: list[Row], total: int
-) -> Neighbourhood:
-    cosine = {row["id"]: row["cosine"] for row in (*named, *passages)}
-    bm25 = {row["id"]: row["bm25"] for row in passages}
-    documents = {each: number for number, each in enumerate(sorted({row["document"] for row in named}))}
-    named_as = {row["id"]: documents[row["document"]] for row in named}
+def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: int) -> Neighbourhood:
+    cosine = {row["id"]: row["cosine"] for row in (*seeds.named, *seeds.passages)}
+    bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
+    documents = {each: number for number, each in enumerate(sorted({row["document"] for row in seeds.named}))}
+    named_as = {row["id"]: documents[row["document"]] for row in seeds.named}
     passage_ids = sorted({*cosine, *(each for row in around for each in row["passages"])})
     entity_ids = [row["id"] for row in sorted(around, key=lambda row: row["id"])]
     passage_at = {each: position for position, each in enumerate(passage_ids)}
     entity_at = {each: position for position, each in enumerate(entity_ids)}
     totals = {row["id"]: row["total"] for row in around}
+    facts = _facts(seeds, paths)
     return Neighbourhood(
         passage_ids=passage_ids,
         passage_cosine=np.array([cosine.get(each, np.nan) for each in passage_ids], np.float64),
@@ -92,6 +135,7 @@ def _neighbourhood(
         passage_named=np.array([named_as.get(each, -1) for each in passage_ids], np.int64),
         entity_ids=entity_ids,
         entity_passages=np.array([totals[each] for each in entity_ids], np.int64),
+        entity_named=np.array([each in seeds.entities for each in entity_ids], np.bool_),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
         fact_seed=np.array([row["seed"] for row in facts], np.bool_),
@@ -108,15 +152,20 @@ def _neighbourhood(
     )
 
 
-def _path_facts(paths: list[Path], seeds: list[Row]) -> list[Row]:
-    """Facts along the paths that are no seeds."""
+def _facts(seeds: _Seeds, paths: list[Path]) -> list[Row]:
+    """The seeds, then facts that paths and communities lead to, which are none: they get a score alone.
+
+    A restart share on the entities of near communities costs recall however it is weighted: docs/retrieval.md.
+    """
     rows: dict[str, Row] = {}
     for path in paths:
         ends = zip(path.entities, path.entities[1:], strict=False)
-        for fact, cosine, elements in zip(path.facts, path.cosines, ends, strict=True):
-            rows[fact] = {"id": fact, "cosine": cosine, "elements": list(elements), "seed": False}
-    known = {row["id"] for row in seeds}
-    return [rows[each] for each in sorted(rows) if each not in known]
+        for hop, elements in zip(path.hops, ends, strict=True):
+            rows[hop.fact] = {"id": hop.fact, "cosine": hop.cosine, "elements": list(elements)}
+    rows |= {row["id"]: row for row in seeds.near.facts}
+    known = {row["id"] for row in seeds.facts}
+    others = [{**rows[each], "seed": False} for each in sorted(rows) if each not in known]
+    return [{**row, "seed": True} for row in seeds.facts] + others
 
 
 def _between(around: list[Row], kind: str, entity_at: dict[str, int]) -> Indices:
@@ -127,19 +176,15 @@ def _edges(pairs: Iterable[tuple[int, int]]) -> Indices:
     return np.array(list(pairs), np.int64).reshape(-1, 2)
 
 
-def _name_routes(found: Found, parts: Iterable[Found], around: list[Row], paths: list[Path]) -> None:
+def _name_routes(found: Found, parts: Iterable[Found], around: list[Row]) -> None:
     """Say which routes found what. Passages that only the walk reached came by the entities that they mention."""
     for part in parts:
-        for each, routes in part.passage_routes.items():
-            found.passage_routes.setdefault(each, set()).update(routes)
-        for each, routes in part.fact_routes.items():
-            found.fact_routes.setdefault(each, set()).update(routes)
+        for mine, theirs, scores in (
+            (found.passage_routes, part.passage_routes, found.passages),
+            (found.fact_routes, part.fact_routes, found.facts),
+        ):
+            for each in theirs.keys() & scores.keys():
+                mine.setdefault(each, set()).update(theirs[each])
     for row in around:
         for each in row["passages"]:
             found.passage_routes.setdefault(each, set()).add("entity")
-    for path in paths:
-        for fact, chunks in zip(path.facts, path.chunks, strict=True):
-            found.fact_routes.setdefault(fact, set()).add("path")
-            for each in chunks:
-                if each in found.passages:
-                    found.passage_routes.setdefault(each, set()).add("path")

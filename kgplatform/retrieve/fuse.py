@@ -26,11 +26,12 @@ PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages (RETRIEVAL.md, step 3
 FACT_TEMPERATURE = 0.03  # of the softmax over facts (study: 0.02 to 0.03)
 FACT_SHARE = 0.25  # of the restart at most, on the entities of seed facts (study: 0.15 to 0.35)
 NAMED_SHARE = 0.25  # of the restart, on passages of documents that the question names (study: 0.1 to 0.3)
+RARE_NAME_SHARE = 0.4  # of the whole restart, on rare entities that the question names (study: 0.3 to 0.5)
 HUB_EXPONENT = 0.5  # a fact's entity gets 1 / (passages that mention it) ** this (RETRIEVAL.md, step 2)
 DAMPING = 0.7  # share of the mass that walks on at each step (study: 0.6 to 0.8)
 ITERATIONS = 15  # power iterations (RETRIEVAL.md, step 4; the order is settled after 8)
 LOWEST_SHARE = 1e-7  # of the highest PageRank: what is below scores as this (study: 1e-4 to 1e-7 are alike)
-SIMILARITY_WEIGHT = 0.2  # of the scaled similarity beside the scaled log PageRank (study: 0.1 to 0.3)
+SIMILARITY_WEIGHT = 0.15  # of the scaled similarity beside the scaled log PageRank (study: 0.1 to 0.2)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -44,7 +45,8 @@ class Neighbourhood:
     Passages (P): ``passage_cosine`` with the question, NaN where it was not computed (a passage that only the walk
     can reach); ``passage_bm25`` is the full-text index's score, 0 where it did not return the passage;
     ``passage_named`` numbers the document of the passage (any numbers) if the question names that document, else -1.
-    Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it.
+    Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it; ``entity_named`` if the
+    question names it, few passages mention it, and no document is called as it is.
     Facts (F): ``fact_cosine`` with the question; those that are no ``fact_seed`` get no restart mass, only a score.
     Edges, one row each, in any order: ``fact_entities`` (fact, entity) for every subject, object and key element;
     ``mentions`` (passage, entity); ``relations`` and ``same_as`` (entity, entity), undirected. Each has the shape
@@ -57,6 +59,7 @@ class Neighbourhood:
     passage_named: Indices
     entity_ids: Sequence[str]
     entity_passages: Indices
+    entity_named: Flags
     fact_ids: Sequence[str]
     fact_cosine: Floats
     fact_seed: Flags
@@ -127,7 +130,18 @@ def restart_vector(graph: Neighbourhood, similarity: Floats, fact_weight: Floats
     if missing and parts[0][1].any():
         restart = restart + missing * parts[0][1]
     total = restart.sum()
-    return restart / total if total > 0 else restart
+    restart = _with_rare_names(graph, restart / total if total > 0 else restart)
+    return restart / restart.sum() if restart.any() else restart
+
+
+def _with_rare_names(graph: Neighbourhood, restart: Floats) -> Floats:
+    """``restart`` with a share for rare entities that the question names, if there are any; the rarest get most."""
+    weights = graph.entity_named / np.maximum(graph.entity_passages, 1)
+    if not weights.any():
+        return restart
+    restart = (1 - RARE_NAME_SHARE) * restart
+    restart[len(graph.passage_ids) :] += RARE_NAME_SHARE * weights / weights.sum()
+    return restart
 
 
 def fact_share_of(graph: Neighbourhood) -> float:
@@ -174,7 +188,8 @@ def _on_entities(graph: Neighbourhood, fact_weight: Floats) -> Floats:
         return part
     share = fact_weight[facts] / np.bincount(facts, minlength=len(fact_weight))[facts]
     mass = _sums(entities, share, len(graph.entity_ids)) / np.maximum(graph.entity_passages, 1) ** HUB_EXPONENT
-    part[len(graph.passage_ids) :] = mass / mass.sum()
+    if mass.any():
+        part[len(graph.passage_ids) :] = mass / mass.sum()
     return part
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kgplatform.records import Citation, FoundFact, Passage
-from kgplatform.retrieve.found import Found, at_once, best
-from kgplatform.store import Store
+from kgplatform.records import Citation, FoundFact, FoundPath, Passage
+from kgplatform.retrieve.found import Found, Path, at_once, best
+from kgplatform.store import Row, Store
 
 CITATIONS = 20
 """Most places that are named for one fact."""
 
 
-def look_up(store: Store, found: Found, top_k: int) -> tuple[tuple[Passage, ...], tuple[FoundFact, ...]]:
-    """The ``top_k`` best passages and facts of ``found``, best first, with their citations."""
-    passages, facts = at_once(lambda: _passages(store, found, top_k), lambda: _facts(store, found, top_k))
-    return passages, facts
+def look_up(
+    store: Store, found: Found, top_k: int
+) -> tuple[tuple[Passage, ...], tuple[FoundFact, ...], tuple[FoundPath, ...]]:
+    """The ``top_k`` best passages, facts and paths of ``found``, best first, with their citations."""
+    passages, (facts, paths) = at_once(
+        lambda: _passages(store, found, top_k), lambda: _facts_and_paths(store, found, top_k)
+    )
+    return passages, facts, paths
 
 
 def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, Passage]:
@@ -34,19 +38,29 @@ def _passages(store: Store, found: Found, top_k: int) -> tuple[Passage, ...]:
     )
 
 
-def _facts(store: Store, found: Found, top_k: int) -> tuple[FoundFact, ...]:
-    ids = best(found.facts, top_k)
-    rows = {row["id"]: row for row in store.read("retrieve/fact_details", ids=ids, places=CITATIONS)}
-    return tuple(
-        FoundFact(
-            id=each,
-            text=rows[each]["text"],
-            score=round(found.facts[each], 6),
-            routes=_sorted(found.fact_routes, each),
-            citations=tuple(Citation(**place) for place in rows[each]["places"]),
-        )
-        for each in ids
-        if each in rows
+def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[FoundFact, ...], tuple[FoundPath, ...]]:
+    ids, paths = best(found.facts, top_k), found.paths[:top_k]
+    scores = {hop.fact: hop.cosine for path in paths for hop in path.hops} | found.facts
+    wanted = list(dict.fromkeys((*ids, *(fact for path in paths for fact in path.facts))))
+    rows = store.read("retrieve/fact_details", ids=wanted, places=CITATIONS)
+    facts = {row["id"]: _fact(row, scores[row["id"]], _sorted(found.fact_routes, row["id"])) for row in rows}
+    whole = (path for path in paths if all(fact in facts for fact in path.facts))
+    return tuple(facts[each] for each in ids if each in facts), tuple(_path(each, facts) for each in whole)
+
+
+def _fact(row: Row, score: float, routes: tuple[str, ...]) -> FoundFact:
+    citations = tuple(Citation(**place) for place in row["places"])
+    return FoundFact(id=row["id"], text=row["text"], score=round(score, 6), routes=routes, citations=citations)
+
+
+def _path(path: Path, facts: dict[str, FoundFact]) -> FoundPath:
+    return FoundPath(
+        entities=path.entities,
+        names=(path.start_name, *(hop.next_name for hop in path.hops)),
+        predicates=tuple(hop.predicate for hop in path.hops),
+        forward=tuple(hop.forward for hop in path.hops),
+        facts=tuple(facts[each] for each in path.facts),
+        score=round(path.score, 6),
     )
 
 

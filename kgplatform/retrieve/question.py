@@ -14,6 +14,8 @@ _WORD = re.compile(r"\w+")
 _LONGEST_NAME = 8
 """Words of a name that a question is searched for."""
 _MOST_WORDS = 200
+_DIGITS = 6
+"""Of each number of the vector: finer than the stored vectors are (0.00002), and short enough for a trace to print."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ def make_question(text: str, embedder: Embedder) -> Question:
     text = tidy(text)
     if not _WORD.search(text):
         raise InputError("The question is empty. Ask it in words.")
-    vector: list[float] = embedder.embed([text])[0].tolist()
+    vector = [round(number, _DIGITS) for number in embedder.embed([text])[0].tolist()]
     return Question(text, vector, full_text_words(text), names_in(text))
 
 
@@ -57,6 +59,11 @@ def is_name(name: str, text: str) -> bool:
     if " " in name or not name.isascii():
         return True
     return any(word != word.lower() and normalise_name(word) == name for word in _WORD.findall(text))
+
+
+def stands_alone(name: str, text: str) -> bool:
+    """Whether ``name`` stands in ``text`` other than inside a hyphenated word: "Tai Chi", but not in "Tai Chi-tao"."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", normalise_name(text)) is not None
 
 
 def longest_names(text: str, names: Iterable[str]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,8 +12,12 @@ from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, Passage
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.merge import round_robin
 
 CUTS = (2, 5, 10)
+PARTS_WANTED = (93, 97)
+"""R@5 and R@10 where each part of a question is searched, with the answers to the parts before it filled in."""
 SINGLE_ROUTES = ("passage", "triple", "entity", "path")
 _ROW = ("", "R@2", "R@5", "R@10", "questions")
 
@@ -21,7 +26,9 @@ def test_recall(section: Callable[[str, str], Section], graphs: Graphs, data: Da
     found = section("recall", "Recall: supporting passages among the first 2, 5 and 10")
     musique, hotpotqa = data.musique_questions(), data.hotpotqa_questions()
     _measure(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, (78, 82))
+    _with_tree(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, _parts(data))
     _measure(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa, (86, 95))
+    _with_tree(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa)
     graphs.stop(graphs.hotpotqa().home)
     _measure(found, graphs, "MuSiQue, local extractor", graphs.musique_by_rules(), musique)
     graphs.stop(graphs.musique_by_rules().home)
@@ -47,6 +54,47 @@ def _measure(
     found.add(f"{title}: peak memory of the Python process", peak, "MB", at_most=MEMORY_LIMIT)
     shown = [(name, *(f"{share:.1f}" for share in row), str(len(questions))) for name, row in rows.items()]
     found.tables.append(Table(title, ("route", *_ROW[1:]), shown))
+
+
+def _with_tree(
+    found: Section,
+    graphs: Graphs,
+    title: str,
+    built: Built,
+    questions: Sequence[Question],
+    parts: Sequence[Sequence[str]] = (),
+) -> None:
+    """Build the tree, and compare; with ``parts``, search each part of a question too, and merge what is found."""
+    with graphs.open(built.home) as graph:
+        before = _by_route(graph, questions, "all")
+        report = graph.build_tree()
+        after = _by_route(graph, questions, "all")
+        rows = {"all, without the tree": before, "all": after, "community": _by_route(graph, questions, "community")}
+        if parts:
+            rows["all, by parts"] = by_parts = _by_parts(graph, questions, parts)
+    for at, cut in enumerate(CUTS[1:], start=1):
+        found.add(f"{title}: R@{cut} with the tree, less R@{cut} without", after[at] - before[at], "%", at_least=0)
+        if parts:
+            found.add(f"{title}: R@{cut} by parts", by_parts[at], "%", at_least=PARTS_WANTED[at - 1])
+    shown = [(name, *(f"{share:.1f}" for share in row), str(len(questions))) for name, row in rows.items()]
+    tree = f"{report.communities:,} communities by the method {report.method}"
+    found.tables.append(Table(f"{title}, with the knowledge tree: {tree}", ("route", *_ROW[1:]), shown))
+
+
+def _by_parts(graph: KnowledgeGraph, questions: Sequence[Question], parts: Sequence[Sequence[str]]) -> list[float]:
+    evidence, most = Evidence(graph.store, graph.embedder), max(CUTS)
+    merged = (round_robin([evidence.search(part, top_k=most).result for part in each], most) for each in parts)
+    return recall(questions, (each.passages for each in merged), CUTS)
+
+
+def _parts(data: Data) -> list[list[str]]:
+    """The parts of each MuSiQue question, as people took it apart; ``#1`` stands for the answer to the first part."""
+    return [_filled_in(each["question_decomposition"]) for each in data.read("musique/questions.json")]
+
+
+def _filled_in(parts: Sequence[dict[str, Any]]) -> list[str]:
+    answers = [each["answer"] for each in parts]
+    return [re.sub(r"#(\d+)", lambda mark: answers[int(mark[1]) - 1], each["question"]) for each in parts]
 
 
 def _by_route(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[float]:

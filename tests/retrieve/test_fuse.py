@@ -21,6 +21,7 @@ def neighbourhood(
     bm25: list[float] | None = None,
     named: list[int] | None = None,
     entity_passages: list[int] | None = None,
+    entity_named: list[bool] | None = None,
     fact_cosine: list[float] | None = None,
     fact_entities: np.ndarray | None = None,
     mentions: np.ndarray | None = None,
@@ -36,6 +37,7 @@ def neighbourhood(
         passage_named=np.array(named or [-1] * len(cosine), dtype=np.int64),
         entity_ids=[f"e{position}" for position in range(len(entities))],
         entity_passages=np.array(entities, dtype=np.int64),
+        entity_named=np.array(entity_named or [False] * len(entities), dtype=np.bool_),
         fact_ids=[f"f{position}" for position in range(len(facts))],
         fact_cosine=np.array(facts, dtype=np.float64),
         fact_seed=np.ones(len(facts), dtype=np.bool_),
@@ -233,3 +235,32 @@ def test_scores_are_between_zero_and_one(seed: int) -> None:
     assert scores.passages.min() >= 0
     assert scores.passages.max() <= 1
     assert np.isfinite(scores.facts).all()
+
+
+# ---------------------------------------------------------------------------------------------- rare named entities
+
+
+def test_a_rare_entity_that_the_question_names_leads_to_its_passage() -> None:
+    graph = neighbourhood([0.8, 0.3, 0.3], entity_passages=[1], entity_named=[True], mentions=pairs((2, 0)))
+    assert best_first(fuse(graph).passages, graph.passage_ids) == [0, 2, 1]
+    restart = restart_vector(graph, scoring.passage_similarity(graph), np.zeros(0))
+    assert restart.sum() == pytest.approx(1)
+    assert restart[3] == pytest.approx(scoring.RARE_NAME_SHARE)
+
+
+def test_the_rarer_of_two_named_entities_gets_more() -> None:
+    graph = neighbourhood([0.8], entity_passages=[1, 4], entity_named=[True, True], mentions=pairs((0, 0), (0, 1)))
+    restart = restart_vector(graph, scoring.passage_similarity(graph), np.zeros(0))
+    assert restart[1] == pytest.approx(4 * restart[2])
+
+
+def test_a_named_entity_is_a_seed_where_nothing_else_is() -> None:
+    graph = neighbourhood([np.nan], entity_passages=[1], entity_named=[True], mentions=pairs((0, 0)))
+    assert restart_vector(graph, scoring.passage_similarity(graph), np.zeros(0)) == pytest.approx([0, 1])
+
+
+def test_facts_that_are_no_seeds_move_nothing() -> None:
+    graph = neighbourhood([0.8, 0.3], entity_passages=[1], fact_cosine=[0.9], fact_entities=pairs((0, 0)))
+    others = replace(graph, fact_seed=np.zeros(1, dtype=np.bool_))
+    assert restart_vector(others, scoring.passage_similarity(others), np.zeros(1))[2] == 0
+    assert np.isfinite(fuse(others).passages).all()

@@ -1,0 +1,10 @@
+// One community: its keywords and its members
+// The largest community that has members of its own: its keywords, and the 25 members that belong to it most.
+MATCH (c:Community)
+WHERE EXISTS { (:Entity)-[:MEMBER_OF]->(c) }
+ORDER BY c.size DESC, c.id
+LIMIT 1
+MATCH member = (e:Entity)-[belongs:MEMBER_OF]->(c)
+ORDER BY belongs.score DESC, e.id
+LIMIT 25
+RETURN member, [keyword = (c)<-[:KEYWORD_OF]-(:Keyword)<-[:REPRESENTED_BY]-(:Entity) | keyword] AS keywords

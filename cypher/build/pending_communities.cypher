@@ -1,0 +1,5 @@
+// Communities that have no vector of their present name and summary yet.
+// mode: read
+// returns: id, text
+MATCH (c:Community:Pending)
+RETURN c.id AS id, c.name + '\n' + c.summary AS text

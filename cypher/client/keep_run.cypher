@@ -1,0 +1,8 @@
+// Keep what a reader was asked and what it answered.
+// mode: write
+// param $rows: list<map>: id, name, question, reader, answer, note, seconds, calls, inputTokens, outputTokens
+UNWIND $rows AS row
+CREATE (r:Run {id: row.id})
+SET r.name = row.name, r.question = row.question, r.reader = row.reader, r.answer = row.answer, r.note = row.note,
+    r.at = datetime(), r.seconds = row.seconds, r.calls = row.calls, r.inputTokens = row.inputTokens,
+    r.outputTokens = row.outputTokens

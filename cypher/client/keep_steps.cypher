@@ -1,0 +1,13 @@
+// Keep the steps of a run, in order: each after the one before it.
+// mode: write
+// param $run: string: the run's id
+// param $rows: list<map>: id, before, index, name, detail, prompt, reply, seconds, calls, inputTokens, outputTokens, statements
+MATCH (r:Run {id: $run})
+UNWIND $rows AS row
+CREATE (r)-[:HAS_STEP]->(s:Step {id: row.id})
+SET s.index = row.index, s.name = row.name, s.detail = row.detail, s.prompt = row.prompt, s.reply = row.reply,
+    s.seconds = row.seconds, s.calls = row.calls, s.inputTokens = row.inputTokens, s.outputTokens = row.outputTokens,
+    s.statements = row.statements
+WITH s, row
+MATCH (before:Step {id: row.before})
+CREATE (before)-[:NEXT_STEP]->(s)

@@ -1,0 +1,24 @@
+// One hop of a path: the neighbours of entities, each by the fact that is nearest to the question by meaning.
+// mode: read
+// param $entities: list<string>: entity ids
+// param $k: int: how many neighbours of an entity
+// param $hub: int: of an entity with more facts, only this many are looked at
+// param $vector: list<float>: the question's vector
+// returns: entity, name, next, nextName, id, cosine, predicate, forward, chunks
+UNWIND $entities AS entity
+MATCH (e:Entity {id: entity})
+CALL (e) {
+  MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
+  WHERE next <> e AND f.embedding IS NOT NULL
+  WITH f, next, type(end) = 'OBJECT' AS forward
+  LIMIT $hub
+  WITH f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
+  ORDER BY cosine DESC, f.id
+  WITH next, collect({fact: f, cosine: cosine, forward: forward})[0] AS nearest
+  ORDER BY nearest.cosine DESC, nearest.fact.id
+  LIMIT $k
+  RETURN next, nearest.fact AS f, nearest.cosine AS cosine, nearest.forward AS forward
+}
+RETURN entity, e.name AS name, next.id AS next, next.name AS nextName, f.id AS id, cosine, f.predicate AS predicate,
+       forward, COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS chunks
+ORDER BY entity, cosine DESC, id

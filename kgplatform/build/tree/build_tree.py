@@ -1,0 +1,262 @@
+"""The knowledge tree, step by step (Youtu-GraphRAG, section 3.2).
+
+read         entities as arrays, and the tree that is there
+communities  all of them, or only where the graph has changed, divided again inside where they are large
+write        communities, memberships and keywords, with names put together from the members
+names        a language model names what is new, if there is one
+vectors      of names and summaries, and their index
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from kgplatform.build.settle import Progress, define_keys, graph_state, settle_communities
+from kgplatform.build.tree.changes import Changes, changes
+from kgplatform.build.tree.communities import Community, Tree, tree_of
+from kgplatform.build.tree.entity_graph import EntityGraph, Indices
+from kgplatform.build.tree.methods import DEFAULT, named, numbered, partition
+from kgplatform.build.tree.names import PER_CALL, STAGE, Named, Unnamed, name_communities
+from kgplatform.build.tree.nest import LIMIT, nest
+from kgplatform.build.tree.read import StoredTree, read_entity_graph, read_tree
+from kgplatform.build.tree.report import LargeCommunity, TreeReport
+from kgplatform.build.tree.signature import signatures
+from kgplatform.build.tree.write import COMPLETE, NAMING, WRITING, central_members, read_facts, write_tree
+from kgplatform.embed import Embedder
+from kgplatform.llm import Chat, Ledger
+from kgplatform.records import Usage
+from kgplatform.settings import Settings
+from kgplatform.store import Row, Store
+
+LARGEST = LIMIT
+"""The most entities of a community that has no communities inside."""
+SHOWN = 8
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeTools:
+    """What building a tree works with."""
+
+    store: Store
+    embedder: Embedder
+    chat: Chat | None
+    settings: Settings
+    ledger: Ledger
+    progress: Progress
+
+
+@dataclass(slots=True)
+class _Stages:
+    """Seconds by stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def time(self, stage: str, work: Callable[[], T]) -> T:
+        started = time.perf_counter()
+        result = work()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
+        return result
+
+
+def build_tree(tools: TreeTools, *, method: str | None, rebuild: bool) -> TreeReport:
+    """Build the tree, or bring it to what the graph says now; whole if ``rebuild``, or if ``method`` is another one.
+
+    Safe to repeat, and to kill at any moment: the next call goes on. Raises ``InputError`` if there are no entities,
+    if an ingest was interrupted, or for an unknown method.
+    """
+    started = time.perf_counter()
+    spent, state, stages = tools.ledger.by_stage().get(STAGE, Usage()), graph_state(tools.store), _Stages()
+    report = _begun(state, method, rebuild)
+    graph = stages.time("read", lambda: read_entity_graph(tools.store, tools.progress))
+    stored = stages.time("read", lambda: read_tree(tools.store, graph))
+    signed = stages.time("read", lambda: signatures(graph))
+    tree = stages.time("communities", lambda: _tree(tools, graph, stored, signed, report))
+    if report.action != "built":
+        report.entities_gone = max(0, state.get("treeEntities", 0) - graph.size + report.entities_new)
+    found = changes(graph, tree, stored, signed)
+    after = {"treeMethod": report.method, "treeEntities": graph.size, "treeState": _after_writing(state)}
+    stages.time("write", lambda: _write(tools, graph, tree, stored, found, signed, after, report))
+    stages.time("names", lambda: _name(tools, graph, tree, stored, found, report))
+    for stage, seconds in settle_communities(tools.store, tools.embedder, tools.progress).items():
+        stages.seconds[stage] = seconds
+    tools.store.write(("build/set_graph_state", {"state": {"treeState": COMPLETE}}))
+    _count(graph, tree, stored, found, report)
+    _finish(tools, report, spent)
+    report.seconds = {**stages.seconds, "total": time.perf_counter() - started}
+    return report
+
+
+def _begun(state: Row, method: str | None, rebuild: bool) -> TreeReport:
+    known = state.get("treeMethod")
+    chosen = method or known or DEFAULT
+    named(chosen)
+    report = TreeReport(chosen)
+    if known is None:
+        report.action = "built"
+    elif rebuild or chosen != known:
+        report.action = "rebuilt"
+    elif state.get("treeState") == WRITING:
+        report.action = "rebuilt"
+        report.notes.append("The run before was interrupted while it wrote a large tree, which is made anew.")
+    else:
+        report.action = "updated"
+    return report
+
+
+# --------------------------------------------------------------------------------------------------------- communities
+
+
+def _tree(tools: TreeTools, graph: EntityGraph, stored: StoredTree, signed: Indices, report: TreeReport) -> Tree:
+    """The tree as it is to be; an update changes none but the communities that a change is in."""
+    vectors = tools.embedder.embed(graph.relation_names) if named(report.method).reads_relations else None
+    before, changed = stored.levels(), stored.signatures != signed
+    start = before[0]
+    tools.progress("finding communities", 0, 1)
+    if report.action == "updated":
+        labels = numbered(start)
+        if changed.any():  # else there is nothing to look for, and no neighbours to be found
+            labels = partition(graph, report.method, relation_vectors=vectors, start=start, movable=changed)
+        found = nest(graph, labels, LARGEST, report.method, relation_vectors=vectors, start=before, movable=changed)
+    else:
+        labels = partition(graph, report.method, relation_vectors=vectors)
+        found = nest(graph, labels, LARGEST, report.method, relation_vectors=vectors)
+    tools.progress("finding communities", 1, 1)
+    if report.action != "built":
+        report.entities_new = int(np.count_nonzero(start < 0))
+        report.entities_changed = int(np.count_nonzero(changed & (start >= 0)))
+        report.entities_moved = _moved(start, labels)
+    return tree_of(graph, found)
+
+
+def _moved(start: Indices, labels: Indices) -> int:
+    """How many entities are not with most of those who were in their community before."""
+    known = start >= 0
+    pairs, pair_of, sizes = np.unique(
+        np.stack([start[known], labels[known]]), axis=1, return_inverse=True, return_counts=True
+    )
+    if not len(sizes):
+        return 0
+    order = np.lexsort((pairs[1], -sizes, pairs[0]))
+    most = order[np.unique(pairs[0][order], return_index=True)[1]]
+    return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+def _after_writing(before: Row) -> str:
+    return COMPLETE if before.get("treeState") == COMPLETE else NAMING
+
+
+def _write(
+    tools: TreeTools,
+    graph: EntityGraph,
+    tree: Tree,
+    stored: StoredTree,
+    found: Changes,
+    signed: Indices,
+    state: Row,
+    report: TreeReport,
+) -> None:
+    define_keys(tools.store)
+    write_tree(tools.store, graph, tree, stored, found, signed, state, tools.chat is not None, tools.progress)
+    if report.action == "rebuilt" and tools.chat is not None:
+        others = [each.id for each in _named_without(tree, stored)]
+        for start in range(0, len(others), 1000):
+            tools.store.write(("build/tree_names_due", {"ids": others[start : start + 1000]}))
+
+
+def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
+    """The communities that stay, and have a name that no model gave."""
+    known = stored.communities
+    return [each for each in tree.communities if each.id in known and _could_be_named(each, known[each.id].name_by)]
+
+
+def _could_be_named(community: Community, name_by: str) -> bool:
+    return community.size > 1 and name_by != "model"
+
+
+# --------------------------------------------------------------------------------------------------------------- naming
+
+
+def _name(
+    tools: TreeTools, graph: EntityGraph, tree: Tree, stored: StoredTree, found: Changes, report: TreeReport
+) -> None:
+    due = _due(tree, stored, found, report.action) if tools.chat is not None else []
+    by_members = {each.id for each in found.new}
+    report.named_by_members = len(by_members)
+    if tools.chat is None or not due:
+        return
+    named_now: set[str] = set()
+
+    def commit(names: list[Named]) -> None:
+        rows = [{"id": each.id, "name": each.name, "summary": each.summary, "by": "model"} for each in names]
+        tools.store.write(("build/tree_names", {"rows": rows}))
+        named_now.update(each.id for each in names)
+        tools.progress("naming communities", len(named_now), len(due))
+
+    naming = name_communities(tools.chat, _unnamed(tools.store, graph, due), tools.settings.concurrency, commit)
+    report.named_by_model, report.calls = len(named_now), naming.calls
+    report.named_by_members = len(by_members - named_now)
+    report.failed_names, report.failures, report.stopped = len(naming.failed), naming.reasons, naming.stopped
+
+
+def _due(tree: Tree, stored: StoredTree, found: Changes, action: str) -> list[Community]:
+    """The communities that a model is to name, the largest first: if the budget runs out, they are named."""
+    new = {each.id for each in found.new}
+    known = stored.communities
+    due = [
+        each
+        for each in tree.communities
+        if each.size > 1
+        and (
+            each.id in new
+            or known[each.id].name_due
+            or (action == "rebuilt" and _could_be_named(each, known[each.id].name_by))
+        )
+    ]
+    return sorted(due, key=lambda each: (each.depth, -each.size, each.id))
+
+
+def _unnamed(store: Store, graph: EntityGraph, due: list[Community]) -> Iterator[list[Unnamed]]:
+    for start in range(0, len(due), PER_CALL):
+        batch = due[start : start + PER_CALL]
+        facts = read_facts(store, graph, batch)
+        yield [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
+
+
+# ------------------------------------------------------------------------------------------------------------ reporting
+
+
+def _count(graph: EntityGraph, tree: Tree, stored: StoredTree, found: Changes, report: TreeReport) -> None:
+    report.entities = graph.size
+    report.communities = len(tree.communities)
+    report.depths = np.bincount([each.depth for each in tree.communities]).tolist()
+    report.keywords = sum(len(each.keywords(graph)) for each in tree.communities)
+    report.communities_new, report.communities_gone = len(found.new), len(found.gone)
+    report.communities_kept = len(tree.communities) - len(found.new)
+
+
+def _finish(tools: TreeTools, report: TreeReport, spent: Usage) -> None:
+    report.largest = [
+        LargeCommunity(
+            row["id"], row["name"], row["nameBy"], row["summary"], row["depth"], row["size"], tuple(row["keywords"])
+        )
+        for row in tools.store.read("build/tree_largest", limit=SHOWN)
+    ]
+    now = tools.ledger.by_stage().get(STAGE, Usage())
+    usage = Usage(
+        now.calls - spent.calls,
+        now.input_tokens - spent.input_tokens,
+        now.output_tokens - spent.output_tokens,
+        now.cached_calls - spent.cached_calls,
+    )
+    if usage != Usage():
+        report.usage = {STAGE: usage}

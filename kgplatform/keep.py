@@ -1,0 +1,95 @@
+"""A run of a reader as nodes of the graph, so that Neo4j Browser shows what it asked and what it found.
+
+    (:Run)-[:HAS_STEP]->(:Step)-[:NEXT_STEP]->(:Step)
+    (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk)
+    (:Run)-[:CITES {number, start, end}]->(:Chunk)
+
+A run is an event: asked twice, there are two. It holds what it said in words, so that it stays readable when the
+documents behind it are removed; the edges to them go then.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+
+from kgplatform.pasteable import Pasteable, pasteable
+from kgplatform.records import Answer, Step
+from kgplatform.store import Row, Store
+
+_NAME = 60
+"""Characters of a run's name, which Neo4j Browser writes into a circle."""
+
+
+def keep_run(store: Store, answer: Answer, seconds: float) -> Answer:
+    """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all."""
+    store.define("schema/constraint_run")  # the graph may be older than the label
+    store.define("schema/constraint_step")
+    run = uuid.uuid4().hex
+    steps = list(enumerate(answer.trace, start=1))
+    store.write(
+        ("client/keep_run", {"rows": [_run_row(run, answer, seconds)]}),
+        ("client/keep_steps", {"run": run, "rows": [_step_row(run, index, step) for index, step in steps]}),
+        ("client/keep_facts", {"rows": [row for index, step in steps for row in _found(run, index, step, "fact")]}),
+        (
+            "client/keep_passages",
+            {"rows": [row for index, step in steps for row in _found(run, index, step, "passage")]},
+        ),
+        ("client/keep_citations", {"run": run, "rows": _citation_rows(answer)}),
+    )
+    return replace(answer, run=run)
+
+
+def _run_row(run: str, answer: Answer, seconds: float) -> Row:
+    flat = " ".join(answer.question.split())
+    return {
+        "id": run,
+        "name": flat if len(flat) <= _NAME else f"{flat[: _NAME - 1]}…",
+        "question": answer.question,
+        "reader": answer.reader,
+        "answer": answer.text,
+        "note": answer.note,
+        "seconds": round(seconds, 4),
+        "calls": answer.usage.calls,
+        "inputTokens": answer.usage.input_tokens,
+        "outputTokens": answer.usage.output_tokens,
+    }
+
+
+def _step_row(run: str, index: int, step: Step) -> Row:
+    return {
+        "id": _step_id(run, index),
+        "before": _step_id(run, index - 1),  # of the first there is none
+        "index": index,
+        "name": step.name,
+        "detail": step.detail,
+        "prompt": step.prompt,
+        "reply": step.reply,
+        "seconds": step.seconds,
+        "calls": step.usage.calls,
+        "inputTokens": step.usage.input_tokens,
+        "outputTokens": step.usage.output_tokens,
+        "statements": [text for each in pasteable(step.queries) for text in _told_apart(each)],
+    }
+
+
+def _told_apart(each: Pasteable) -> tuple[str, ...]:
+    """The vectors first, on their own: they are long, and later statements of the step share them."""
+    return (*each.vectors, "\n".join((*each.parameters, each.statement)))
+
+
+def _found(run: str, index: int, step: Step, kind: str) -> list[Row]:
+    ids = step.facts if kind == "fact" else step.passages
+    unique = dict.fromkeys(ids)
+    return [{"step": _step_id(run, index), "rank": rank, kind: each} for rank, each in enumerate(unique, start=1)]
+
+
+def _citation_rows(answer: Answer) -> list[Row]:
+    return [
+        {"number": number, "chunk": each.chunk, "start": each.start, "end": each.end}
+        for number, each in enumerate(answer.citations, start=1)
+    ]
+
+
+def _step_id(run: str, index: int) -> str:
+    return f"{run}-{index}"

@@ -1,0 +1,62 @@
+"""Route ``community``: from the communities of the knowledge tree near a question down to facts and passages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kgplatform.errors import InputError
+from kgplatform.records import FoundCommunity
+from kgplatform.retrieve.found import Found, facts_found
+from kgplatform.retrieve.question import Question
+from kgplatform.store import Row, Store
+
+NEAREST = 50
+"""How many the vector index is asked for; fewer, and it misses near ones."""
+COMMUNITIES = 5
+"""Communities that are walked down from."""
+MEMBERS = 10
+"""Entities of a community, the nearest to the question."""
+FACTS = 5
+"""Facts of such an entity."""
+HUB = 1000
+"""Of a community with more entities than this, and of an entity with more facts, only so many are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Communities near a question, best first, and rows of the facts of their nearest entities."""
+
+    communities: tuple[FoundCommunity, ...]
+    facts: list[Row]
+
+
+NOWHERE = Near((), [])
+"""Near no community."""
+
+
+def communities_near(store: Store, question: Question, facts: int = FACTS) -> Near:
+    """Nothing at all where the graph has no finished tree. ``facts``: how many of each entity."""
+    rows = store.read(
+        "retrieve/community",
+        k=NEAREST,
+        count=COMMUNITIES,
+        members=MEMBERS,
+        facts=facts,
+        hub=HUB,
+        vector=question.vector,
+    )
+    communities = {
+        row["id"]: FoundCommunity(row["id"], row["name"], row["summary"], row["size"], round(row["score"], 6))
+        for row in rows
+    }
+    names = ("id", "cosine", "elements", "chunks")
+    facts_by_id = {fact[0]: dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]}
+    return Near(tuple(communities.values()), [facts_by_id[each] for each in sorted(facts_by_id)])
+
+
+def community_route(store: Store, question: Question, top_k: int) -> Found:
+    """The facts of the nearest communities' nearest entities. Raises ``InputError`` where there is no finished tree."""
+    near = communities_near(store, question, max(FACTS, top_k))
+    if not near.communities and not store.read("retrieve/tree"):
+        raise InputError("The graph has no finished knowledge tree. Run `kgplatform tree` first, or use another route.")
+    return replace(facts_found(near.facts, "community"), communities=near.communities)

@@ -1,0 +1,53 @@
+"""What a reader may ask of the graph, each time with the statements that ran for it.
+
+evidence = Evidence(store, embedder)
+found = evidence.search("Who designed the ship that laid the cable?", route="path", top_k=5)
+found.result.paths, [run.statement for run in found.queries]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgplatform.embed import Embedder
+from kgplatform.records import Passage, QueryRun, SearchResult
+from kgplatform.retrieve.found import turn
+from kgplatform.retrieve.lookup import passages_by_id
+from kgplatform.retrieve.search import search
+from kgplatform.store import Store, trace
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What a search found, and the statements that it ran: those that ran side by side in a fixed order."""
+
+    result: SearchResult
+    queries: tuple[QueryRun, ...]
+
+
+class Evidence:
+    """The graph as readers see it. Safe from several threads at once."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+
+    def search(
+        self,
+        question: str,
+        *,
+        route: str = "all",
+        top_k: int = 10,
+        types: tuple[str, ...] = (),
+        without: tuple[str, ...] = (),
+    ) -> Retrieved:
+        """The best passages and facts, as ``kgplatform.retrieve.search`` says."""
+        runs: list[tuple[tuple[int, ...], QueryRun]] = []
+        with trace(lambda run: runs.append((turn(), run))):
+            result = search(self._store, self._embedder, question, route, top_k, types, without)
+        return Retrieved(result, tuple(run for _, run in sorted(runs, key=lambda each: each[0])))
+
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """Passages as the store has them now, by id; without scores."""
+        return passages_by_id(self._store, ids)

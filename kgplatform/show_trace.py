@@ -1,0 +1,98 @@
+"""What ``ask --trace`` prints: each step of the reader, then every statement that ran, to be pasted and run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from kgplatform.pasteable import Pasteable, literal, numbers_of, pasteable
+from kgplatform.query import load_query
+from kgplatform.records import Step, Usage
+from kgplatform.show import console, counted, duration, print_json, safe, short, show_answer
+
+if TYPE_CHECKING:
+    from kgplatform.records import Answer
+
+_INDENT = "     "
+_HOW = """\
+// To run one again in Neo4j Browser, paste its :param lines, then the statement by itself: only a statement that is
+// pasted alone shows its rows. cypher-shell takes all of it at once. A vector holds until another is set."""
+
+
+def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
+    """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is kept."""
+    if as_json:
+        print_json(
+            answer if trace else replace(answer, trace=tuple(replace(step, queries=()) for step in answer.trace))
+        )
+        return
+    show_answer(answer)
+    if trace:
+        show_trace(answer)
+    if answer.run is not None:
+        show_kept(answer.run)
+
+
+def show_trace(answer: Answer) -> None:
+    """The steps in order with what each did, found and cost; after them the statements, under the steps' numbers."""
+    out = console()
+    statements = pasteable(run for step in answer.trace for run in step.queries)
+    out.print("\n[bold]Steps[/bold]")
+    for number, step in enumerate(answer.trace, start=1):
+        _show_step(out, number, step, numbers_of(step.queries, statements))
+    out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
+    if statements:
+        out.print("\n[bold]Statements[/bold]")
+        print_statements(statements)
+
+
+def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:
+    out.print(f"{number:3}. [bold]{safe(step.name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
+    if step.detail:
+        out.print(f"{_INDENT}{safe(short(step.detail))}")
+    if step.prompt:
+        out.print(f"{_INDENT}prompt: {safe(step.prompt)}")
+    if step.reply:
+        out.print(f"{_INDENT}reply: {safe(short(step.reply))}")
+    found = [counted(len(ids), noun) for ids, noun in ((step.facts, "fact"), (step.passages, "passage")) if ids]
+    if found:
+        out.print(f"{_INDENT}found: {' and '.join(found)}")
+    if statements:
+        out.print(f"{_INDENT}statements: {ranges(statements)}")
+
+
+def _spent(usage: Usage) -> str:
+    if not usage.calls and not usage.cached_calls:
+        return ""
+    cached = f", {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
+    tokens = f"{counted(usage.input_tokens, 'token')} in, {usage.output_tokens:,} out"
+    return f", {counted(usage.calls, 'model call')}, {tokens}{cached}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers, runs of them shortened: ``1–3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+
+
+def print_statements(statements: Sequence[Pasteable]) -> None:
+    """Plain, with no line broken: the marks of rich and the width of the terminal would change what is pasted."""
+    print(_HOW)
+    for each in statements:
+        held = f", with the vector set for {each.before}" if each.before is not None else ""
+        rows = f"{counted(each.run.rows, 'row')} in {duration(each.run.seconds)}"
+        print(f"\n// {each.number}. {each.run.name}: {rows}{held}\n{each.text}")
+
+
+def show_kept(run: str) -> None:
+    """Where a kept run is: the statement that shows it."""
+    statement = load_query("client/kept_run").text.replace("$run", literal(run))
+    print(f"\nThe run is kept. To see it in Neo4j Browser, paste:\n{statement};")

@@ -1,0 +1,168 @@
+"""Communities: how good those of each method are, how long they take, and how that grows.
+
+``KGPLATFORM_BENCH_MILLION=1`` adds a graph of a million entities, which takes some minutes and 4 GB.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from graphs import Graphs
+from measure import PeakMemory, growth
+from planted import INSIDE, MEMBERS, STATEMENTS, planted
+from sklearn.metrics import adjusted_rand_score
+from tables import Section, Table
+
+from kgplatform.build.tree import measures, methods, neighbours, nest, perception
+from kgplatform.build.tree.entity_graph import EntityGraph, Floats, Indices
+from kgplatform.build.tree.read import read_entity_graph
+
+SECONDS_LIMIT = 4
+GROWTH_LIMIT = 1.2
+MEMORY_LIMIT = 16_000
+MILLION = os.environ.get("KGPLATFORM_BENCH_MILLION") == "1"
+"""Read on import: the benchmarks' own runs see no setting of the person who measures."""
+SIZES = (10_000, 30_000, 100_000, 300_000, *([1_000_000] if MILLION else []))
+_SAMPLE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One method on one graph: top communities to scores. ``seconds`` by the clock, ``processor`` of all cores."""
+
+    levels: list[Indices]
+    seconds: float
+    processor: float
+
+    @property
+    def leaves(self) -> Indices:
+        """(n,) the innermost communities."""
+        return nest.leaves(self.levels)
+
+
+def test_tree(section: Callable[[str, str], Section], graphs: Graphs) -> None:
+    found = section("tree", "Tree: communities of MuSiQue's entities, embeddings apart")
+    built = graphs.musique()
+    with graphs.open(built.home) as kg:
+        started = time.perf_counter()
+        graph = read_entity_graph(kg.store)
+        found.add(f"reading {graph.size:,} entities and {len(graph.heads):,} statements", _since(started), "s")
+    relations = graphs.embedder.embed(graph.relation_names)
+    runs = {method: _run(graph, method, relations) for method in methods.METHODS}
+    top = {method: measures.measure(graph, run.levels[0]) for method, run in runs.items()}
+    _add_default(found, graph, runs[methods.DEFAULT], top)
+    found.add("true neighbours among those found", 100 * _recall(graph.vectors), "%")
+    found.tables.append(_compared(runs, top))
+    found.tables.append(_nested(graph, runs))
+    found.notes.append(
+        "Modularity is that of the relations, cohesion the mean cosine to the community's centroid; usual size: that "
+        "of the community which the middle entity is in; readable: the share of entities whose community has "
+        f"{measures.READABLE[0]} to {measures.READABLE[1]} members. Seconds include nesting and scores."
+    )
+
+
+def test_growth(section: Callable[[str, str], Section]) -> None:
+    found = section("tree-growth", "Tree: communities of synthetic graphs, by their size")
+    runs, rows, peaks = [], [], []
+    for size in SIZES:
+        graph, groups = planted(size)
+        memory = PeakMemory()
+        runs.append(_run(graph, methods.DEFAULT, None))
+        peaks.append(memory.megabytes())
+        agreed = adjusted_rand_score(groups, runs[-1].leaves)
+        rows.append(_row(f"{size:,}", graph, runs[-1], f"{peaks[-1]:,.0f} MB", f"{agreed:.4f}"))
+        found.add(f"agreement with the planted communities, {size:,} entities", 100 * agreed, "%", at_least=95)
+    exponent = growth(SIZES, [run.seconds for run in runs])
+    found.add(f"growth, {SIZES[0]:,} to {SIZES[-1]:,} entities", exponent, "n^", at_most=GROWTH_LIMIT)
+    found.add("the same in processor time", growth(SIZES, [run.processor for run in runs]), "n^")
+    found.add(f"time for {SIZES[-1]:,} entities", runs[-1].seconds, "s")
+    found.add("peak memory", max(peaks), "MB", at_most=MEMORY_LIMIT)
+    columns = ("entities", "seconds", "processor", "communities", "usual size", "peak memory", "agreement (ARI)")
+    found.tables.append(Table("By size", columns, rows))
+    found.notes.append(
+        f"Communities of about {MEMBERS}, {STATEMENTS} statements for each entity, {INSIDE:.0%} of them inside; "
+        "peak memory is the process's, vectors and statements included."
+    )
+
+
+def _run(graph: EntityGraph, method: str, relations: Floats | None) -> Run:
+    started, computed = time.perf_counter(), time.process_time()
+    labels = methods.partition(graph, method, relation_vectors=relations)
+    levels = nest.nest(graph, labels, method=method, relation_vectors=relations)
+    perception.member_scores(graph, nest.leaves(levels))
+    return Run(levels, _since(started), time.process_time() - computed)
+
+
+def _add_default(found: Section, graph: EntityGraph, run: Run, top: dict[str, measures.Measures]) -> None:
+    ours = top[methods.DEFAULT]
+    found.add("arrays to communities, levels and scores", run.seconds, "s", at_most=SECONDS_LIMIT)
+    found.add("the same in processor time", run.processor, "s")
+    found.add("entities in a community", 100 * ours.coverage, "%", exactly=100)
+    found.add(
+        "modularity; at least that of k-means", 100 * ours.modularity, "%", at_least=100 * top["kmeans"].modularity
+    )
+    found.add(
+        "cohesion; at least that of plain Leiden", 100 * ours.cohesion, "%", at_least=100 * top["leiden"].cohesion
+    )
+    innermost = np.bincount(run.leaves)
+    found.add("entities of the largest community without parts", innermost.max(), at_most=nest.LIMIT)
+    again = _run(graph, methods.DEFAULT, None)
+    same = len(again.levels) == len(run.levels) and all(map(np.array_equal, again.levels, run.levels))
+    found.add("a second run gives the same", 100 * same, "%", exactly=100)
+
+
+def _compared(runs: dict[str, Run], top: dict[str, measures.Measures]) -> Table:
+    quality = ("communities", "modularity", "cohesion", "coverage")
+    sizes = ("usual size", "largest", "one or two", "readable")
+    columns = ("method", *quality, *sizes, "seconds", "processor")
+    rows = [
+        (
+            method,
+            f"{each.count:,}",
+            f"{each.modularity:.2f}",
+            f"{each.cohesion:.2f}",
+            f"{each.coverage:.0%}",
+            f"{each.usual:.0f}",
+            f"{each.sizes.max():,}",
+            f"{(each.sizes <= 2).sum():,}",
+            f"{each.readable:.0%}",
+            f"{runs[method].seconds:.1f}",
+            f"{runs[method].processor:.1f}",
+        )
+        for method, each in top.items()
+    ]
+    return Table("Communities at the top, by method", columns, rows)
+
+
+def _nested(graph: EntityGraph, runs: dict[str, Run]) -> Table:
+    rows = []
+    for method, run in runs.items():
+        innermost = measures.measure(graph, run.leaves)
+        sizes = (f"{innermost.usual:.0f}", f"{innermost.sizes.max():,}", f"{innermost.readable:.0%}")
+        rows.append((method, f"{len(run.levels)}", f"{innermost.count:,}", f"{innermost.cohesion:.2f}", *sizes))
+    columns = ("method", "levels", "without parts", "cohesion", "usual size", "largest", "readable")
+    return Table(f"Communities without parts, at most {nest.LIMIT} members each", columns, rows)
+
+
+def _row(name: str, graph: EntityGraph, run: Run, *more: str) -> Sequence[str]:
+    measured = measures.measure(graph, run.leaves)
+    spent = (f"{run.seconds:.1f}", f"{run.processor:.1f}")
+    return (name, *spent, f"{measured.count:,}", f"{measured.usual:.0f}", *more)
+
+
+def _recall(vectors: Floats) -> float:
+    """The share of the nearest by all comparisons that the forest finds, over some rows."""
+    found, _ = neighbours.nearest(vectors)
+    rows = np.random.default_rng(1).choice(len(vectors), min(_SAMPLE, len(vectors)), replace=False)
+    cosines = vectors[rows] @ vectors.T
+    cosines[np.arange(len(rows)), rows] = -2
+    nearest = np.argpartition(-cosines, neighbours.COUNT, axis=1)[:, : neighbours.COUNT]
+    return float((nearest[:, :, None] == found[rows][:, None, :]).any(axis=2).mean())
+
+
+def _since(started: float) -> float:
+    return time.perf_counter() - started

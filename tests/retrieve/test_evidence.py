@@ -1,0 +1,95 @@
+"""What readers are given: results with the statements that ran for them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from statements import chain, ingest
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.query import load_query
+from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.retrieve.routes import ROUTES
+
+QUESTION = "Who taught Birch?"
+
+
+@pytest.fixture
+def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
+    ingest(kg, tmp_path, [*chain("Alder", "Birch", "Cedar"), ("Dogwood", "met", "Elm")])
+    return Evidence(kg.store, kg.embedder)
+
+
+def names(found: Retrieved) -> list[str]:
+    return [each.name for each in found.queries]
+
+
+def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence) -> None:
+    found = evidence.search(QUESTION)
+    told = set(names(found))
+    expected = ("passage", "triple", "named_entities", "named_documents", "community", "neighbourhood", "steps")
+    assert told >= {f"retrieve/{each}" for each in expected}
+    assert all(each.statement == load_query(each.name).text and each.seconds > 0 for each in found.queries)
+    assert found.queries[0].parameters["vector"]
+
+
+def test_the_statements_come_in_one_order(evidence: Evidence) -> None:
+    first = names(evidence.search(QUESTION))
+    assert all(names(evidence.search(QUESTION)) == first for _ in range(5))
+    assert first[:5] == [
+        "retrieve/passage",
+        "retrieve/triple",
+        "retrieve/named_entities",
+        "retrieve/named_documents",
+        "retrieve/community",
+    ]
+
+
+def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) -> None:
+    questions = [QUESTION, "Who met Elm?"] * 4
+    alone = [evidence.search(each) for each in questions[:2]] * 4
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(evidence.search, questions))
+    assert [names(each) for each in together] == [names(each) for each in alone]
+    for one, other in zip(together, alone, strict=True):
+        assert replace(one.result, seconds=0.0) == replace(other.result, seconds=0.0)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "statement"),
+    [
+        ("passage", "retrieve/passage"),
+        ("triple", "retrieve/triple"),
+        ("entity", "retrieve/named_entities"),
+        ("path", "retrieve/steps"),
+        ("community", "retrieve/community"),
+    ],
+)
+def test_a_route_that_is_left_out_asks_nothing(evidence: Evidence, left_out: str, statement: str) -> None:
+    found = evidence.search(QUESTION, without=(left_out,))
+    assert statement not in names(found)
+    assert all(left_out not in each.routes for each in (*found.result.passages, *found.result.facts))
+    assert found.result.passages
+
+
+def test_with_every_route_left_out_only_documents_that_the_question_names_are_left(evidence: Evidence) -> None:
+    assert evidence.search(QUESTION, without=tuple(ROUTES)).result.passages == ()
+
+
+def test_what_cannot_be_asked(evidence: Evidence) -> None:
+    with pytest.raises(InputError, match="no route 'comunity'.*Did you mean community"):
+        evidence.search(QUESTION, without=("comunity",))
+    with pytest.raises(InputError, match="Did you mean path"):
+        evidence.search(QUESTION, route="paths")
+    with pytest.raises(InputError, match="question is empty"):
+        evidence.search("?")
+
+
+def test_passages_are_read_again_by_id(evidence: Evidence) -> None:
+    found = evidence.search(QUESTION, route="passage").result.passages
+    read = evidence.passages([*(each.id for each in found), "nothing"])
+    assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.items()}

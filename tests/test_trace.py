@@ -1,0 +1,366 @@
+"""Traces: what ``ask --trace`` prints can be pasted and gives the same rows; what ``--keep`` writes can be read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from graph_state import snapshot
+from numpy.typing import NDArray
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.pasteable import literal, parameter_line, pasteable
+from kgplatform.prompt import Messages
+from kgplatform.records import Answer, QueryRun, Step, Usage
+from kgplatform.retrieve.question import make_question
+from kgplatform.settings import load_settings
+from kgplatform.show_trace import ranges, show_run
+from kgplatform.store import Store, trace
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+QUESTION = "Where was the founder of the Atlantic Telegraph Company born?"
+HEADING = re.compile(r"// (\d+)\. ([\w/]+): ")
+PARAMETER = re.compile(r":param (\w+) => (.+);")
+NASTY = 'O\'Hara \\ `x` "y"; // no comment\n/* none */ $k {a: 1} \u2028\x07 [bold]人 😀 :param k => 1;'
+
+
+def model(messages: Messages) -> str:
+    """Takes the question apart, asks one new query, and cites the passage that names the place."""
+    system, text = messages[0]["content"], messages[-1]["content"]
+    if "sub_questions" in system:
+        parts = ["Who founded the Atlantic Telegraph Company?", "Where was #1 born?"]
+        types = {"nodes": ["Person", "Place"], "relations": ["founded", "born_in"], "attributes": []}
+        return json.dumps({"sub_questions": [{"sub-question": each} for each in parts], "involved_types": types})
+    if '"answers"' in system:
+        return json.dumps({"answers": [{"number": 1, "answer": "Cyrus Field"}]})
+    if "The new query is" in system:
+        known = "birthplace of Cyrus Field" in text
+        return (
+            "So the answer is: Stockbridge" if known else "Not sure.\nThe new query is: the birthplace of Cyrus Field"
+        )
+    number = next(n for n, rest in re.findall(r"\[(\d+)\] (.+)", text) if "born in Stockbridge" in rest)
+    quote = {"passage": int(number), "quote": "Cyrus Field was born in Stockbridge"}
+    return json.dumps({"sufficient": True, "answer": f"In Stockbridge [{number}].", "citations": [quote]})
+
+
+@pytest.fixture
+def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+    """Three documents, without a language model."""
+    files = put(tmp_path / "texts", FIELD | OTHERS)
+    kg.ingest(files, recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
+    return kg
+
+
+@pytest.fixture
+def reading(graph: KnowledgeGraph) -> KnowledgeGraph:
+    """The same with a scripted model."""
+    return KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
+
+
+def rows_of(kg: KnowledgeGraph, statement: str, parameters: dict[str, Any]) -> list[list[Any]]:
+    return kg.cypher(statement, parameters, limit=100_000).rows
+
+
+def pasted(kg: KnowledgeGraph, text: str) -> list[tuple[int, str, str, list[list[Any]]]]:
+    """What comes of pasting ``text`` from top to bottom: number, name, statement and rows of each statement."""
+    parameters: dict[str, Any] = {}
+    found = []
+    for block in re.split(r"\n(?=// \d+\. )", text)[1:]:
+        heading, *lines = block.rstrip("\n").split("\n")
+        number, name = HEADING.match(heading).groups()  # type: ignore[union-attr]  # a failure is a failed test
+        for line in [line for line in lines if line.startswith(":")]:
+            key, value = PARAMETER.fullmatch(line).groups()  # type: ignore[union-attr]  # likewise
+            parameters[key] = rows_of(kg, f"RETURN {value} AS value", {})[0][0]
+        statement = "\n".join(line for line in lines if not line.startswith(":"))
+        assert statement.endswith(";")
+        statement = statement.removesuffix(";")
+        found.append((int(number), name, statement, rows_of(kg, statement, parameters)))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------ printed
+
+
+@pytest.mark.parametrize("reader", ["retrieve", "youtu"])
+def test_every_printed_statement_gives_the_same_rows(
+    reading: KnowledgeGraph, reader: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[QueryRun] = []
+    with trace(ran.append):
+        answer = reading.ask(QUESTION, reader, top_k=3)
+    assert answer.text == "In Stockbridge [1]."
+    told = [run for step in answer.trace for run in step.queries]
+    assert {run.name for run in ran if run.name.startswith("retrieve/")} == {run.name for run in told}
+    show_run(answer, as_json=False, trace=True)
+    out = capsys.readouterr().out
+    again = pasted(reading, out[out.index("\nStatements\n") :])
+    expected = pasteable(told)
+    assert [number for number, *_ in again] == list(range(1, len(expected) + 1))
+    for (_, name, statement, rows), each in zip(again, expected, strict=True):
+        assert (name, statement) == (each.run.name, each.run.statement)
+        assert rows == rows_of(reading, each.run.statement, each.run.parameters)
+        assert len(rows) == each.run.rows
+    assert any(rows for *_, rows in again)
+
+
+def test_the_steps_are_printed_in_order_with_what_they_cost(
+    graph: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer(model) as server:
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, cache="off")
+        answer = KnowledgeGraph(graph.store, settings, embedder=HashEmbedder(64)).ask(QUESTION, "youtu")
+    show_run(answer, as_json=False, trace=True)
+    out = capsys.readouterr().out
+    head, _, rest = out.partition("\nSteps\n")
+    assert head.startswith("In Stockbridge [1].\n[1] field, characters ")
+    steps, _, _ = rest.partition("\nStatements\n")
+    lines = steps.splitlines()
+    names = [found[1] for line in lines if (found := re.match(r" +\d+\. (.+?)  ", line))]
+    assert names == [step.name for step in answer.trace]
+    assert names[0] == "decompose"
+    assert "     prompt: youtu_decompose" in lines
+    assert "     reply: So the answer is: Stockbridge" in lines
+    calls, tokens = answer.usage.calls, f"{answer.usage.input_tokens:,} tokens in, {answer.usage.output_tokens:,} out"
+    assert calls == len(server.requests) > 4
+    assert f"{len(names)} steps, {calls} model calls, {tokens}" in lines
+    searched = [line for line in lines if line.startswith("     statements: ")]
+    assert len(searched) == names.count("search")
+
+
+def test_a_vector_is_printed_once_for_the_statements_that_share_it(reading: KnowledgeGraph) -> None:
+    runs = [run for step in reading.ask(QUESTION, "retrieve").trace for run in step.queries]
+    found = pasteable(runs * 2)
+    assert len(found) == len({(run.statement, str(run.parameters)) for run in runs})
+    assert sum(len(each.vectors) for each in found) == 1
+    users = [each for each in found if "vector" in each.run.parameters]
+    assert [each.before for each in users] == [None] + [users[0].number] * (len(users) - 1)
+    assert all(each.before is None for each in found if "vector" not in each.run.parameters)
+
+
+def test_terminal_codes_and_markup_in_a_trace_are_text(
+    capsys: pytest.CaptureFixture[str], graph: KnowledgeGraph
+) -> None:
+    run = QueryRun("retrieve/passage", "RETURN $text AS text", {"text": NASTY}, 1, 0.1)
+    step = Step("search", "a\x1b[31mred [bold]b", 0.1, prompt="answer", reply="[link=x]y\x1b]8", queries=(run,))
+    evidence = graph.search("Cyrus Field")
+    show_run(Answer(NASTY, "retrieve", "yes", (), evidence, (step,), Usage()), as_json=False, trace=True)
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\x07" not in out
+    assert "[bold]b" in out
+    assert "[link=x]y" in out
+    assert pasted(graph, out)[0][3] == [[NASTY]]
+
+
+def test_long_lines_are_not_broken(
+    reading: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    show_run(reading.ask(QUESTION), as_json=False, trace=True)
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith(":param vector"))
+    assert line.endswith("];")
+    assert line.count(",") == 63
+
+
+def test_a_parameter_line_gives_the_value_back(kg: KnowledgeGraph) -> None:
+    for value in (
+        *(NASTY, "", "\\u0041", "\ud7ff\U000e0001"),
+        *(5, -5, 0, 2**62, 0.25, -0.5, 0.0, 1e-300, 1.5e300, 0.1, 12.5, True, None),
+        *([], [[1, "a"], []], {"a": 1, "b c`d": ["x", {"y": None}]}, [{"id": "x;", "vector": [0.5, 1e-7]}]),
+    ):
+        line = parameter_line("p", value)
+        assert "\n" not in line
+        written = PARAMETER.fullmatch(line)
+        assert written is not None
+        assert not written[2].startswith("{"), "Neo4j Browser reads no map after the arrow"
+        back = rows_of(kg, f"RETURN {written[2]} AS value", {})[0][0]
+        assert back == value
+        assert type(back) is type(value)
+
+
+def test_the_vector_of_a_question_is_printed_exactly_and_compactly() -> None:
+    class Dense(HashEmbedder):
+        """384 numbers as a language model's: all different from 0."""
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            rows = np.random.default_rng(1).normal(size=(len(texts), 384))
+            return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    embedder = Dense(384)
+    vector = make_question("the cable of 1866", embedder).vector
+    assert np.abs(np.array(vector) - embedder.embed(["the cable of 1866"])[0]).max() < 1e-6
+    text = literal(vector)
+    assert [float(number) for number in text.strip("[]").split(",")] == vector
+    assert len(text) < 3600
+
+
+def test_what_has_no_form_in_cypher_is_refused() -> None:
+    with pytest.raises(TypeError, match="bytes"):
+        literal(b"x")
+
+
+def test_numbers_in_a_row_are_shortened() -> None:
+    assert ranges([1, 2, 3, 7, 9, 10]) == "1–3, 7, 9–10"
+    assert ranges([4]) == "4"
+
+
+def test_json_has_the_trace_as_data(reading: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = reading.ask(QUESTION, "youtu")
+    show_run(answer, as_json=True, trace=True)
+    steps = json.loads(capsys.readouterr().out)["trace"]
+    runs = [run for step in steps for run in step["queries"]]
+    assert [run["parameters"] for run in runs] == [run.parameters for step in answer.trace for run in step.queries]
+    show_run(answer, as_json=True, trace=False)
+    short = json.loads(capsys.readouterr().out)["trace"]
+    assert [step.pop("queries") for step in short] == [[] for _ in steps]
+    assert [{**step, "queries": []} for step in short] == [{**step, "queries": []} for step in steps]
+
+
+# --------------------------------------------------------------------------------------------------------------- kept
+
+
+def test_nothing_is_written_unless_it_is_to_be_kept(reading: KnowledgeGraph) -> None:
+    before = snapshot(reading.store)
+    for reader in ("retrieve", "youtu"):
+        assert reading.ask(QUESTION, reader).run is None
+    assert snapshot(reading.store) == before
+
+
+def test_a_kept_run_holds_its_steps_and_their_evidence(reading: KnowledgeGraph) -> None:
+    answer = reading.ask(QUESTION, "youtu", keep=True)
+    run = rows_of(reading, "MATCH (r:Run) RETURN properties(r)", {})[0][0]
+    assert re.match(r"\d{4}-\d\d-\d\dT", run.pop("at"))
+    assert run.pop("seconds") > 0
+    assert run == {
+        "id": answer.run,
+        "name": "Where was the founder of the Atlantic Telegraph Company bor…",
+        "question": QUESTION,
+        "reader": "youtu",
+        "answer": answer.text,
+        "note": answer.note,
+        "calls": answer.usage.calls,
+        "inputTokens": answer.usage.input_tokens,
+        "outputTokens": answer.usage.output_tokens,
+    }
+    steps = rows_of(reading, "MATCH (:Run)-[:HAS_STEP]->(s) RETURN properties(s) ORDER BY s.index", {})
+    assert [each["index"] for (each,) in steps] == list(range(1, len(answer.trace) + 1))
+    for (kept,), step in zip(steps, answer.trace, strict=True):
+        assert (kept["name"], kept["detail"], kept["reply"]) == (step.name, step.detail, step.reply)
+        assert kept.get("prompt") == step.prompt
+        wanted = pasteable(step.queries)
+        assert "\n".join(kept["statements"]) == "\n".join(each.text for each in wanted)
+    order = (
+        "MATCH path = (:Step {index: 1})-[:NEXT_STEP*]->(last) WHERE NOT (last)-[:NEXT_STEP]->() RETURN length(path)"
+    )
+    assert rows_of(reading, order, {}) == [[len(steps) - 1]]
+    evidence = "MATCH (s:Step)-[f:FOUND]->(e:$($label)) RETURN s.index, e.id ORDER BY s.index, f.rank"
+    for label, name in (("Fact", "facts"), ("Chunk", "passages")):
+        found = [[n, each] for n, step in enumerate(answer.trace, 1) for each in getattr(step, name)]
+        assert rows_of(reading, evidence, {"label": label}) == found
+    cited = rows_of(reading, "MATCH (:Run)-[c:CITES]->(k:Chunk) RETURN c.number, c.start, c.end, k.id", {})
+    assert cited == [[n, each.start, each.end, each.chunk] for n, each in enumerate(answer.citations, 1)]
+    assert cited
+
+
+def test_without_a_model_the_search_is_kept(graph: KnowledgeGraph) -> None:
+    answer = graph.ask(QUESTION, keep=True)
+    assert answer.text is None
+    kept = rows_of(graph, "MATCH (r:Run)-[:HAS_STEP]->(s) RETURN r.answer, s.name, COUNT { (s)-[:FOUND]->() }", {})
+    assert kept == [[None, "search", len(answer.evidence.facts) + len(answer.evidence.passages)]]
+    counts = graph.stats()
+    assert (counts.nodes["Run"], counts.nodes["Step"], counts.relationships["HAS_STEP"]) == (1, 1, 1)
+
+
+def test_a_run_is_an_event_and_its_words_are_data(graph: KnowledgeGraph) -> None:
+    answers = [graph.ask(NASTY, keep=True) for _ in range(2)]
+    asked = rows_of(graph, "MATCH (r:Run) RETURN r.id, r.question", {})
+    assert sorted(asked) == sorted([answer.run, answer.question] for answer in answers)
+    assert "bold" in answers[0].question
+
+
+def test_a_kept_run_stays_readable_without_its_documents(reading: KnowledgeGraph) -> None:
+    answer = reading.ask(QUESTION, "youtu", keep=True)
+    words = "MATCH (r:Run)-[:HAS_STEP]->(s) RETURN r.answer, s.detail, s.reply, s.statements ORDER BY s.index"
+    before = rows_of(reading, words, {})
+    reading.remove([info.id for info in reading.documents()])
+    assert rows_of(reading, words, {}) == before
+    assert before[0][0] == answer.text
+    assert rows_of(reading, "MATCH ()-[r:FOUND|CITES]->() RETURN count(r)", {}) == [[0]]
+
+
+def test_what_is_printed_of_a_kept_run_shows_it(graph: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = graph.ask(QUESTION, keep=True)
+    show_run(answer, as_json=False, trace=False)
+    _, _, statement = capsys.readouterr().out.partition("paste:\n")
+    rows = rows_of(graph, statement.strip().removesuffix(";"), {})
+    assert len(rows) == 1
+    assert rows[0][0]["nodes"][0]["properties"]["id"] == answer.run
+
+
+def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: KnowledgeGraph) -> None:
+    for name in ("run_id", "step_id"):
+        store.run_statement(f"DROP CONSTRAINT {name} IF EXISTS", {}, write=True, timeout=30, limit=1)
+    graph.ask(QUESTION, keep=True)
+    names = {row[0] for row in rows_of(graph, "SHOW CONSTRAINTS YIELD name RETURN name", {})}
+    assert {"run_id", "step_id"} <= names
+
+
+# ------------------------------------------------------------------------------------------------------------ options
+
+
+@pytest.mark.parametrize(
+    ("reader", "wishes", "said"),
+    [
+        ("retrieve", {"agent": False}, "The reader retrieve has no option --no-agent."),
+        ("retrieve", {"schema": False, "community": False}, "no option --no-community and --no-schema."),
+        ("youtu", {"route": "path"}, "The reader youtu has no option --route."),
+        ("sage", {}, "There is no reader 'sage'; there are retrieve and youtu."),
+        ("youtu", {"mode": "guess"}, "There is no mode 'guess'; there are reject and open."),
+        ("youtu", {"top_k": 0}, "top_k must be at least 1."),
+    ],
+)
+def test_an_option_that_a_reader_does_not_have_is_refused(
+    graph: KnowledgeGraph, reader: str, wishes: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        graph.ask(QUESTION, reader, **wishes)
+    assert said in str(caught.value)
+
+
+def test_the_options_of_youtu_reach_it(graph: KnowledgeGraph) -> None:
+    def calls(**wishes: Any) -> list[str]:
+        chat = ScriptedChat(model)
+        KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat).ask(
+            QUESTION, "youtu", **wishes
+        )
+        return [call.messages[0]["content"] for call in chat.calls]
+
+    whole, single = calls(), calls(agent=False)
+    assert len(single) < len(whole)
+    assert not any("The new query is" in text for text in single)
+    assert "Organization" in whole[0]
+    assert "Organization" not in calls(schema=False)[0]
+
+
+def test_youtu_knows_what_was_added_to_the_schema(graph: KnowledgeGraph) -> None:
+    chat = ScriptedChat(model)
+    KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat).ask(QUESTION, "youtu")
+    assert [each.name for each in graph.schema().expansions] == ["financed"]  # type: ignore[union-attr]  # ingested
+    assert "financed" in chat.calls[0].messages[0]["content"]
+
+
+@pytest.mark.parametrize(("reader", "count"), [("retrieve", 10), ("youtu", 20)])
+def test_how_much_is_retrieved_by_default(graph: KnowledgeGraph, tmp_path: Path, reader: str, count: int) -> None:
+    graph.ingest(
+        put(tmp_path / "more", {f"{n}.txt": f"Note {n} of the cable company." for n in range(25)}), extractor="local"
+    )
+    assert len(graph.ask("the cable company", reader).evidence.passages) == count
+    assert len(graph.ask("the cable company", reader, top_k=4).evidence.passages) == 4
