@@ -17,6 +17,7 @@ from kgplatform.client import open_graph
 from kgplatform.query import parse_query
 from kgplatform.settings import Settings, load_settings
 from kgplatform.show import ProgressLines, note, show_ingest
+from kgplatform.show_tree import show_tree
 
 EXAMPLES = Path(__file__).parent
 Row = dict[str, Any]
@@ -32,6 +33,7 @@ def main() -> None:
         with open_graph(settings, note) as graph:
             graph.check_model()
             ingest(graph)
+            grow_tree(graph)
             bridge = answer(graph, first_question())
             say_where_to_look(graph, home, bridge)
     except KgError as error:
@@ -62,6 +64,14 @@ def ingest(graph: KnowledgeGraph) -> None:
     with ProgressLines() as progress:
         report = graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=recording, progress=progress)
     show_ingest(report)
+
+
+def grow_tree(graph: KnowledgeGraph) -> None:
+    """The knowledge tree over the graph; named by a model if there is one."""
+    heading("The tree")
+    with ProgressLines() as progress:
+        report = graph.build_tree(progress=progress)
+    show_tree(report)
 
 
 def answer(graph: KnowledgeGraph, question: str) -> str:

@@ -20,6 +20,7 @@ from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.query import Query, load_query, query_names
 from kgplatform.settings import load_settings
 from kgplatform.store import Connection, Store
+from kgplatform.testing import ScriptedChat
 
 ROOT = Path(__file__).parent.parent
 # The saved queries have a header of their own: see test_browse.py.
@@ -127,6 +128,10 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
             patch.setattr(build_tree, "LARGEST", 2)  # so that there are communities inside of communities
             graph.build_tree()
         store.write(("build/tree_names_due", {"ids": [row["id"] for row in store.read("build/tree_communities")]}))
+        cited = [{"passage": number, "quote": "Ada Lovelace was born in London"} for number in range(1, 11)]
+        chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
+        reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+        assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
         counts = store.run_statement("MATCH ()-[r:SAME_AS]-() RETURN count(r)", {}, write=False, timeout=30, limit=1)
         assert counts.rows[0][0] > 0
     auth = (neo4j_server.username, neo4j_server.password)

@@ -72,6 +72,11 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
     corpus = part(first.stdout, "The corpus")
     assert "was written by hand and stands in for a language model" in corpus
     assert "Documents: 20 new. Chunks: 21, all read now by the extractor recorded." in corpus
+    tree = part(first.stdout, "The tree")
+    assert re.search(
+        r"^Tree built by the method multiplex: \d+ entities in \d+ communities, \d+ keywords\.$", tree, re.M
+    )
+    assert "put together from members and facts" in tree
     assert part(first.stdout, "The question") == QUESTION["question"]
     assert "No language model is configured, so none wrote an answer" in part(first.stdout, "The answer")
     look = part(first.stdout, "Look at it")

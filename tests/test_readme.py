@@ -61,7 +61,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "notes.md").write_text(f"# Notes\n\n{text}\n", encoding="utf-8")
     (folder / "films.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
     (folder / "extraction.jsonl").write_text(
-        '{"document": "one.txt", "entities": [{"name": "Cyrus Field"}]}\n', "utf-8"
+        '{"document": "one.txt", "entities": [{"name": "Cyrus Field"}]}\n'
+        '{"document": "report.pdf", "entities": [{"name": "Great Eastern"}]}\n',
+        "utf-8",
     )
     (folder / "openie.json").write_text(
         '[{"title": "Field", "text": "Cyrus Field lived in New York.", "extracted_entities": ["Cyrus Field"],'

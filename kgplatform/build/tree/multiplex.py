@@ -25,8 +25,9 @@ from kgplatform.build.tree.perception import RELATION_WEIGHT
 
 RESOLUTION = 0.0015
 """What a pair of members costs, where an entity's edges weigh 1 in the mean."""
-SMALL = 400
-"""Below this many entities the resolution grows as they get fewer, so that a small graph has communities too."""
+SMALL = 640
+"""Below this many entities the resolution grows as they get fewer, so that a small graph has communities too. It stays
+below 1 / n, which is what a pair weighs where all are alike: such a graph is one community."""
 ITERATIONS = 4
 SEED = 42
 

@@ -19,14 +19,17 @@ def joined(
 ) -> Indices:
     """(n,) the communities, each member of a small one moved to the larger one that it fits best by the dual score.
 
-    ``labels``: (n,) communities 0 .. k-1, none without members. If all are small, they stay. ``movable``: (n,) who may
-    be moved, all if it is left out.
+    ``labels``: (n,) communities 0 .. k-1, none without members. ``movable``: (n,) who may be moved, all if it is left
+    out. If all communities are small, nothing holds some entities together more than others: they become one
+    community, unless some may not be moved.
     """
     sizes = np.bincount(labels)
     large = np.flatnonzero(sizes >= smallest)
     lost = np.flatnonzero((sizes[labels] < smallest) & (True if movable is None else movable))
-    if not len(large) or not len(lost):
+    if not len(lost):
         return labels
+    if not len(large):
+        return np.zeros_like(labels) if len(lost) == graph.size else labels
     counts = relation_counts(graph)
     belongs = sparse.coo_array((np.ones(graph.size), (labels, np.arange(graph.size))), (len(sizes), graph.size)).tocsr()
     met = (belongs @ counts)[large]

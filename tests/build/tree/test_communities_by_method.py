@@ -387,7 +387,8 @@ def test_a_small_community_joins_the_one_that_it_fits_best() -> None:
     assert small.joined(graph, labels).tolist() == [0, 0, 0, 1, 1, 1, 0, 1, 1]
     only = np.arange(9) == 7
     assert small.joined(graph, labels, only).tolist() == [0, 0, 0, 1, 1, 1, 2, 1, 4]
-    assert small.joined(graph, np.arange(9)).tolist() == list(range(9))
+    assert small.joined(graph, np.arange(9)).tolist() == [0] * 9
+    assert small.joined(graph, np.arange(9), only).tolist() == list(range(9))
 
 
 # ---------------------------------------------------------------------------------------------- neighbours and measures
