@@ -22,7 +22,7 @@ from kgplatform.prompt import Messages, render
 from kgplatform.readers.calls import Calls, ids_of, search_step
 from kgplatform.records import Answer, Citation, FoundFact, Passage, SearchResult, Usage
 from kgplatform.reply import ask
-from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
 from kgplatform.text import count_tokens, node_id, tidy
 
 AnswerMode = Literal["reject", "open"]
@@ -101,8 +101,9 @@ def write_answer(
         raise
     detail = "answered" if not repairs else f"answered after {repairs} repairs"
     calls.add(name, detail, mark, prompt=_PROMPT)
-    citations, wrong = _check_citations(result, reply, evidence)
-    calls.note("check citations", f"{len(citations)} hold, {wrong} do not")
+    stored = evidence.stored(ids_of(result)[0]) if reply.citations else Stored({}, ())
+    citations, wrong = _check_citations(result, reply, stored)
+    calls.note("check citations", f"{len(citations)} hold, {wrong} do not", stored.queries)
     return _checked(reply, citations, wrong, mode)
 
 
@@ -174,14 +175,13 @@ def _checked(reply: _Reply, citations: dict[int, Citation], wrong: int, mode: An
     return Answered(REFUSAL, note=_UNSUPPORTED if text and reply.sufficient else "")
 
 
-def _check_citations(result: SearchResult, reply: _Reply, evidence: Evidence) -> tuple[dict[int, Citation], int]:
+def _check_citations(result: SearchResult, reply: _Reply, stored: Stored) -> tuple[dict[int, Citation], int]:
     """The citations whose words stand in the passage as the store has it, by number, and how many do not."""
-    stored = evidence.passages(ids_of(result)[0]) if reply.citations else {}
     held: dict[int, Citation] = {}
     wrong = 0
     for cited in reply.citations:
         known = 1 <= cited.passage <= len(result.passages)
-        passage = stored.get(result.passages[cited.passage - 1].id) if known else None
+        passage = stored.passages.get(result.passages[cited.passage - 1].id) if known else None
         place = find_words(cited.quote, passage.text) if passage and cited.quote.strip() else None
         if passage is None or place is None:
             wrong += 1

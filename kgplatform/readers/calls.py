@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kgplatform.errors import ReplyError
 from kgplatform.llm import Chat, Ledger, Reply
 from kgplatform.prompt import Messages
-from kgplatform.records import SearchResult, Step, Usage
+from kgplatform.records import QueryRun, SearchResult, Step, Usage
 from kgplatform.retrieve.evidence import Retrieved
 
 _REPEATED = "This question has had its {} calls to the language model, some of them to ask again for a broken answer."
@@ -74,9 +74,10 @@ class Calls:
         usage = difference(self._ledger.total, since.spent)
         self.steps.append(Step(name, detail, seconds, prompt=prompt, reply=reply, usage=usage))
 
-    def note(self, name: str, detail: str) -> None:
-        """A step that cost nothing."""
-        self.steps.append(Step(name, detail, 0.0))
+    def note(self, name: str, detail: str, queries: tuple[QueryRun, ...] = ()) -> None:
+        """A step without the model; its time is that of its ``queries``."""
+        seconds = round(sum(run.seconds for run in queries), 4)
+        self.steps.append(Step(name, detail, seconds, queries=queries))
 
 
 def search_step(found: Retrieved, detail: str = "") -> Step:

@@ -26,6 +26,14 @@ class Retrieved:
     queries: tuple[QueryRun, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Passages as the store has them now, by id, without scores; and the statements that read them."""
+
+    passages: dict[str, Passage]
+    queries: tuple[QueryRun, ...]
+
+
 class Evidence:
     """The graph as readers see it. Safe from several threads at once."""
 
@@ -48,6 +56,9 @@ class Evidence:
             result = search(self._store, self._embedder, question, route, top_k, types, without)
         return Retrieved(result, tuple(run for _, run in sorted(runs, key=lambda each: each[0])))
 
-    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages as the store has them now, by id; without scores."""
-        return passages_by_id(self._store, ids)
+    def stored(self, ids: Sequence[str]) -> Stored:
+        """The passages with these ids, once more; those that are gone are left out."""
+        runs: list[QueryRun] = []
+        with trace(runs.append):
+            passages = passages_by_id(self._store, ids)
+        return Stored(passages, tuple(runs))

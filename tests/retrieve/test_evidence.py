@@ -91,5 +91,6 @@ def test_what_cannot_be_asked(evidence: Evidence) -> None:
 
 def test_passages_are_read_again_by_id(evidence: Evidence) -> None:
     found = evidence.search(QUESTION, route="passage").result.passages
-    read = evidence.passages([*(each.id for each in found), "nothing"])
-    assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.items()}
+    read = evidence.stored([*(each.id for each in found), "nothing"])
+    assert {each.id: each.text for each in found} == {each: passage.text for each, passage in read.passages.items()}
+    assert [(run.name, run.rows) for run in read.queries] == [("retrieve/passage_details", len(found))]

@@ -28,7 +28,8 @@ RESOLUTION = 0.0015
 SMALL = 640
 """Below this many entities the resolution grows as they get fewer, so that a small graph has communities too. It stays
 below 1 / n, which is what a pair weighs where all are alike: such a graph is one community."""
-ITERATIONS = 4
+ITERATIONS = 2
+"""Rounds of Leiden's algorithm. Four take half as long again, for 0.2 % more quality at most."""
 SEED = 42
 
 Weights = NDArray[np.float64]
