@@ -132,7 +132,7 @@ def test_the_steps_are_printed_in_order_with_what_they_cost(
     assert calls == len(server.requests) > 4
     assert f"{len(names)} steps, {calls} model calls, {tokens}" in lines
     searched = [line for line in lines if line.startswith("     statements: ")]
-    assert len(searched) == names.count("search")
+    assert len(searched) == names.count("search") + names.count("check citations")
 
 
 def test_a_vector_is_printed_once_for_the_statements_that_share_it(reading: KnowledgeGraph) -> None:

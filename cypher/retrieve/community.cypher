@@ -1,14 +1,16 @@
 // Route community: the communities nearest to the question by meaning; of each, also through the communities below it,
-// the entities that are nearest; of those the facts that are nearest, with the passages that state them. Each fact is
-// [id, cosine, elements, chunks]. No row without a finished tree, whose index is looked at only if there is one.
+// the entities that are nearest; of those the facts that are nearest, with the passages that state them. All in one
+// row, best first: a fact is [id, cosine, elements, chunks]. No row without a finished tree, whose index is looked at
+// only if there is one.
 // mode: read
 // param $k: int: how many the vector index is asked for
 // param $count: int: how many communities of those
 // param $members: int: how many entities of a community
 // param $facts: int: how many facts of an entity
+// param $best: int: how many facts in all
 // param $hub: int: of a community with more entities, and of an entity with more facts, only this many are looked at
 // param $vector: list<float>: the question's vector
-// returns: id, name, summary, size, score, entity, facts
+// returns: communities, facts
 MATCH (:Graph {id: 'graph', treeState: 'complete'})
 CALL () {
   CALL db.index.vector.queryNodes('community_embedding', $k, $vector) YIELD node AS c, score
@@ -24,22 +26,31 @@ CALL (c) {
   WITH e, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS cosine
   ORDER BY cosine DESC, e.id
   LIMIT $members
-  RETURN e, cosine AS nearness
+  RETURN collect(e) AS nearest
 }
-CALL (e) {
-  MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
-  WHERE f.embedding IS NOT NULL
-  WITH DISTINCT f
-  LIMIT $hub
-  WITH f, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
-  ORDER BY cosine DESC, f.id
-  LIMIT $facts
-  RETURN collect([
-    f.id,
-    cosine,
-    COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id },
-    COLLECT { MATCH (f)-[:FROM_CHUNK]->(o:Chunk) RETURN o.id ORDER BY o.id }
-  ]) AS facts
-}
-RETURN c.id AS id, c.name AS name, c.summary AS summary, c.size AS size, score, e.id AS entity, facts
-ORDER BY score DESC, id, nearness DESC, entity
+WITH collect({id: c.id, name: c.name, summary: c.summary, size: c.size, score: score}) AS communities,
+     collect(nearest) AS groups
+RETURN communities,
+       COLLECT {
+         UNWIND groups AS nearest
+         UNWIND nearest AS e
+         CALL (e) {
+           MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
+           WHERE f.embedding IS NOT NULL
+           WITH DISTINCT f
+           LIMIT $hub
+           WITH f, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
+           ORDER BY cosine DESC, f.id
+           LIMIT $facts
+           RETURN f, cosine
+         }
+         WITH DISTINCT f, cosine
+         ORDER BY cosine DESC, f.id
+         LIMIT $best
+         RETURN [
+           f.id,
+           cosine,
+           COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id },
+           COLLECT { MATCH (f)-[:FROM_CHUNK]->(o:Chunk) RETURN o.id ORDER BY o.id }
+         ] AS fact
+       } AS facts

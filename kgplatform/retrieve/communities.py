@@ -18,6 +18,8 @@ MEMBERS = 10
 """Entities of a community, the nearest to the question."""
 FACTS = 5
 """Facts of such an entity."""
+BEST = 50
+"""Facts of all of them, beside those that the route ``triple`` finds."""
 HUB = 1000
 """Of a community with more entities than this, and of an entity with more facts, only so many are looked at."""
 
@@ -34,29 +36,30 @@ NOWHERE = Near((), [])
 """Near no community."""
 
 
-def communities_near(store: Store, question: Question, facts: int = FACTS) -> Near:
-    """Nothing at all where the graph has no finished tree. ``facts``: how many of each entity."""
+def communities_near(store: Store, question: Question, facts: int = FACTS, best: int = BEST) -> Near:
+    """Nothing at all where the graph has no finished tree. ``facts``: how many of an entity; ``best``: in all."""
     rows = store.read(
         "retrieve/community",
         k=NEAREST,
         count=COMMUNITIES,
         members=MEMBERS,
         facts=facts,
+        best=best,
         hub=HUB,
         vector=question.vector,
     )
-    communities = {
-        row["id"]: FoundCommunity(row["id"], row["name"], row["summary"], row["size"], round(row["score"], 6))
-        for row in rows
-    }
     names = ("id", "cosine", "elements", "chunks")
-    facts_by_id = {fact[0]: dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]}
-    return Near(tuple(communities.values()), [facts_by_id[each] for each in sorted(facts_by_id)])
+    return Near(
+        tuple(
+            FoundCommunity(**{**each, "score": round(each["score"], 6)}) for row in rows for each in row["communities"]
+        ),
+        [dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]],
+    )
 
 
 def community_route(store: Store, question: Question, top_k: int) -> Found:
     """The facts of the nearest communities' nearest entities. Raises ``InputError`` where there is no finished tree."""
-    near = communities_near(store, question, max(FACTS, top_k))
+    near = communities_near(store, question, max(FACTS, top_k), max(COMMUNITIES * MEMBERS * FACTS, top_k))
     if not near.communities and not store.read("retrieve/tree"):
         raise InputError("The graph has no finished knowledge tree. Run `kgplatform tree` first, or use another route.")
     return replace(facts_found(near.facts, "community"), communities=near.communities)
