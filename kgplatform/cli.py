@@ -10,13 +10,43 @@ import json
 import os
 import sys
 import traceback
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from kgplatform.cli_options import (
+    AnswerModeName,
+    CallsOfReader,
+    Debug,
+    ExtractorName,
+    Home,
+    Json,
+    Keep,
+    Mode,
+    NoAgent,
+    NoCommunity,
+    NodesOfReader,
+    NoPlan,
+    NoSchema,
+    Prefilter,
+    Question,
+    RandomNodes,
+    ReaderName,
+    RebuildTree,
+    Route,
+    RouteOfReader,
+    RouteOption,
+    SchemaMode,
+    SchemaOption,
+    TopK,
+    TopKOfReader,
+    Trace,
+    TreeMethod,
+    UpdateTree,
+    WindowTokens,
+)
 from kgplatform.errors import InputError, KgError
 
 if TYPE_CHECKING:
@@ -31,6 +61,9 @@ class _Commands(TyperGroup):
         """Run the command that was named."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # which Python's checks put before a sentence
+            raise
         except KeyboardInterrupt:
             _note("\nStopped. What was done is kept; run the same command again to go on.")
             sys.stdout.flush()
@@ -45,48 +78,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Route(str, Enum):
-    """Ways to retrieve."""
-
-    all = "all"
-    entity = "entity"
-    triple = "triple"
-    path = "path"
-    community = "community"
-    passage = "passage"
-
-
-class ExtractorName(str, Enum):
-    """Ways to extract."""
-
-    llm = "llm"
-    local = "local"
-    recorded = "recorded"
-
-
-class SchemaMode(str, Enum):
-    """What happens to what the schema does not have."""
-
-    strict = "strict"
-    flexible = "flexible"
-
-
-class AnswerModeName(str, Enum):
-    """What happens where the documents do not say."""
-
-    reject = "reject"
-    open = "open"
-
-
-Home = Annotated[Path | None, typer.Option("--home", help="Home folder of the managed graph (KGPLATFORM_HOME).")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, on standard output.")]
-Question = Annotated[str, typer.Argument(help="A question, in words.", show_default=False)]
-TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
-RouteOption = Annotated[Route, typer.Option("--route", help="Which way to retrieve.")]
-SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file, or the name of a shipped one.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 @app.callback()
@@ -181,20 +172,23 @@ def ingest(
         Path | None, typer.Option("--recorded", help="A recorded extraction; open-IE recordings hold the corpus too.")
     ] = None,
     mode: Annotated[SchemaMode | None, typer.Option("--mode", help="strict drops, flexible marks.")] = None,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="Have a model read atomic facts where none did; alone: in the whole graph.")
+    ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would cost, and stop.")] = False,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Bring the graph to what the files say. Safe to repeat, and to interrupt: it goes on where it stopped."""
-    if not paths and recorded is None:
+    if not paths and recorded is None and not facts:
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform import show
 
     name = extractor.value if extractor else None
     with _connect(home, max_tokens=max_tokens) as graph:
         if estimate:
-            cost = graph.estimate(paths or (), schema=schema, extractor=name, recorded=recorded)
+            cost = graph.estimate(paths or (), schema=schema, extractor=name, recorded=recorded, facts=facts)
             show.show(as_json, cost, show.show_estimate)
             return
         with show.ProgressLines() as progress:
@@ -204,6 +198,7 @@ def ingest(
                 extractor=name,
                 recorded=recorded,
                 mode=mode.value if mode else None,
+                facts=facts,
                 progress=progress,
             )
     show.show(as_json, report, show.show_ingest)
@@ -215,11 +210,9 @@ def ingest(
 
 @app.command()
 def tree(
-    update: Annotated[bool, typer.Option("--update", help="Only what changed; never the whole tree.")] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="All communities anew.")] = False,
-    method: Annotated[
-        str | None, typer.Option("--method", help="How communities are found: multiplex, paper, leiden, …")
-    ] = None,
+    update: UpdateTree = False,
+    rebuild: RebuildTree = False,
+    method: TreeMethod = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
     home: Home = None,
     as_json: Json = False,
@@ -288,19 +281,21 @@ def search(
 @app.command()
 def ask(
     question: Question,
-    reader: Annotated[str, typer.Option("--reader", help="Who reads the graph: retrieve or youtu.")] = "retrieve",
-    mode: Annotated[
-        AnswerModeName, typer.Option("--mode", help="reject refuses, open answers from the model's own knowledge.")
-    ] = AnswerModeName.reject,
-    route: Annotated[Route | None, typer.Option("--route", help="retrieve: which way to retrieve; else all.")] = None,
-    top_k: Annotated[
-        int | None, typer.Option("--top-k", min=1, help="How many passages and facts; else 10, youtu 20.")
-    ] = None,
-    no_agent: Annotated[bool, typer.Option("--no-agent", help="youtu: one pass, without reflection.")] = False,
-    no_community: Annotated[bool, typer.Option("--no-community", help="youtu: without the communities.")] = False,
-    no_schema: Annotated[bool, typer.Option("--no-schema", help="youtu: decompose without the schema.")] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Show every step, with its Cypher to paste.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the run in the graph, to be looked at there.")] = False,
+    reader: ReaderName = "retrieve",
+    mode: Mode = AnswerModeName.reject,
+    route: RouteOfReader = None,
+    top_k: TopKOfReader = None,
+    no_agent: NoAgent = False,
+    no_community: NoCommunity = False,
+    no_schema: NoSchema = False,
+    nodes: NodesOfReader = None,
+    calls: CallsOfReader = None,
+    no_plan: NoPlan = False,
+    random_nodes: RandomNodes = None,
+    prefilter: Prefilter = None,
+    window_tokens: WindowTokens = None,
+    trace: Trace = False,
+    keep: Keep = False,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -311,15 +306,26 @@ def ask(
         answer = graph.ask(
             question,
             reader,
-            mode.value,
+            keep=keep,
+            mode=mode.value,
             route=route.value if route else None,
             top_k=top_k,
-            agent=not no_agent,
-            community=not no_community,
-            schema=not no_schema,
-            keep=keep,
+            agent=_off(no_agent),
+            community=_off(no_community),
+            schema=_off(no_schema),
+            nodes=nodes,
+            calls=calls,
+            plan=_off(no_plan),
+            random_nodes=random_nodes,
+            prefilter=prefilter,
+            window_tokens=window_tokens,
         )
     show_run(answer, as_json=as_json, trace=trace)
+
+
+def _off(turned_off: bool) -> bool | None:
+    """False for what is turned off, None for what stays as the reader has it."""
+    return False if turned_off else None
 
 
 @app.command()
@@ -374,12 +380,15 @@ def documents(home: Home = None, as_json: Json = False) -> None:
 
 @app.command()
 def stats(home: Home = None, as_json: Json = False) -> None:
-    """Count nodes by label and relationships by type."""
+    """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
     from kgplatform import show
+    from kgplatform.show_trace import show_calls
 
     with _open(home) as graph:
         found = graph.stats()
     show.show(as_json, found, show.show_stats)
+    if found.calls and not as_json:
+        show_calls(found.calls)
 
 
 @app.command()

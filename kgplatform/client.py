@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,17 +23,17 @@ from kgplatform.build.extract.local import LocalExtractor
 from kgplatform.build.extract.model import LlmExtractor
 from kgplatform.build.extract.recorded import RecordedExtractor
 from kgplatform.build.extract.recorded_file import is_open_ie
-from kgplatform.build.pipeline import Tools, ingest, remove_documents
+from kgplatform.build.pipeline import Tools, ingest, ingest_facts, remove_documents
 from kgplatform.build.report import Estimate, IngestReport
 from kgplatform.build.schema import Expansion, Schema, load_schema
 from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
 from kgplatform.embed import Embedder, make_embedder
 from kgplatform.errors import InputError, SettingError
-from kgplatform.keep import keep_run
-from kgplatform.llm import Chat, Ledger, make_chat
+from kgplatform.function_calls import CallStatistics
+from kgplatform.keep import call_statistics, keep_run
+from kgplatform.llm import Chat, Ledger, make_chat, metered
 from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.readers.answering import AnswerMode
-from kgplatform.readers.choose import Wishes, answer_with, check_wishes
+from kgplatform.readers.choose import answer_with, options_for
 from kgplatform.readers.youtu import SchemaTypes
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence
@@ -77,11 +77,26 @@ class GraphSchema:
 
 
 @dataclass(frozen=True, slots=True)
+class ElementGraph:
+    """The figures of GraphReader's Table 9. A node is a key element with all its forms that has a fact; nodes that
+    share a fact are neighbours."""
+
+    nodes: int
+    facts: int
+    mean_neighbours: float
+    most_neighbours: int
+    mean_facts: float
+    most_facts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of nodes by label and relationships by type."""
+    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its kept walks."""
 
     nodes: dict[str, int]
     relationships: dict[str, int]
+    elements: ElementGraph
+    calls: CallStatistics | None
 
 
 def connect(
@@ -185,6 +200,7 @@ class KnowledgeGraph:
         extractor: str | Extractor | None = None,
         recorded: str | Path | None = None,
         mode: Mode | None = None,
+        facts: bool = False,
         progress: Progress = _SILENT,
     ) -> IngestReport:
         """Bring the graph to what the files of ``paths`` say.
@@ -192,11 +208,18 @@ class KnowledgeGraph:
         ``extractor``: "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
-        holds its passages too: it may be given alone, as ``paths`` or as ``recorded``.
+        holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: then have the model
+        read atomic facts from the chunks that have none from a model; without ``paths``, from those of the whole graph.
         """
         files, recording = _with_recording(paths, recorded, extractor)
+        facts_from = self._facts_model() if facts else None
+        if facts and not files:
+            self._need_documents()
+            return ingest_facts(
+                replace(self._tools(LocalExtractor(), "general", None, progress), facts_from=facts_from)
+            )
         reader = self._extractor(extractor, recording)
-        tools = self._tools(reader, schema, mode, progress)
+        tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
         report = ingest(tools, files)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.chunks:  # else some were used before
             report.notes += [f"{title}: recorded, but not among the documents" for title in reader.unused()]
@@ -209,11 +232,12 @@ class KnowledgeGraph:
         schema: str | Path | Schema = "general",
         extractor: str | None = None,
         recorded: str | Path | None = None,
+        facts: bool = False,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         files, recording = _with_recording(paths, recorded, extractor)
         name = extractor or self._default_extractor(recording)
-        return estimate(self.store, files, _schema(schema), name, self.settings.chunk_tokens)
+        return estimate(self.store, files, _schema(schema), name, self.settings, facts=facts)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
@@ -223,13 +247,14 @@ class KnowledgeGraph:
         ids = sorted(chosen)
         chunks = [row["id"] for row in self.store.read("client/document_chunks", documents=ids)]
         remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, chunks)
+        self._has_documents = False  # until that is looked at again
         return [chosen[each] for each in ids]
 
     def reembed(self, *, progress: Progress = _SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
         embedder = self._given_embedder or make_embedder(self.settings, self.ledger)
         self.__dict__["embedder"] = embedder
-        return reembed(self.store, embedder, self.settings.same_as_threshold, progress)
+        return reembed(self.store, embedder, self.settings, progress)
 
     def build_tree(
         self,
@@ -243,7 +268,7 @@ class KnowledgeGraph:
 
         ``method``: how communities are found; by default that of the tree that is there. Another one, or ``rebuild``,
         finds all of them anew; communities with the same members keep their names. Without either, only what changed
-        is done again; ``update`` says so, and is refused with either.
+        is done again; ``update`` says so, and is refused with either. Where there is no tree, all of it is built.
         """
         # Here: it loads what no other command needs, and takes a second to do so.
         from kgplatform.build.tree.build_tree import TreeTools, build_tree
@@ -251,11 +276,8 @@ class KnowledgeGraph:
         if update and rebuild:
             raise InputError("A tree is either updated or rebuilt: give --update or --rebuild.")
         self._need_documents()
-        known = graph_state(self.store).get("treeMethod")
-        if update and method is not None and known not in (None, method):
-            raise InputError(f"The tree was built by the method {known}. Use --rebuild to build it by {method}.")
         tools = TreeTools(self.store, self.embedder, self.chat, self.settings, self.ledger, progress)
-        return build_tree(tools, method=method, rebuild=rebuild)
+        return build_tree(tools, method=method, update=update, rebuild=rebuild)
 
     # --------------------------------------------------------------------------------------------------------- out
 
@@ -264,33 +286,20 @@ class KnowledgeGraph:
         self._need_documents()
         return search(self.store, self.embedder, question, route, top_k)
 
-    def ask(
-        self,
-        question: str,
-        reader: str = "retrieve",
-        mode: AnswerMode = "reject",
-        *,
-        route: str | None = None,
-        top_k: int | None = None,
-        agent: bool = True,
-        community: bool = True,
-        schema: bool = True,
-        keep: bool = False,
-    ) -> Answer:
+    def ask(self, question: str, reader: str = "retrieve", *, keep: bool = False, **options: Any) -> Answer:
         """An answer from the graph with checked citations; without a language model, the evidence.
 
-        ``mode``: "reject" refuses where the documents do not say, "open" falls back on the model's own knowledge.
-        ``top_k`` passages and facts: 10 by default, 20 for the reader youtu. ``route`` ("all" by default) is for the
-        reader retrieve; ``agent``, ``community`` and ``schema`` can be turned off for the reader youtu. ``keep`` writes
-        the run into the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. Raises ``InputError``
-        for an option that the reader does not have, and ``ModelError``.
+        ``options`` are those of the reader (the class ``Options`` in its module, and docs/commands.md): all have
+        ``mode``, "reject" to refuse where the documents do not say, "open" to fall back on the model's own knowledge;
+        None stands for the default. ``keep`` writes the run into the graph, as a ``Run`` with its ``Step`` nodes and
+        edges to what it found. Raises ``InputError`` for an option that the reader does not have, and ``ModelError``.
         """
-        wishes = Wishes(mode, route, top_k, agent, community, schema)
-        check_wishes(reader, wishes)
+        chosen = options_for(reader, {name: value for name, value in options.items() if value is not None})
         self._need_documents()
         started = time.perf_counter()
         evidence = Evidence(self.store, self.embedder)
-        answer = answer_with(reader, wishes, question, evidence, self.chat, self.ledger, self._schema_types())
+        with metered() as meter:
+            answer = answer_with(reader, chosen, question, evidence, self.chat, meter, self._schema_types())
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     def cypher(
@@ -324,11 +333,14 @@ class KnowledgeGraph:
         return GraphSchema(Schema.from_dict(json.loads(state["schema"])), expansions)
 
     def stats(self) -> Stats:
-        """Counts of nodes by label and relationships by type."""
+        """Counts of nodes by label and relationships by type, and of key elements with their facts and neighbours."""
         nodes: list[Row] = self.store.read("client/node_counts")
         relationships = self.store.read("client/relationship_counts")
         return Stats(
-            {row["label"]: row["count"] for row in nodes}, {row["type"]: row["count"] for row in relationships}
+            {row["label"]: row["count"] for row in nodes},
+            {row["type"]: row["count"] for row in relationships},
+            ElementGraph(*self.store.read("client/element_graph")[0].values()),
+            call_statistics(self.store),
         )
 
     def py2neo(self) -> py2neo.Graph:
@@ -355,6 +367,11 @@ class KnowledgeGraph:
             ledger=self.ledger,
             progress=progress,
         )
+
+    def _facts_model(self) -> Chat:
+        if self.chat is None:
+            raise SettingError("Facts are read by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+        return self.chat
 
     def _default_extractor(self, recorded: str | Path | None) -> str:
         return "recorded" if recorded is not None else "llm" if self.chat is not None else "local"
@@ -394,6 +411,8 @@ class KnowledgeGraph:
             raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
         if "schema" not in state:
             raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
+        if not self.store.read("client/has_documents"):
+            raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
         self._has_documents = True
 
 

@@ -1,18 +1,21 @@
 """A run of a reader as nodes of the graph, so that Neo4j Browser shows what it asked and what it found.
 
     (:Run)-[:HAS_STEP]->(:Step)-[:NEXT_STEP]->(:Step)
-    (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk)
+    (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk), (:Step)-[:AT]->(:KeyElement)
     (:Run)-[:CITES {number, start, end}]->(:Chunk)
 
 A run is an event: asked twice, there are two. It holds what it said in words, so that it stays readable when the
-documents behind it are removed; the edges to them go then.
+documents behind it are removed; the edges to them go then. Paths of a reader that know nothing of each other are
+chains of their own, between what led to them and what follows them.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 
+from kgplatform.function_calls import CallStatistics, statistics
 from kgplatform.pasteable import Pasteable, pasteable
 from kgplatform.records import Answer, Step
 from kgplatform.store import Row, Store
@@ -27,17 +30,26 @@ def keep_run(store: Store, answer: Answer, seconds: float) -> Answer:
     store.define("schema/constraint_step")
     run = uuid.uuid4().hex
     steps = list(enumerate(answer.trace, start=1))
+    before = steps_before([step.path for step in answer.trace])
     store.write(
         ("client/keep_run", {"rows": [_run_row(run, answer, seconds)]}),
-        ("client/keep_steps", {"run": run, "rows": [_step_row(run, index, step) for index, step in steps]}),
+        ("client/keep_steps", {"run": run, "rows": [_step_row(run, n, step, before[n - 1]) for n, step in steps]}),
         ("client/keep_facts", {"rows": [row for index, step in steps for row in _found(run, index, step, "fact")]}),
         (
             "client/keep_passages",
             {"rows": [row for index, step in steps for row in _found(run, index, step, "passage")]},
         ),
+        ("client/keep_elements", {"rows": [row for index, step in steps for row in _elements(run, index, step)]}),
         ("client/keep_citations", {"run": run, "rows": _citation_rows(answer)}),
     )
     return replace(answer, run=run)
+
+
+def call_statistics(store: Store) -> CallStatistics | None:
+    """The function calls of all kept runs of the reader graphreader; None where there is none."""
+    rows = store.read("client/call_statistics")
+    counts = {row["name"]: row["number"] for row in rows}
+    return statistics(counts, rows[0]["runs"], max(1, rows[0]["paths"])) if rows else None
 
 
 def _run_row(run: str, answer: Answer, seconds: float) -> Row:
@@ -53,14 +65,38 @@ def _run_row(run: str, answer: Answer, seconds: float) -> Row:
         "calls": answer.usage.calls,
         "inputTokens": answer.usage.input_tokens,
         "outputTokens": answer.usage.output_tokens,
+        "countNames": list(answer.counts),
+        "counts": list(answer.counts.values()),
     }
 
 
-def _step_row(run: str, index: int, step: Step) -> Row:
+def steps_before(paths: Sequence[int]) -> list[list[int]]:
+    """Of each step, given the path that it belongs to, the numbers (from 1) of the steps that it comes after.
+
+    >>> steps_before([0, 1, 1, 2, 0])
+    [[], [1], [2], [1], [3, 4]]
+    """
+    before: list[list[int]] = []
+    ends: dict[int, int] = {}
+    open_ends: list[int] = []
+    for number, path in enumerate(paths, start=1):
+        if path == 0:
+            before.append(sorted(open_ends) or [ends[0]] if ends else [])
+            open_ends = []
+        else:
+            last = ends.get(path, ends.get(0))
+            before.append([last] if last else [])
+            open_ends = [end for end in open_ends if end != last] + [number]
+        ends[path] = number
+    return before
+
+
+def _step_row(run: str, index: int, step: Step, before: Sequence[int]) -> Row:
     return {
         "id": _step_id(run, index),
-        "before": _step_id(run, index - 1),  # of the first there is none
+        "before": [_step_id(run, each) for each in before],
         "index": index,
+        "path": step.path,
         "name": step.name,
         "detail": step.detail,
         "prompt": step.prompt,
@@ -82,6 +118,10 @@ def _found(run: str, index: int, step: Step, kind: str) -> list[Row]:
     ids = step.facts if kind == "fact" else step.passages
     unique = dict.fromkeys(ids)
     return [{"step": _step_id(run, index), "rank": rank, kind: each} for rank, each in enumerate(unique, start=1)]
+
+
+def _elements(run: str, index: int, step: Step) -> list[Row]:
+    return [{"step": _step_id(run, index), "element": each} for each in dict.fromkeys(step.elements)]
 
 
 def _citation_rows(answer: Answer) -> list[Row]:

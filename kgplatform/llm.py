@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +42,9 @@ class Chat(Protocol):
         """Keep no answer to ``messages``: nobody could use it, and the next ``send`` is to ask the model again."""
 
 
+_meters: contextvars.ContextVar[tuple[Ledger, ...]] = contextvars.ContextVar("meters", default=())
+
+
 class Ledger:
     """Tokens spent per stage, over all threads, and the budget: ``max_tokens`` of input and output together."""
 
@@ -50,6 +55,10 @@ class Ledger:
 
     def add(self, stage: str, usage: Usage) -> None:
         """Count ``usage``, also beyond the budget: what was under way when it ran out is paid for."""
+        for ledger in (self, *_meters.get()):
+            ledger._note(stage, usage)
+
+    def _note(self, stage: str, usage: Usage) -> None:
         with self._lock:
             self._stages[stage] = self._stages.get(stage, Usage()) + usage
 
@@ -72,6 +81,20 @@ class Ledger:
     def total(self) -> Usage:
         """The sum over all stages."""
         return sum(self.by_stage().values(), Usage())
+
+
+@contextlib.contextmanager
+def metered() -> Iterator[Ledger]:
+    """A ledger of its own for what is spent in this context, and in copies of it that other threads run in.
+
+    The ledgers of the models count it too; so two runs at the same time each know what they spent.
+    """
+    meter = Ledger()
+    token = _meters.set((*_meters.get(), meter))
+    try:
+        yield meter
+    finally:
+        _meters.reset(token)
 
 
 class OpenAIChat:

@@ -5,7 +5,7 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 # ---------------------------------------------------------------------------------------------- sources
@@ -264,7 +264,9 @@ class Step:
     """One step of a reader: what it did and what came of it, in words, and what it cost.
 
     ``prompt`` names the file in ``prompts/`` that was sent, ``reply`` is what the model wrote. ``queries`` are the
-    statements that ran, ``facts`` and ``passages`` the ids of what they found, best first.
+    statements that ran, ``facts`` and ``passages`` the ids of what they found, best first, ``elements`` those of the
+    key elements that the step was at. ``path``: the number, from 1, of the walk that it belongs to, where a reader has
+    several that know nothing of each other; 0 for what belongs to the whole run.
     """
 
     name: str
@@ -276,13 +278,16 @@ class Step:
     facts: tuple[str, ...] = ()
     passages: tuple[str, ...] = ()
     usage: Usage = Usage()
+    elements: tuple[str, ...] = ()
+    path: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A reader's answer. ``text`` is None where no language model is configured: the evidence speaks then.
 
-    ``run`` is the id of the ``Run`` node that keeps it in the graph, None if it is not kept.
+    ``run`` is the id of the ``Run`` node that keeps it in the graph, None if it is not kept. ``counts``: how often
+    something happened, for readers that count (function calls, replies that could not be used).
     """
 
     question: str
@@ -294,3 +299,4 @@ class Answer:
     usage: Usage
     note: str = ""
     run: str | None = None
+    counts: dict[str, int] = field(default_factory=dict)

@@ -75,6 +75,12 @@ class Settings(BaseSettings):
     expansion_threshold: float = _setting(0.9, "Confidence from which a proposed type counts.", ge=0, le=1)
     expansion_support: int = _setting(2, "Documents that must propose a type before it is accepted.", ge=1)
     same_as_threshold: float = _setting(0.8, "Cosine from which two like names are joined by SAME_AS.", gt=0, le=1)
+    form_threshold: float = _setting(
+        0.87, "Cosine from which key elements that are no entity are one node for GraphReader.", gt=0, le=1
+    )
+    facts_tokens: int = _setting(
+        1024, "Most that `ingest --facts` asks a model to write about one chunk.", unit="tokens", gt=0
+    )
     cypher_timeout: float = _setting(30.0, "Time for one statement of the user's.", unit="s", gt=0)
     cypher_limit: int = _setting(1000, "Rows that one statement of the user's returns.", unit="rows", gt=0)
 

@@ -158,10 +158,13 @@ def show_ingest(report: IngestReport) -> None:
     if documents and not touched and not report.stopped:
         have = "is in the graph as it is" if documents == 1 else "are in the graph as they are"
         out.print(f"Nothing changed: {counted(documents, 'document')} {have}.")
-    else:
+    elif documents or touched or report.skipped:
         out.print(f"Documents: {_documents(report)}. {_chunks(report)}")
     if documents:
         _show_contents(out, report)
+    if report.facts_read:
+        read, found = counted(report.facts_read, "chunk"), counted(report.facts_found, "atomic fact")
+        out.print(f"Facts: {found} in {read} that the model read now.")
     _show_costs(out, report)
     for line in report.notes[:_SHOWN]:
         out.print(safe(line))
@@ -207,9 +210,9 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and left out: {number:,} × {safe(kind)}")
-    if report.expansions:
-        grown = _joined([f"{each.kind} {safe(each.name)}" for each in report.expansions])
-        out.print(f"The schema has grown in this graph: {grown} (`kgplatform schema` says why).")
+    if report.expansions_added:
+        grown = _joined([f"{each.kind} {safe(each.name)}" for each in report.expansions_added])
+        out.print(f"The schema of this graph has grown by: {grown} (`kgplatform schema` says why).")
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
@@ -242,11 +245,11 @@ def _throughput(report: IngestReport, seconds: float) -> str:
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
-    for each in report.failed[:_SHOWN]:
-        out.print(f"Failed: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
-    if report.failed:
-        failed = counted(len(report.failed), "chunk")
-        out.print(f"{failed} failed. Run the same command again to try once more.")
+    for failed, what in ((report.failed, ""), (report.facts_failed, " to be read for facts")):
+        for each in failed[:_SHOWN]:
+            out.print(f"Failed{what}: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
+        if failed:
+            out.print(f"{counted(len(failed), 'chunk')} failed{what}. Run the same command again to try once more.")
     if report.stopped:
         out.print(safe(report.stopped))
 
@@ -274,7 +277,7 @@ def show_estimate(estimate: Estimate) -> None:
 def show_search(result: SearchResult) -> None:
     """What led there, then facts and passages, best first, each with where it stands."""
     out = console()
-    if not result.passages and not result.facts:
+    if not (result.passages or result.facts or result.communities or result.paths):
         out.print("Nothing was found.")
         return
     _show_communities(out, result.communities)
@@ -366,10 +369,17 @@ def show_documents(documents: Sequence[DocumentInfo]) -> None:
 
 
 def show_stats(stats: Stats) -> None:
-    """Counts by label and by type."""
+    """Counts by label and by type, and the graph of key elements."""
     out = console()
     _table(out, ("Nodes", "Count"), ((label, f"{count:,}") for label, count in stats.nodes.items()))
     _table(out, ("Relationships", "Count"), ((kind, f"{count:,}") for kind, count in stats.relationships.items()))
+    graph = stats.elements
+    if graph.nodes:
+        out.print(
+            f"For GraphReader: {counted(graph.nodes, 'node')} (key elements with all their forms), "
+            f"{counted(graph.facts, 'fact')}; of a node {graph.mean_neighbours:.1f} neighbours (at most "
+            f"{graph.most_neighbours:,}) and {graph.mean_facts:.1f} facts (at most {graph.most_facts:,}) on average."
+        )
 
 
 def show_schema(found: GraphSchema) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from kgplatform.function_calls import CallStatistics, StageCalls, stages_of
 from kgplatform.pasteable import Pasteable, literal, numbers_of, pasteable
 from kgplatform.query import load_query
 from kgplatform.records import Step, Usage
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from kgplatform.records import Answer
 
 _INDENT = "     "
+_STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
+"""How the detail of a step begins that stands at a node."""
+
 _HOW = """\
 // To run one again in Neo4j Browser, paste its :param lines, then the statement by itself: only a statement that is
 // pasted alone shows its rows. cypher-shell takes all of it at once. A vector holds until another is set."""
@@ -37,16 +42,62 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
 
 
 def show_trace(answer: Answer) -> None:
-    """The steps in order with what each did, found and cost; after them the statements, under the steps' numbers."""
+    """The steps in order with what each did, found and cost, a path under a heading of its own, and what was counted;
+    after them the statements, under the steps' numbers."""
     out = console()
     statements = pasteable(run for step in answer.trace for run in step.queries)
     out.print("\n[bold]Steps[/bold]")
+    path = 0
     for number, step in enumerate(answer.trace, start=1):
+        if step.path != path:
+            out.print(f"\n{_heading(step)}")
+            path = step.path
         _show_step(out, number, step, numbers_of(step.queries, statements))
     out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
+    _show_counts(out, answer.counts)
     if statements:
         out.print("\n[bold]Statements[/bold]")
         print_statements(statements)
+
+
+def _heading(step: Step) -> str:
+    """Of the steps from this one on: the path and where it starts, or that they are about all paths."""
+    start = _STANDS_AT.match(step.detail)
+    if step.path == 0:
+        return "[bold]All paths[/bold]"
+    return f"[bold]Path {step.path}[/bold]{f': from {safe(start[1])}' if start else ''}"
+
+
+def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
+    """Function calls as Table 8 of GraphReader has them, and everything else by the first part of its name."""
+    stages = stages_of(counts)
+    if stages:
+        out.print(f"function calls: {sum(each.calls for each in stages):,}")
+        show_stages(out, stages)
+    others: dict[str, list[str]] = {}
+    called = {f"{stage.stage}.{function.name}" for stage in stages for function in stage.functions}
+    for name, number in counts.items():
+        kind, _, what = name.partition(".")
+        if name not in called and number:
+            others.setdefault(kind, []).append(f"{what} {number:,}".strip())
+    for kind, parts in others.items():
+        out.print(f"{safe(kind)}: {safe(', '.join(parts))}")
+
+
+def show_stages(out: Console, stages: Sequence[StageCalls]) -> None:
+    """A line a stage: its calls and their share of all, its functions and their share of its calls."""
+    for each in stages:
+        functions = ", ".join(f"{one.name} {one.calls:,} ({one.share:.0%})" for one in each.functions)
+        out.print(f"{_INDENT}{each.stage} {each.calls:,} ({each.share:.0%}): {safe(functions)}")
+
+
+def show_calls(calls: CallStatistics) -> None:
+    """What ``stats`` prints of the kept walks of the reader graphreader."""
+    out = console()
+    of = f"{counted(calls.runs, 'kept run')} of graphreader with {counted(calls.paths, 'path')}"
+    means = f"{calls.per_run:g} a run, {calls.per_path:g} a path"
+    out.print(f"Function calls of {of}: {calls.calls:,}, {means}")
+    show_stages(out, calls.stages)
 
 
 def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:

@@ -17,6 +17,8 @@ _FAILURES = 3
 def show_tree(report: TreeReport) -> None:
     """The end of a run of ``kgplatform tree``."""
     out = console()
+    for line in report.notes:
+        out.print(safe(line), soft_wrap=True)
     if report.largest:
         out.print("[bold]The largest communities[/bold]")
     for each in report.largest:
@@ -26,8 +28,6 @@ def show_tree(report: TreeReport) -> None:
         out.print(_moved(report))
     _show_names(out, report)
     _show_costs(out, report)
-    for line in report.notes:
-        out.print(safe(line), soft_wrap=True)
     if report.stopped:
         out.print(safe(report.stopped), soft_wrap=True)
 
@@ -43,9 +43,13 @@ def _people(size: int) -> str:
     return f"{size:,} {'entity' if size == 1 else 'entities'}"
 
 
+def _communities(number: int) -> str:
+    return f"{number:,} {'community' if number == 1 else 'communities'}"
+
+
 def _what(report: TreeReport) -> str:
     deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
-    communities = f"{report.communities:,} {'community' if report.communities == 1 else 'communities'}"
+    communities = _communities(report.communities)
     inner = f" ({deep})" if len(report.depths) > 1 else ""
     what = f"{_people(report.entities)} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
     return f"Tree {report.action} by the method {safe(report.method)}: {what}."
@@ -60,20 +64,31 @@ def _moved(report: TreeReport) -> str:
     }
     changed = ", ".join(f"{number:,} {what}" for what, number in entities.items() if number)
     if not changed and not report.communities_new and not report.communities_gone:
-        return "Nothing changed: the tree is as the graph is."
+        renamed = report.named_by_model or report.named_by_members
+        return "No entity moved." if renamed else "Nothing changed: the tree is as the graph is."
     communities = f"{report.communities_kept:,} kept, {report.communities_new:,} new, {report.communities_gone:,} gone"
     return f"Entities: {changed or 'none changed'}. Communities: {communities}."
 
 
 def _show_names(out: Console, report: TreeReport) -> None:
-    if report.named_by_model or report.named_by_members:
-        ways = {"by the model": report.named_by_model, "put together from members and facts": report.named_by_members}
+    failed = f" ({report.failed_names:,} of them since the model gave none)" if report.failed_names else ""
+    new = {
+        "by the model": report.named_by_model,
+        f"put together from members and facts{failed}": report.named_by_members,
+        "after the only member": report.named_after_member,
+    }
+    if any(new.values()):
+        ways = {**new, "kept": report.names_kept}
         out.print("Names: " + ", ".join(f"{number:,} {way}" for way, number in ways.items() if number) + ".")
     for reason in report.failures[:_FAILURES]:
         out.print(f"Not named by the model: {safe(reason)}", soft_wrap=True)
     if report.failed_names:
+        out.print(f"`kgplatform tree --update` asks the model again for {counted(report.failed_names, 'name')}.")
+    if report.names_without_model:
+        verb = "has a name" if report.names_without_model == 1 else "have names"
         out.print(
-            f"{counted(report.failed_names, 'name')} failed. `kgplatform tree --update` asks the model for them again."
+            f"{_communities(report.names_without_model)} {verb} from before, when no model was asked. "
+            "`kgplatform tree --rebuild` asks it."
         )
 
 

@@ -10,7 +10,9 @@ import neo4j
 import pytest
 from conftest import EXAMPLES, ROOT, wipe
 from test_cypher_files import _KEYWORDS, _LITERAL, complaints
+from walks import walk
 
+from kgplatform.build.tree import build_tree
 from kgplatform.build.type_names import reserved_label, reserved_relationship
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
@@ -77,9 +79,12 @@ def browser(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         wipe(store)
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
         graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl", mode="flexible", schema="biomedical")
-        graph.build_tree()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build_tree, "LARGEST", 8)  # so that there are communities inside of communities
+            graph.build_tree()
         answer = graph.ask("Who designed the ship that laid the cable of 1866?", keep=True)
         assert answer.citations
+        assert walk(graph, "Who designed the ship?", "Cyrus Field", "Great Eastern", keep=True).citations
     auth = (neo4j_server.username, neo4j_server.password)
     with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=auth) as driver, driver.session() as session:
         yield session

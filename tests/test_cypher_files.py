@@ -12,6 +12,7 @@ from typing import Any
 import neo4j
 import pytest
 from conftest import EXAMPLES, wipe
+from walks import walk
 
 from kgplatform.build.tree import build_tree
 from kgplatform.build.type_names import reserved_label, reserved_relationship
@@ -113,7 +114,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         "entities": [*entities, {"name": "London", "type": "Place"}],
         "triples": [{"subject": "Ada Lovelace", "predicate": "born in", "object": "London", "quote": "born in London"}],
         "attributes": [{"entity": "Ada Lovelace", "key": "born", "value": "1815"}],
-        "facts": [{"text": "Ada was born in London.", "key_elements": ["Ada Lovelace", "born", "London"]}],
+        "facts": [{"text": "Ada was born in London.", "key_elements": ["Ada Lovelace", "born", "London's"]}],
         "proposals": [{"kind": "relation", "name": "knew", "confidence": 0.95, "example": "knew Lady Lovelace"}],
     }
     (folder / "ada.jsonl").write_text(json.dumps(recorded))
@@ -132,6 +133,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
         reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
         assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
+        walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
         counts = store.run_statement("MATCH ()-[r:SAME_AS]-() RETURN count(r)", {}, write=False, timeout=30, limit=1)
         assert counts.rows[0][0] > 0
     auth = (neo4j_server.username, neo4j_server.password)

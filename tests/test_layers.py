@@ -41,12 +41,19 @@ build.formats
 build.corpus
 build.load build.chunk
 build.extract.words
+build.stems
 build.extract
 build.extract.shape build.extract.placing build.extract.kinds build.extract.names
 build.extract.recorded_file build.extract.relations build.extract.terms
 build.extract.model build.extract.local build.extract.recorded
-build.bound build.rows build.report build.resolve build.remove build.plan
-build.settle build.write build.estimate
+build.extract.fact_lines
+build.extract.facts
+build.bound build.rows build.report build.resolve build.remove build.plan build.forms
+build.grouping
+build.settle build.write
+build.reading
+build.facts_pass
+build.estimate
 build.tree.entity_graph
 build.tree.perception build.tree.neighbours
 build.tree.multiplex build.tree.paper build.tree.small
@@ -60,24 +67,28 @@ build.tree.build_tree
 build.pipeline
 
 retrieve.found retrieve.fuse retrieve.question
-retrieve.paths retrieve.communities
+retrieve.paths retrieve.communities retrieve.nodes
 retrieve.routes retrieve.lookup retrieve.types retrieve.merge
 retrieve.everything
 retrieve.search
 retrieve.evidence
 
-readers.calls
+readers.calls readers.citing readers.window readers.actions
 readers.answering
+readers.briefing
+readers.path readers.initial_nodes
+readers.explore readers.notebooks
+readers.graphreader
 readers.sub_questions readers.memory
-readers.fill_in readers.reflect
-readers.retrieve readers.youtu
+readers.fill_in readers.reflect readers.marked
+readers.retrieve readers.youtu readers.full_text readers.chunk_read
 readers.choose
-pasteable
+pasteable function_calls
 keep
 client
 show
 show_trace
-show_tree
+show_tree cli_options
 cli
 """
 """A module imports only from lines above its own."""

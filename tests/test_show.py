@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgplatform import show
+from kgplatform.records import FoundCommunity, FoundPath, SearchResult
 
 Call = tuple[float, str, int, int]
 """The second at which it is called, the stage, how much is done, how much there is."""
@@ -45,3 +46,14 @@ def test_a_stage_that_was_told_ends_with_a_line(
     calls = [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)]
     said = lines(calls, monkeypatch, capsys)
     assert said == ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"]
+
+
+def test_communities_and_paths_without_facts_are_something(capsys: pytest.CaptureFixture[str]) -> None:
+    ships = FoundCommunity(id="c", name="Great Ships", summary="Of ships.", size=3, score=0.5)
+    path = FoundPath(("a", "b"), ("Great Eastern", "Valentia"), ("lies off",), (True,), (), 0.5)
+    show.show_search(SearchResult("Who?", (), (), 0.002, communities=(ships,)))
+    assert "Great Ships  3 entities" in capsys.readouterr().out
+    show.show_search(SearchResult("Who?", (), (), 0.002, paths=(path,)))
+    assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
+    show.show_search(SearchResult("Who?", (), (), 0.002))
+    assert capsys.readouterr().out == "Nothing was found.\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,19 @@ import pytest
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from numpy.typing import NDArray
+from walks import walk
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.keep import keep_run, steps_before
 from kgplatform.pasteable import literal, parameter_line, pasteable
 from kgplatform.prompt import Messages
+from kgplatform.query import load_query
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.retrieve.question import make_question
 from kgplatform.settings import load_settings
-from kgplatform.show_trace import ranges, show_run
+from kgplatform.show_trace import ranges, show_calls, show_run
 from kgplatform.store import Store, trace
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
@@ -109,6 +113,55 @@ def test_every_printed_statement_gives_the_same_rows(
         assert rows == rows_of(reading, each.run.statement, each.run.parameters)
         assert len(rows) == each.run.rows
     assert any(rows for *_, rows in again)
+
+
+@pytest.mark.parametrize(("reader", "window"), [("fulltext", 4096), ("chunkread", 1000), ("chunknotes", 1000)])
+def test_what_the_readers_of_whole_texts_ran_is_printed_too(
+    graph: KnowledgeGraph, reader: str, window: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = ScriptedChat(lambda messages: "[answerable] He was born in Stockbridge.")
+    answer = KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat).ask(
+        QUESTION, reader, window_tokens=window, keep=True
+    )
+    assert answer.text == "He was born in Stockbridge. [1]"
+    show_run(answer, as_json=False, trace=True)
+    out = capsys.readouterr().out
+    again = pasted(graph, out[out.index("\nStatements\n") : out.index("\nThe run is kept")])
+    told = [run for step in answer.trace for run in step.queries]
+    assert [(name, len(rows)) for _, name, _, rows in again] == [(run.name, run.rows) for run in told]
+    assert again[0][1] == "retrieve/reading_order"
+    counted = "" if reader == "fulltext" else "\nread: answerable 1\n"
+    assert counted in out
+    kept = rows_of(graph, "MATCH (r:Run {id: $run}) RETURN r.countNames, r.counts", {"run": answer.run})
+    assert kept == [[list(answer.counts), list(answer.counts.values())]]
+
+
+def test_a_walk_is_printed_path_by_path_with_its_function_calls(
+    graph: KnowledgeGraph, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = walk(graph, QUESTION, "John Pender", "Stockbridge")
+    show_run(answer, as_json=False, trace=True)
+    steps, _, statements = capsys.readouterr().out.partition("\nSteps\n")[2].partition("\nStatements\n")
+    shown = [line for line in steps.splitlines() if line and not line.startswith("     ")]
+    assert [re.sub(r"(?<=\w)  .*", "", line) for line in shown[:12]] == [
+        *("  1. rational plan", "  2. initial nodes"),
+        *("Path 1: from John Pender", "  3. read_chunk", "  4. search_more", "  5. termination"),
+        *("Path 2: from Stockbridge", "  6. read_chunk", "  7. search_more", "  8. termination"),
+        *("All paths", "  9. answer"),
+    ]
+    ends = steps[steps.index("function calls: ") :].splitlines()
+    assert ends == [
+        "function calls: 6",
+        "     facts 2 (33%): read_chunk 2 (100%)",
+        "     chunk 2 (33%): search_more 2 (100%)",
+        "     neighbours 2 (33%): termination 2 (100%)",
+        "malformed: no action 2",
+    ]
+    told = [run for step in answer.trace for run in step.queries]
+    again = pasted(graph, f"\n{statements}")
+    assert [(name, len(rows)) for _, name, _, rows in again] == [
+        (each.run.name, each.run.rows) for each in pasteable(told)
+    ]
 
 
 def test_the_steps_are_printed_in_order_with_what_they_cost(
@@ -249,11 +302,13 @@ def test_a_kept_run_holds_its_steps_and_their_evidence(reading: KnowledgeGraph) 
         "calls": answer.usage.calls,
         "inputTokens": answer.usage.input_tokens,
         "outputTokens": answer.usage.output_tokens,
+        "countNames": [],
+        "counts": [],
     }
     steps = rows_of(reading, "MATCH (:Run)-[:HAS_STEP]->(s) RETURN properties(s) ORDER BY s.index", {})
     assert [each["index"] for (each,) in steps] == list(range(1, len(answer.trace) + 1))
     for (kept,), step in zip(steps, answer.trace, strict=True):
-        assert (kept["name"], kept["detail"], kept["reply"]) == (step.name, step.detail, step.reply)
+        assert (kept["name"], kept["detail"], kept["reply"], kept["path"]) == (step.name, step.detail, step.reply, 0)
         assert kept.get("prompt") == step.prompt
         wanted = pasteable(step.queries)
         assert "\n".join(kept["statements"]) == "\n".join(each.text for each in wanted)
@@ -268,6 +323,71 @@ def test_a_kept_run_holds_its_steps_and_their_evidence(reading: KnowledgeGraph) 
     cited = rows_of(reading, "MATCH (:Run)-[c:CITES]->(k:Chunk) RETURN c.number, c.start, c.end, k.id", {})
     assert cited == [[n, each.start, each.end, each.chunk] for n, each in enumerate(answer.citations, 1)]
     assert cited
+
+
+def test_a_kept_walk_is_a_chain_for_each_path_over_the_key_elements(graph: KnowledgeGraph) -> None:
+    answer = walk(graph, QUESTION, "John Pender", "Stockbridge", keep=True)
+    follows = "MATCH (a:Step)-[:NEXT_STEP]->(b:Step) RETURN a.index, b.index ORDER BY a.index, b.index"
+    assert rows_of(graph, follows, {}) == [
+        *([1, 2], [2, 3], [2, 6]),
+        *([3, 4], [4, 5], [5, 9]),
+        *([6, 7], [7, 8], [8, 9], [9, 10]),
+    ]
+    paths = rows_of(graph, "MATCH (s:Step) RETURN s.index, s.path, s.prompt ORDER BY s.index", {})
+    assert paths == [[n, step.path, step.prompt] for n, step in enumerate(answer.trace, start=1)]
+    at = rows_of(graph, "MATCH (s:Step)-[:AT]->(k:KeyElement) RETURN s.index, k.id ORDER BY s.index, k.id", {})
+    assert at == [[n, each] for n, step in enumerate(answer.trace, start=1) for each in sorted(step.elements)]
+    assert {index for index, _ in at} == {3, 5, 6, 8}, "at the facts and at the neighbours of a node"
+    drawn = rows_of(graph, load_query("client/kept_run").text, {"run": answer.run})
+    assert len(drawn) == len(answer.trace)
+    assert "KeyElement" in str(drawn[2][1])
+
+
+def test_the_function_calls_of_kept_walks_are_counted(
+    graph: KnowledgeGraph, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert graph.stats().calls is None
+    graph.ask(QUESTION, keep=True)
+    assert graph.stats().calls is None, "other readers call no functions"
+    walk(graph, QUESTION, "John Pender", "Stockbridge", keep=True)
+    other = walk(graph, QUESTION, "John Pender")
+    more = {"facts.stop_and_read_neighbor": 1, "neighbours.read_neighbor_node": 1}
+    keep_run(graph.store, replace(other, counts=other.counts | more), 1.0)
+    calls = graph.stats().calls
+    assert calls is not None
+    assert (calls.runs, calls.paths, calls.calls, calls.per_run, calls.per_path) == (2, 3, 11, 5.5, 3.67)
+    assert [(each.stage, each.calls, each.share) for each in calls.stages] == [
+        *(("facts", 4, 0.3636), ("chunk", 3, 0.2727), ("neighbours", 4, 0.3636)),
+    ]
+    functions = {(at.stage, each.name): (each.calls, each.share) for at in calls.stages for each in at.functions}
+    assert functions == {
+        ("facts", "read_chunk"): (3, 0.75),
+        ("facts", "stop_and_read_neighbor"): (1, 0.25),
+        ("chunk", "search_more"): (3, 1.0),
+        ("neighbours", "termination"): (3, 0.75),
+        ("neighbours", "read_neighbor_node"): (1, 0.25),
+    }
+    show_calls(calls)
+    assert capsys.readouterr().out.splitlines() == [
+        "Function calls of 2 kept runs of graphreader with 3 paths: 11, 5.5 a run, 3.67 a path",
+        "     facts 4 (36%): read_chunk 3 (75%), stop_and_read_neighbor 1 (25%)",
+        "     chunk 3 (27%): search_more 3 (100%)",
+        "     neighbours 4 (36%): termination 3 (75%), read_neighbor_node 1 (25%)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paths", "before"),
+    [
+        ([], []),
+        ([0, 0, 0], [[], [1], [2]]),
+        ([0, 0, 1, 1, 2, 3, 3, 0, 0], [[], [1], [2], [3], [2], [2], [6], [4, 5, 7], [8]]),
+        ([1, 1, 2, 0], [[], [1], [], [2, 3]]),
+        ([0, 1, 0, 2, 0], [[], [1], [2], [3], [4]]),
+    ],
+)
+def test_what_each_step_comes_after(paths: list[int], before: list[list[int]]) -> None:
+    assert steps_before(paths) == before
 
 
 def test_without_a_model_the_search_is_kept(graph: KnowledgeGraph) -> None:
@@ -320,10 +440,24 @@ def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: Kn
     ("reader", "wishes", "said"),
     [
         ("retrieve", {"agent": False}, "The reader retrieve has no option --no-agent."),
-        ("retrieve", {"schema": False, "community": False}, "no option --no-community and --no-schema."),
+        ("retrieve", {"community": False, "schema": False}, "no option --no-community and --no-schema. Leave them out"),
         ("youtu", {"route": "path"}, "The reader youtu has no option --route."),
-        ("sage", {}, "There is no reader 'sage'; there are retrieve and youtu."),
-        ("youtu", {"mode": "guess"}, "There is no mode 'guess'; there are reject and open."),
+        ("sage", {}, "There is no reader 'sage'. Choose one of retrieve, youtu, graphreader, fulltext, chunkread, "),
+        (
+            "retrieve",
+            {"window_tokens": 4096},
+            "The reader retrieve has no option --window-tokens. Leave it out, or use ",
+        ),
+        (
+            "fulltext",
+            {"calls": 3, "top_k": 5},
+            "The reader fulltext has no option --calls and --top-k. Leave them out.",
+        ),
+        ("fulltext", {"window_tokens": 5}, "window_tokens must be at least 1,000."),
+        ("chunknotes", {"calls": 0}, "calls must be at least 1."),
+        ("chunkread", {"random_nodes": 7}, "no option --random-nodes. Leave it out, or use the reader graphreader."),
+        ("youtu", {"plan": False}, "The reader youtu has no option --no-plan. Leave it out, or use the reader graph"),
+        ("youtu", {"mode": "guess"}, "There is no mode 'guess'. Choose one of reject, open."),
         ("youtu", {"top_k": 0}, "top_k must be at least 1."),
     ],
 )

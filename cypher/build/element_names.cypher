@@ -6,4 +6,4 @@ UNWIND $rows AS row
 MATCH (k:KeyElement {id: row.id})
 SET k.name = row.name,
     k.aliases = row.aliases
-FOREACH (_ IN CASE WHEN row.stale THEN [1] ELSE [] END | REMOVE k.embedding)
+FOREACH (_ IN CASE WHEN row.stale THEN [1] ELSE [] END | REMOVE k.embedding, k.elementEmbedding)

@@ -3,7 +3,7 @@
 // returns: id, isEntity, name, aliased, embedded, names
 MATCH (k:KeyElement:Pending)
 RETURN k.id AS id, k:Entity AS isEntity, k.name AS name, k.aliases IS NOT NULL AS aliased,
-       k.embedding IS NOT NULL AS embedded,
+       coalesce(k.embedding, k.elementEmbedding) IS NOT NULL AS embedded,
        COLLECT {
          MATCH (k)-[mention:FROM_CHUNK]->(:Chunk)
          UNWIND mention.names AS form

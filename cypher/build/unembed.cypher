@@ -2,9 +2,9 @@
 // mode: write
 // param $limit: int: how many nodes at most
 // returns: nodes
-MATCH (n:Chunk|Fact|Entity|Community)
-WHERE n.embedding IS NOT NULL
+MATCH (n:Chunk|Fact|KeyElement|Community)
+WHERE n.embedding IS NOT NULL OR n.elementEmbedding IS NOT NULL
 WITH n LIMIT $limit
-REMOVE n.embedding
+REMOVE n.embedding, n.elementEmbedding
 SET n:Pending
 RETURN count(n) AS nodes

@@ -1,7 +1,7 @@
 // Route community: the communities nearest to the question by meaning; of each, also through the communities below it,
 // the entities that are nearest; of those the facts that are nearest, with the passages that state them. All in one
-// row, best first: a fact is [id, cosine, elements, chunks]. No row without a finished tree, whose index is looked at
-// only if there is one.
+// row, best first: a fact is [id, cosine, elements, chunks]. Without a finished tree both are empty, and its index is
+// not looked at.
 // mode: read
 // param $k: int: how many the vector index is asked for
 // param $count: int: how many communities of those

@@ -23,8 +23,11 @@ WITH chunks, k.id AS id, total,
        ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) WHERE c.id IN $passages RETURN c.id }
      END AS passages,
      CASE
-       WHEN total <= $cap THEN COLLECT { MATCH (k)-[:!(SAME_AS|FROM_CHUNK|HAS_ATTRIBUTE)]->(o:Entity) RETURN o.id }
+       WHEN total <= $cap THEN COLLECT {
+         MATCH (k)-[:!(SAME_AS|FORM_OF|FROM_CHUNK|HAS_ATTRIBUTE)]->(o:Entity)
+         RETURN o.id
+       }
        ELSE []
      END AS relations,
-     COLLECT { MATCH (k)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs
+     COLLECT { MATCH (k:Entity)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs
 RETURN chunks, collect([id, total, passages, relations, sameAs]) AS elements

@@ -9,11 +9,9 @@ settle  names, vectors, likenesses, indexes
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice
@@ -21,27 +19,23 @@ from pathlib import Path
 
 from kgplatform.build.bound import Counts, accepted, bound
 from kgplatform.build.extract import Extractor, Mode
+from kgplatform.build.facts_pass import read_facts_of_chunks
 from kgplatform.build.plan import EXTRACTED, Plan, make_plan
+from kgplatform.build.reading import WINDOW, Batch, ChunkReader, Counted, Item
 from kgplatform.build.remove import remove
 from kgplatform.build.report import FailedChunk, IngestReport
 from kgplatform.build.rows import Rows, has_usable_names, rows_of
 from kgplatform.build.schema import Expansion, Schema
 from kgplatform.build.settle import Progress, check_embedder, define_graph, graph_state, settle
-from kgplatform.build.write import Writer, extraction_statements, write_documents
+from kgplatform.build.write import Writer, write_documents
 from kgplatform.embed import Embedder
-from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.llm import Ledger
+from kgplatform.errors import InputError
+from kgplatform.llm import Chat, Ledger
 from kgplatform.records import Chunk, Document, ExtractedTriple, Extraction, Malformed, Proposal
 from kgplatform.settings import Settings
 from kgplatform.store import Row, Store
 
-WINDOW = 64
-"""Chunks that are read at once and see the same schema. What they propose counts from the next window on, so that the
-graph does not depend on which of them was read first. An extractor that reads one chunk at a time needs none."""
-
 _LAY_CHUNKS = 500
-_COMMIT_ROWS = 4000
-_COMMIT_SECONDS = 2.0
 
 Proposed = tuple[str, str, Proposal]
 """Chunk id, document id, and what the chunk proposed."""
@@ -59,6 +53,8 @@ class Tools:
     settings: Settings
     ledger: Ledger
     progress: Progress
+    facts_from: Chat | None = None
+    """The model that reads atomic facts from chunks that lack them; None if they stay without."""
 
 
 def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
@@ -76,10 +72,40 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
     report.seconds["load"] = time.perf_counter() - started
     _timed(report, "lay", lambda: _lay(tools.store, plan, tools.progress))
     _timed(report, "extract", lambda: _read(tools, plan, report))
-    report.seconds |= settle(tools.store, tools.embedder, tools.settings.same_as_threshold, tools.progress)
+    known = {(each["kind"], each["name"]) for each in json.loads(before.get("expansions", "[]"))}
+    report.expansions_added = [each for each in report.expansions if (each.kind, each.name) not in known]
+    if tools.facts_from is not None and not report.stopped:
+        of_files = {document.id for document in plan.documents}
+        _timed(report, "facts", partial(_read_facts, tools, tools.facts_from, report, of_files))
+    report.seconds |= settle(tools.store, tools.embedder, tools.settings, tools.progress)
     _finish(tools, plan, report)
     report.seconds["total"] = time.perf_counter() - started
     return report
+
+
+def ingest_facts(tools: Tools) -> IngestReport:
+    """Read atomic facts from every chunk of the graph that lacks them; no file is looked at."""
+    started = time.perf_counter()
+    report = IngestReport("graphreader", tools.schema.name, tools.mode)
+    check_embedder(graph_state(tools.store), tools.embedder)
+    if tools.facts_from is None:
+        raise InputError("Facts are read by a language model, and none is configured.")
+    define_graph(tools.store, tools.embedder)
+    _timed(report, "facts", partial(_read_facts, tools, tools.facts_from, report, None))
+    report.seconds |= settle(tools.store, tools.embedder, tools.settings, tools.progress)
+    report.usage = tools.ledger.by_stage()
+    report.seconds["total"] = time.perf_counter() - started
+    return report
+
+
+def _read_facts(tools: Tools, chat: Chat, report: IngestReport, documents: set[str] | None) -> None:
+    found = read_facts_of_chunks(tools.store, chat, tools.settings, tools.progress, documents)
+    report.facts_read, report.facts_found, report.facts_failed = found.read, found.facts, found.failed
+    report.malformed.update(found.malformed if documents is None else {})  # else the chunks' own counts have them
+    report.stopped = found.stopped
+    if not found.lacking:
+        where = "the graph" if documents is None else "these files"
+        report.notes.append(f"Every chunk of {where} has its atomic facts already: none was read for facts.")
 
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
@@ -130,19 +156,44 @@ def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
     run = {chunk.id for chunk, _ in plan.chunks}
     counted: list[Proposed] = [each for chunk, found in proposals.items() if chunk not in run for each in found]
     schema, expansions = _expanded(tools, counted)
-    reader = _ChunkReader(tools, report, len(plan.pending))
+    waits_on_network = tools.extractor.name == "llm"
+    advance = Counted(tools.progress, "extracting", len(plan.pending))
+    reader: ChunkReader[Extraction] = ChunkReader(tools.settings.concurrency if waits_on_network else None, advance)
     with reader, Writer(tools.store) as writer:
-        for window in _windows(plan.chunks, reader.window):
+        batch = Batch(writer)
+        for window in _windows(plan.chunks, WINDOW if waits_on_network else 1):
             pending = [(chunk, document) for chunk, document in window if chunk.id not in plan.done]
-            found = reader.read(pending, schema, writer)
-            found += [each for chunk, _ in window if chunk.id in plan.done for each in proposals.get(chunk.id, ())]
-            if found:
-                counted += found
+            found = _read_window(tools, reader, batch, pending, schema)
+            report.extracted += len(found)
+            proposed = [each for proposals_of_chunk in found for each in proposals_of_chunk]
+            proposed += [each for chunk, _ in window if chunk.id in plan.done for each in proposals.get(chunk.id, ())]
+            if proposed:
+                counted += proposed
                 schema, expansions = _expanded(tools, counted)
             if reader.stopped:
                 break
-        reader.flush(writer)
+        batch.flush()
+    report.failed, report.stopped = reader.failed, reader.stopped
     report.expansions = expansions
+
+
+def _read_window(
+    tools: Tools, reader: ChunkReader[Extraction], batch: Batch, pending: Sequence[Item], schema: Schema
+) -> list[list[Proposed]]:
+    """Read the chunks of a window; for each that could be read, what it proposes."""
+    found = []
+    work = partial(_extract, tools.extractor, schema)
+    for (chunk, document), outcome in reader.read(pending, work):
+        if isinstance(outcome, FailedChunk):
+            batch.put({"id": chunk.id, "state": {"state": "failed", "failure": outcome.reason}})
+        else:
+            batch.put(*_take(tools, chunk, document, outcome, schema))
+            found.append([(chunk.id, document.id, proposal) for proposal in outcome.proposals])
+    return found
+
+
+def _extract(extractor: Extractor, schema: Schema, chunk: Chunk, document: Document) -> Extraction:
+    return extractor.extract(chunk, document, schema)
 
 
 def _windows(chunks: list[tuple[Chunk, Document]], size: int) -> Iterator[list[tuple[Chunk, Document]]]:
@@ -166,96 +217,14 @@ def _expanded(tools: Tools, counted: list[Proposed]) -> tuple[Schema, list[Expan
     return tools.schema.with_expansions(expansions), expansions
 
 
-class _ChunkReader:
-    """Runs the extractor over chunks, several at once, and hands what it says to the writer in reading order."""
-
-    def __init__(self, tools: Tools, report: IngestReport, total: int) -> None:
-        self.stopped = False
-        self._tools = tools
-        self._report = report
-        self._total = total
-        self._done = 0
-        self._rows = Rows()
-        self._states: list[Row] = []
-        self._committed = time.monotonic()
-        waits_on_network = tools.extractor.name == "llm"
-        self._pool = ThreadPoolExecutor(tools.settings.concurrency) if waits_on_network else None
-        self._halt = threading.Event()
-        self.window = WINDOW if waits_on_network else 1
-
-    def __enter__(self) -> _ChunkReader:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._halt.set()
-        if self._pool is not None:
-            # Ctrl-C does not wait for a model that may never answer.
-            self._pool.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
-
-    def read(self, window: list[tuple[Chunk, Document]], schema: Schema, writer: Writer) -> list[Proposed]:
-        """Read the chunks of ``window`` and return what they propose."""
-        proposed: list[Proposed] = []
-        for (chunk, document), result in self._results(window, schema):
-            try:
-                extraction = result()
-            except BudgetError as error:
-                self.stopped = True
-                self._report.stopped = self._report.stopped or str(error)
-                self._halt.set()
-                continue
-            except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
-                self._fail(chunk, str(error))
-                continue
-            self._take(chunk, document, extraction, schema)
-            proposed += [(chunk.id, document.id, proposal) for proposal in extraction.proposals]
-            if self._is_due():
-                self.flush(writer)
-        return proposed
-
-    def flush(self, writer: Writer) -> None:
-        """Hand over what was read since the last time, as one transaction."""
-        if self._states:
-            writer.put(extraction_statements(self._rows, self._states))
-        self._rows, self._states, self._committed = Rows(), [], time.monotonic()
-
-    def _results(
-        self, window: list[tuple[Chunk, Document]], schema: Schema
-    ) -> Iterator[tuple[tuple[Chunk, Document], Callable[[], Extraction]]]:
-        extract = self._tools.extractor.extract
-        if self._pool is None:
-            for chunk, document in window:
-                yield (chunk, document), partial(extract, chunk, document, schema)
-            return
-        futures: list[Future[Extraction]] = [self._pool.submit(self._extract, *each, schema) for each in window]
-        for each, future in zip(window, futures, strict=True):
-            yield each, future.result
-
-    def _extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
-        if self._halt.is_set():
-            raise BudgetError("The run is stopping.")
-        return self._tools.extractor.extract(chunk, document, schema)
-
-    def _take(self, chunk: Chunk, document: Document, extraction: Extraction, schema: Schema) -> None:
-        usable = _without_unusable(extraction)
-        bounded, counts = bound(usable, schema, self._tools.mode)
-        rows = rows_of(chunk, bounded, schema, document.name)
-        self._rows.add(rows)
-        self._states.append({"id": chunk.id, "state": _state(usable, bounded, counts, rows)})
-        self._report.extracted += 1
-        self._advance()
-
-    def _fail(self, chunk: Chunk, reason: str) -> None:
-        self._report.failed.append(FailedChunk(chunk.id, chunk.name, reason))
-        self._states.append({"id": chunk.id, "state": {"state": "failed", "failure": reason}})
-        self._advance()
-
-    def _advance(self) -> None:
-        self._done += 1
-        self._tools.progress("extracting", self._done, self._total)
-
-    def _is_due(self) -> bool:
-        size = len(self._rows.mentions) + len(self._rows.triples)
-        return size >= _COMMIT_ROWS or time.monotonic() - self._committed > _COMMIT_SECONDS
+def _take(tools: Tools, chunk: Chunk, document: Document, extraction: Extraction, schema: Schema) -> tuple[Row, Rows]:
+    """What becomes of a chunk that was read: its properties, and its rows."""
+    usable = _without_unusable(extraction)
+    bounded, counts = bound(usable, schema, tools.mode)
+    rows = rows_of(chunk, bounded, schema, document.name)
+    by = tools.extractor.name
+    facts_by = by if by in ("llm", "local") or rows.atomic_facts else None
+    return {"id": chunk.id, "state": _state(usable, bounded, counts, rows) | {"factsBy": facts_by}}, rows
 
 
 def _state(usable: Extraction, bounded: Extraction, counts: Counts, rows: Rows) -> Row:
@@ -333,5 +302,5 @@ def remove_documents(tools: Tools, documents: Sequence[str], chunks: Sequence[st
     """
     remove(tools.store, chunks, ())
     _record_expansions(tools)
-    settle(tools.store, tools.embedder, tools.settings.same_as_threshold, tools.progress)
+    settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)

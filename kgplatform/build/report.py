@@ -34,7 +34,12 @@ class Estimate:
 
 @dataclass(slots=True)
 class IngestReport:
-    """What an ingest did. Counts of extraction are over all chunks of the files named, read now or before."""
+    """What an ingest did. Counts of extraction are over all chunks of the files named, read now or before.
+
+    ``facts_read``: chunks that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
+    chunks that it could not read, which keep the facts that they have. ``expansions``: all types that the schema of the
+    graph has grown by, ``expansions_added`` those of this run.
+    """
 
     extractor: str
     schema: str
@@ -56,16 +61,20 @@ class IngestReport:
     duplicates: int = 0
     malformed: Counter[str] = field(default_factory=Counter)
     expansions: list[Expansion] = field(default_factory=list)
+    expansions_added: list[Expansion] = field(default_factory=list)
     usage: dict[str, Usage] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     characters: int = 0
+    facts_read: int = 0
+    facts_found: int = 0
+    facts_failed: list[FailedChunk] = field(default_factory=list)
     stopped: str = ""
     notes: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
         """Whether nothing is left to do for these files."""
-        return not self.stopped and not self.failed
+        return not (self.stopped or self.failed or self.facts_failed)
 
     def count(self, rows: list[Row]) -> None:
         """Take over the counts that the chunks of these files carry."""

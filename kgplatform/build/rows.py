@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kgplatform.build.schema import Schema
+from kgplatform.build.stems import stem_of
 from kgplatform.places import find_names, find_statement
 from kgplatform.records import AtomicFact, Chunk, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from kgplatform.text import node_id, normalise_name, tidy
@@ -71,6 +72,29 @@ def rows_of(chunk: Chunk, extraction: Extraction, schema: Schema, title: str) ->
     return rows
 
 
+def fact_rows(chunk: Chunk, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
+    """The rows of atomic facts that a chunk gets after it was extracted.
+
+    ``mentions``: the chunk's entities with ``id``, ``key``, and the ``count`` and ``names`` of their mention, which
+    a key element of that name adds to.
+    """
+    rows = Rows(title=title)
+    ids: dict[str, str] = {}
+    for mention in sorted(mentions, key=lambda each: str(each["id"])):
+        ids.setdefault(mention["key"], mention["id"])
+        rows.mentions[mention["id"], chunk.id] = {
+            "element": mention["id"],
+            "chunk": chunk.id,
+            "count": mention["count"],
+            "names": list(mention["names"]),
+        }
+    before = {key: {**row, "names": list(row["names"])} for key, row in rows.mentions.items()}
+    for fact in facts:
+        _add_atomic_fact(rows, ids, chunk, fact)
+    rows.mentions = {key: row for key, row in rows.mentions.items() if row != before.get(key)}
+    return rows
+
+
 def has_usable_names(names: Iterable[str]) -> bool:
     """Whether every name says something and is short enough to be one."""
     return all(0 < len(normalise_name(name)) <= LONGEST_NAME for name in names)
@@ -86,6 +110,7 @@ def _add_entity(rows: Rows, ids: dict[str, str], chunk: Chunk, entity: Extracted
             "id": entity_id,
             "name": name,
             "key": key,
+            "stem": stem_of(key),
             "type": entity.type,
             "labels": [label] if label else [],
             "inSchema": entity.in_schema,
@@ -180,7 +205,8 @@ def _element(rows: Rows, ids: dict[str, str], chunk: Chunk, name: str) -> str:
         _mention(rows, ids[key], tidy(name), chunk)
         return ids[key]
     element_id = node_id("key element", key)
-    rows.key_elements.setdefault(element_id, {"id": element_id, "name": tidy(name), "key": key})
+    row = {"id": element_id, "name": tidy(name), "key": key, "stem": stem_of(key)}
+    rows.key_elements.setdefault(element_id, row)
     _mention(rows, element_id, tidy(name), chunk)
     return element_id
 

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kgplatform.build.grouping import find_pairs, is_plain, settle_forms, with_stems
 from kgplatform.build.resolve import best_name, like_names
 from kgplatform.embed import Embedder
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.query import query_names
+from kgplatform.settings import Settings
 from kgplatform.store import Row, Store, batches
 
 FORMAT_VERSION = 1
@@ -80,17 +82,18 @@ def _record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> 
     store.write(("build/set_graph_state", {"state": state}))
 
 
-def settle(store: Store, embedder: Embedder, threshold: float, progress: Progress) -> dict[str, float]:
-    """Complete every pending node and bring the indexes online. Returns the seconds of each stage.
-
-    ``threshold``: the cosine from which like names are joined.
-    """
+def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:
+    """Complete every pending node and bring the indexes online. Returns the seconds of each stage."""
     clock = _Clock()
     pending = store.read("build/pending_elements")
     clock.time("names", lambda: _settle_names(store, embedder, pending, clock, progress))
     clock.time("vectors", lambda: _embed(store, embedder, "chunks", clock, progress))
     clock.time("vectors", lambda: _embed(store, embedder, "facts", clock, progress))
-    clock.time("likenesses", lambda: _settle_likenesses(store, pending, threshold, progress))
+    if pending:
+        keys = with_stems(store, store.read("build/element_keys"))
+        clock.time("likenesses", lambda: _settle_likenesses(store, pending, keys, settings.same_as_threshold))
+        clock.time("forms", lambda: _settle_forms(store, embedder, pending, keys, settings.form_threshold))
+        _mark_settled(store, pending, progress)
     clock.time("indexes", lambda: _define_indexes(store, embedder.dimension))
     return clock.seconds
 
@@ -126,17 +129,18 @@ class _Clock:
 
 def _settle_names(store: Store, embedder: Embedder, pending: list[Row], clock: _Clock, progress: Progress) -> None:
     renamed: list[Row] = []
-    unembedded: list[Row] = []
+    unembedded: dict[bool, list[Row]] = {True: [], False: []}
     for row in pending:
         name, aliases = best_name(row["names"])
         is_new = name != row["name"]
         if aliases or is_new or row["aliased"]:
             stale = is_new and row["embedded"]
             renamed.append({"id": row["id"], "name": name, "aliases": aliases or None, "stale": stale})
-        if row["isEntity"] and (is_new or not row["embedded"]):
-            unembedded.append({"id": row["id"], "text": name})
+        if is_new or not row["embedded"]:
+            unembedded[row["isEntity"]].append({"id": row["id"], "text": name})
     store.write_rows("build/element_names", renamed)
-    _write_vectors(store, embedder, "build/embed_entities", unembedded, "entities", clock, progress)
+    for is_entity, kind in ((True, "entities"), (False, "elements")):
+        _write_vectors(store, embedder, f"build/embed_{kind}", unembedded[is_entity], kind, clock, progress)
 
 
 def _embed(store: Store, embedder: Embedder, kind: str, clock: _Clock, progress: Progress) -> None:
@@ -172,10 +176,30 @@ def as_bytes(vectors: NDArray[np.float32]) -> tuple[list[bytes], list[bytes]]:
     return [row.tobytes() for row in high.astype(np.int8)], [row.tobytes() for row in low.astype(np.int8)]
 
 
-def _settle_likenesses(store: Store, pending: list[Row], threshold: float, progress: Progress) -> None:
+def _settle_likenesses(store: Store, pending: list[Row], keys: list[Row], threshold: float) -> None:
+    """Join pending entities whose names are alike with what they are likely the same as."""
     entities = sorted(row["id"] for row in pending if row["isEntity"])
-    if entities:
-        _join_like_entities(store, entities, threshold)
+    if not entities:
+        return
+    every = {row["id"]: row["key"] for row in keys if row["isEntity"]}
+    pairs = like_names({each: every[each] for each in entities}, every)
+    for start in range(0, len(entities), _BATCH):
+        store.write(("build/forget_same_as", {"ids": entities[start : start + _BATCH]}))
+    rows = [{"one": one, "other": other} for one, other in pairs]
+    store.write_rows("build/same_as", rows, threshold=threshold)
+
+
+def _settle_forms(store: Store, embedder: Embedder, pending: list[Row], keys: list[Row], threshold: float) -> None:
+    """Join key elements that are one thing in different words. Only plain ones take vectors to join, and an index."""
+    if is_plain(keys):
+        for kind in ("entity", "element"):
+            _define_vector_index(store, kind, embedder.dimension)
+        store.define("schema/await_indexes", seconds=_INDEX_SECONDS)
+        find_pairs(store, [row["id"] for row in pending], keys, threshold)
+    settle_forms(store, keys)
+
+
+def _mark_settled(store: Store, pending: list[Row], progress: Progress) -> None:
     done = 0
     for batch in batches(pending, _BATCH):
         store.write(("build/settled", {"ids": [row["id"] for row in batch]}))
@@ -183,20 +207,11 @@ def _settle_likenesses(store: Store, pending: list[Row], threshold: float, progr
         progress("joining like names", done, len(pending))
 
 
-def _join_like_entities(store: Store, entities: list[str], threshold: float) -> None:
-    keys = {row["id"]: row["key"] for row in store.read("build/entity_keys")}
-    pairs = like_names({each: keys[each] for each in entities}, keys)
-    for start in range(0, len(entities), _BATCH):
-        store.write(("build/forget_same_as", {"ids": entities[start : start + _BATCH]}))
-    rows = [{"one": one, "other": other} for one, other in pairs]
-    store.write_rows("build/same_as", rows, threshold=threshold)
-
-
 def _define_indexes(store: Store, dimension: int) -> None:
-    for kind in ("chunk", "fact", "entity"):
+    for kind in ("chunk", "fact", "entity", "element"):
         _define_vector_index(store, kind, dimension)
-        if kind != "fact":
-            store.define(f"schema/fulltext_{kind}")
+    for kind in ("chunk", "entity"):
+        store.define(f"schema/fulltext_{kind}")
     store.define("schema/await_indexes", seconds=_INDEX_SECONDS)
 
 
@@ -205,16 +220,16 @@ def _define_vector_index(store: Store, kind: str, dimension: int) -> None:
     store.define(f"schema/vector_{kind}", options={"indexConfig": config})
 
 
-def reembed(store: Store, embedder: Embedder, threshold: float, progress: Progress) -> dict[str, float]:
+def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:
     """Embed the whole graph again with ``embedder``: every vector, likeness and vector index."""
     # First of all, so that vectors of two models are never taken for those of one, whenever this is interrupted.
     _record_embedder(store, embedder, reembedding=True)
     define_keys(store)
-    for kind in ("chunk", "fact", "entity", "community"):
+    for kind in ("chunk", "fact", "entity", "element", "community"):
         store.define(f"schema/drop_vector_{kind}")
     while store.write(("build/unembed", {"limit": 10 * _BATCH}))[0][0]["nodes"]:
         pass
-    seconds = settle(store, embedder, threshold, progress)
+    seconds = settle(store, embedder, settings, progress)
     if "treeState" in graph_state(store):
         of_communities = settle_communities(store, embedder, progress)
         seconds = {stage: spent + of_communities.get(stage, 0.0) for stage, spent in seconds.items()}

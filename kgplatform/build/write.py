@@ -44,6 +44,29 @@ def extraction_statements(rows: Rows, states: Sequence[Row]) -> list[Statement]:
     ]
 
 
+def fact_removals(chunks: Sequence[str]) -> list[Statement]:
+    """The statements that take away the atomic facts of ``chunks``, before others are written in their place."""
+    if not chunks:
+        return []
+    return [
+        ("build/remove_atomic_facts", {"chunks": list(chunks)}),
+        ("build/remove_element_mentions", {"chunks": list(chunks)}),
+    ]
+
+
+def fact_consequences(chunks: Sequence[str], rows: Rows) -> list[Statement]:
+    """The statements that follow where the facts of ``chunks`` were replaced by ``rows``: what they state is counted
+    again, and what they mention is looked at again, since a name may be another with that.
+    """
+    if not chunks:
+        return []
+    mentioned = sorted({element for element, _ in rows.mentions})
+    return [
+        ("build/revisit_elements", {"ids": mentioned}),
+        ("build/recount_statements", {"chunks": list(chunks)}),
+    ]
+
+
 def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
     return [(name, {"rows": rows[i : i + _STATEMENT_ROWS]}) for i in range(0, len(rows), _STATEMENT_ROWS)]
 

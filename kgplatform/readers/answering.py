@@ -168,11 +168,15 @@ def within(result: SearchResult, tokens: int) -> SearchResult:
 def _checked(reply: _Reply, citations: dict[int, Citation], wrong: int, mode: AnswerMode) -> Answered:
     text = reply.answer.strip()
     if text and reply.sufficient and citations:
-        note = f"{wrong} of the model's citations were left out: their words are not in the passage." if wrong else ""
-        return Answered(_renumbered(text, citations), tuple(citations.values()), note, holds=True)
+        return Answered(_renumbered(text, citations), tuple(citations.values()), _left_out(wrong), holds=True)
     if mode == "open" and text:
         return Answered(_MARK.sub("", text).strip(), note=OWN_KNOWLEDGE, holds=True)
     return Answered(REFUSAL, note=_UNSUPPORTED if text and reply.sufficient else "")
+
+
+def _left_out(wrong: int) -> str:
+    were, their = ("was", "its") if wrong == 1 else ("were", "their")
+    return f"{wrong} of the model's citations {were} left out: {their} words are not in the passage." if wrong else ""
 
 
 def _check_citations(result: SearchResult, reply: _Reply, stored: Stored) -> tuple[dict[int, Citation], int]:

@@ -1,73 +1,83 @@
 """Which reader answers, and with which of its options. An option that the chosen reader does not have is refused.
 
-answer = answer_with("youtu", Wishes(agent=False), question, evidence, chat, ledger, schema)
+options = options_for("youtu", {"agent": False})
+answer = answer_with("youtu", options, question, evidence, chat, ledger, schema)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.llm import Chat, Ledger
-from kgplatform.readers import retrieve, youtu
-from kgplatform.readers.answering import AnswerMode
+from kgplatform.readers import chunk_read, full_text, graphreader, retrieve, youtu
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 
-READERS = ("retrieve", "youtu")
+OPTIONS: dict[str, type[Any]] = {
+    "retrieve": retrieve.Options,
+    "youtu": youtu.Options,
+    "graphreader": graphreader.Options,
+    "fulltext": full_text.Options,
+    "chunkread": chunk_read.Options,
+    "chunknotes": chunk_read.Options,
+}
+READERS = tuple(OPTIONS)
 MODES = ("reject", "open")
-_TOP_K = {"retrieve": 10, "youtu": 20}
-"""The paper of Youtu-GraphRAG reports its main results with 20 (section 4.4.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user wants of a reader. None stands for the reader's own default.
+def options_for(reader: str, given: Mapping[str, Any]) -> Any:
+    """The options of ``reader``, those that are not ``given`` as it has them by default.
 
-    ``route`` is the reader retrieve's; ``agent``, ``community`` and ``schema`` are the reader youtu's, to be set to
-    False for its ablations.
+    Raises ``InputError`` for a reader that does not exist, an option that it does not have, or a value out of bounds.
     """
-
-    mode: AnswerMode = "reject"
-    route: str | None = None
-    top_k: int | None = None
-    agent: bool = True
-    community: bool = True
-    schema: bool = True
-
-
-def check_wishes(reader: str, wishes: Wishes) -> None:
-    """Raise ``InputError`` for a reader or a mode that does not exist, or an option that the reader does not have."""
-    if reader not in READERS:
-        raise InputError(f"There is no reader {reader!r}; there are {_listed(READERS)}.")
-    if wishes.mode not in MODES:
-        raise InputError(f"There is no mode {wishes.mode!r}; there are {_listed(MODES)}.")
-    if wishes.top_k is not None and wishes.top_k < 1:
-        raise InputError("top_k must be at least 1.")
-    off = [f"no_{name}" for name in ("agent", "community", "schema") if not getattr(wishes, name)]
-    foreign = off if reader == "retrieve" else ["route"] if wishes.route is not None else []
+    if reader not in OPTIONS:
+        raise InputError(f"There is no reader {reader!r}. Choose one of {', '.join(READERS)}.")
+    if given.get("mode", "reject") not in MODES:
+        raise InputError(f"There is no mode {given['mode']!r}. Choose one of {', '.join(MODES)}.")
+    foreign = [name for name in given if name not in _names(reader)]
     if foreign:
-        owner = "youtu" if reader == "retrieve" else "retrieve"
-        options = " and ".join(f"--{name.replace('_', '-')}" for name in foreign)
-        raise InputError(f"The reader {reader} has no option {options}. Leave it out, or use the reader {owner}.")
+        raise InputError(_foreign(reader, foreign, given))
+    return OPTIONS[reader](**given)
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(names)
+def _names(reader: str) -> set[str]:
+    return {each.name for each in fields(OPTIONS[reader])}
+
+
+def _foreign(reader: str, foreign: list[str], given: Mapping[str, Any]) -> str:
+    shown = " and ".join(flag(name, given[name]) for name in foreign)
+    owners = [other for other in READERS if _names(other).issuperset(foreign)]
+    use = f", or use the reader {' or '.join(owners)}" if owners else ""
+    return f"The reader {reader} has no option {shown}. Leave {'it' if len(foreign) == 1 else 'them'} out{use}."
+
+
+def flag(name: str, value: object) -> str:
+    """An option as the command line writes it: ``--top-k``; ``--no-agent`` for what is turned off."""
+    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
 
 
 def answer_with(
     reader: str,
-    wishes: Wishes,
+    options: Any,
     question: str,
     evidence: Evidence,
     chat: Chat | None,
     ledger: Ledger,
     schema: youtu.SchemaTypes | None,
 ) -> Answer:
-    """The answer of ``reader``, whose ``wishes`` were checked. ``schema`` is the graph's, with what was added to it."""
-    top_k = wishes.top_k or _TOP_K[reader]
-    if reader == "retrieve":
-        return retrieve.answer(question, evidence, chat, ledger, wishes.mode, route=wishes.route or "all", top_k=top_k)
-    options = youtu.Options(wishes.mode, wishes.agent, wishes.community, wishes.schema, top_k)
-    return youtu.answer(question, evidence, chat, ledger, schema, options)
+    """The answer of ``reader`` with its ``options``. ``schema`` is the graph's, with what was added to it."""
+    if reader == "youtu":
+        return youtu.answer(question, evidence, chat, ledger, schema, options)
+    return _ANSWERS[reader](question, evidence, chat, ledger, options)
+
+
+_ANSWERS: dict[str, Callable[[str, Evidence, Chat | None, Ledger, Any], Answer]] = {
+    "retrieve": retrieve.answer,
+    "graphreader": graphreader.answer,
+    "fulltext": full_text.answer,
+    "chunkread": chunk_read.answer,
+    "chunknotes": chunk_read.answer_with_notes,
+}

@@ -5,6 +5,9 @@ Without a language model the evidence is the answer, and that is said.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from kgplatform.errors import InputError
 from kgplatform.llm import Chat, Ledger
 from kgplatform.readers.answering import AnswerMode, without_model, write_answer
 from kgplatform.readers.calls import Calls, search_step
@@ -14,23 +17,27 @@ from kgplatform.retrieve.evidence import Evidence
 READER = "retrieve"
 
 
-def answer(
-    question: str,
-    evidence: Evidence,
-    chat: Chat | None,
-    ledger: Ledger,
-    mode: AnswerMode = "reject",
-    *,
-    route: str = "all",
-    top_k: int = 10,
-) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the reader works: ``top_k`` passages and facts by one ``route``, or by all."""
+
+    mode: AnswerMode = "reject"
+    route: str = "all"
+    top_k: int = 10
+
+    def __post_init__(self) -> None:
+        if self.top_k < 1:
+            raise InputError("top_k must be at least 1.")
+
+
+def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, options: Options) -> Answer:
     """Search, let the model answer from what was found, and keep the citations that hold. Raises ``ModelError``."""
-    found = evidence.search(question, route=route, top_k=top_k)
+    found = evidence.search(question, route=options.route, top_k=options.top_k)
     if chat is None:
         return without_model(found.result.question, READER, found)
     calls = Calls(chat, ledger)
     calls.steps.append(search_step(found))
-    answered = write_answer(found.result.question, found.result, evidence, calls, mode)
+    answered = write_answer(found.result.question, found.result, evidence, calls, options.mode)
     return Answer(
         found.result.question,
         READER,

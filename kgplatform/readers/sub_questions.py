@@ -109,7 +109,8 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
         return Decomposition((SubQuestion(question),))
     parts = arrange(reply.root.sub_questions, question, most)
     types, unknown = known_types(reply.root.types, schema)
-    calls.add(_STAGE, _in_words(reply.root.sub_questions, parts, types, unknown), mark, prompt=_PROMPT)
+    why = "not in the schema" if schema and schema.text else "left out, since no schema was shown"
+    calls.add(_STAGE, _in_words(reply.root.sub_questions, parts, types, unknown, why), mark, prompt=_PROMPT)
     return Decomposition(parts, types)
 
 
@@ -190,13 +191,16 @@ def known_types(named: Mapping[str, Sequence[str]], schema: SchemaTypes | None) 
     return tuple(types), [name for name in dict.fromkeys(asked) if type_key(name) not in index]
 
 
-def _in_words(given: Sequence[str], parts: Sequence[SubQuestion], types: Sequence[str], unknown: Sequence[str]) -> str:
+def _in_words(
+    given: Sequence[str], parts: Sequence[SubQuestion], types: Sequence[str], unknown: Sequence[str], why: str
+) -> str:
+    """The detail of the step. ``why``: what is the matter with the ``unknown`` types."""
     words = ["; ".join(f"{n}. {part.text}" for n, part in enumerate(parts, 1))]
     if len(given) > len(parts):
         words.append(f"{len(given) - len(parts)} more were left out")
     words.append(f"types: {', '.join(types)}" if types else "no types")
     if unknown:
-        words.append(f"not in the schema: {', '.join(unknown)}")
+        words.append(f"{why}: {', '.join(unknown)}")
     return " | ".join(words)
 
 

@@ -7,13 +7,15 @@ found.result.paths, [run.statement for run in found.queries]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgplatform.embed import Embedder
 from kgplatform.records import Passage, QueryRun, SearchResult
 from kgplatform.retrieve.found import turn
 from kgplatform.retrieve.lookup import passages_by_id
+from kgplatform.retrieve.nodes import PAGE, Nodes, in_reading_order
+from kgplatform.retrieve.question import make_question
 from kgplatform.retrieve.search import search
 from kgplatform.store import Store, trace
 
@@ -31,6 +33,15 @@ class Stored:
     """Passages as the store has them now, by id, without scores; and the statements that read them."""
 
     passages: dict[str, Passage]
+    queries: tuple[QueryRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many documents the graph has, and how many characters they have together; and the statement that counted."""
+
+    documents: int
+    characters: int
     queries: tuple[QueryRun, ...]
 
 
@@ -55,6 +66,21 @@ class Evidence:
         with trace(lambda run: runs.append((turn(), run))):
             result = search(self._store, self._embedder, question, route, top_k, types, without)
         return Retrieved(result, tuple(run for _, run in sorted(runs, key=lambda each: each[0])))
+
+    def nodes(self, question: str) -> Nodes:
+        """The nodes and passages as GraphReader walks them. Raises ``InputError`` for a question without any word."""
+        return Nodes(self._store, make_question(question, self._embedder))
+
+    def in_reading_order(self, page: int = PAGE) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+        """All passages, documents by name; a ``page`` of them at a time, with the statement that read it."""
+        return in_reading_order(self._store, page)
+
+    def size(self) -> Size:
+        """How much there is to read."""
+        runs: list[QueryRun] = []
+        with trace(runs.append):
+            (row,) = self._store.read("retrieve/size")
+        return Size(row["documents"], row["characters"], tuple(runs))
 
     def stored(self, ids: Sequence[str]) -> Stored:
         """The passages with these ids, once more; those that are gone are left out."""

@@ -1,4 +1,4 @@
-"""The single routes: passage, triple, entity, path, community. Each turns a question into what it found."""
+"""The single routes: passage, bm25, triple, entity, path, community. Each turns a question into what it found."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def passages_found(rows: list[Row]) -> Found:
     top = max((row["bm25"] for row in rows), default=0.0) or 1.0
     scores = {row["id"]: COSINE_SHARE * row["cosine"] + (1 - COSINE_SHARE) * row["bm25"] / top for row in rows}
     return Found(scores, {}, {each: {"passage"} for each in scores})
+
+
+def bm25_route(store: Store, question: Question, top_k: int) -> Found:
+    """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
+    rows = store.read("retrieve/bm25", k=max(top_k, NEAREST), words=question.words)
+    return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {"bm25"} for row in rows})
 
 
 def triple_route(store: Store, question: Question, top_k: int) -> Found:
@@ -80,4 +86,5 @@ ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {
     "path": path_route,
     "community": community_route,
     "passage": passage_route,
+    "bm25": bm25_route,
 }

@@ -23,7 +23,7 @@ from conftest import wipe
 from corpora import difference, extracted, invented
 from graph_state import snapshot
 
-from kgplatform.build import pipeline, settle
+from kgplatform.build import pipeline, reading, settle
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger, make_chat
@@ -35,10 +35,10 @@ from kgplatform.testing import OpenAIServer
 DRIVER = """
 import json, os, signal, sys
 from kgplatform import trace
-from kgplatform.build import pipeline, settle
+from kgplatform.build import pipeline, reading, settle
 from kgplatform.client import open_graph
 from kgplatform.settings import load_settings
-pipeline._LAY_CHUNKS, pipeline._COMMIT_ROWS, settle._BATCH = 40, 150, 30
+pipeline._LAY_CHUNKS, reading._COMMIT_ROWS, settle._BATCH = 40, 150, 30
 
 def run(name, number, command, arguments, environment):
     os.environ.update(environment)
@@ -55,6 +55,8 @@ def run(name, number, command, arguments, environment):
             graph.remove(arguments)
         elif command == "reembed":
             graph.reembed(progress=progress)
+        elif command == "facts":
+            graph.ingest(facts=True, progress=progress)
         else:
             graph.ingest(arguments, extractor=command, progress=progress)
 
@@ -88,7 +90,7 @@ KILLS = [
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the driver, so that the runs in this process go the same ways."""
     monkeypatch.setattr(pipeline, "_LAY_CHUNKS", 40)
-    monkeypatch.setattr(pipeline, "_COMMIT_ROWS", 150)
+    monkeypatch.setattr(reading, "_COMMIT_ROWS", 150)
     monkeypatch.setattr(settle, "_BATCH", 30)
 
 
@@ -187,6 +189,43 @@ def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Callable[...
     for point in [("build/unembed", 1), ("embedding facts", 1)]:
         killed(point, "reembed", KGPLATFORM_EMBEDDER="hash:32")
     kg.reembed()
+    assert difference(snapshot(store), wanted) == []
+
+
+def sentences_as_facts(messages: Messages) -> str:
+    """One fact a sentence; its key elements are its words with a capital, and some verbs."""
+    text = "\n".join(messages[1]["content"].split("\n")[2:-1]).replace("\n", " ")
+    lines = []
+    for each in filter(None, (part.strip(" .") for part in text.split(". "))):
+        told = [word for word in each.replace(",", "").split() if word[0].isupper() or word in ("works", "founded")]
+        lines.append(f"{len(lines) + 1}. {each}. | {' | '.join(told)}")
+    return "\n".join(lines)
+
+
+def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+    files = invented(tmp_path / "notes", 20)
+    with OpenAIServer(sentences_as_facts) as server:
+        kg = opened(store, tmp_path / "other", openai_base_url=server.base_url)
+        kg.ingest(files, extractor="local", facts=True)
+        wanted = snapshot(store)
+        wipe(store)
+        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url)
+        kg.ingest(files, extractor="local")
+        asked = len(server.requests)
+        points = [
+            ("build/remove_atomic_facts", 1),
+            ("build/recount_statements", 1),
+            ("reading facts", 50),
+            ("embedding elements", 1),
+            ("build/write_form_pairs", 1),
+            ("build/write_forms", 1),
+            ("build/settled", 1),
+        ]
+        for point in points:
+            killed(point, "facts", OPENAI_BASE_URL=server.base_url)
+        report = kg.ingest(facts=True)
+    assert (report.facts_read, report.complete) == (0, True), "all were committed before the last of the kills"
+    assert len(server.requests) - asked <= 60 + 2 * 8, "only what was under way is asked for again"
     assert difference(snapshot(store), wanted) == []
 
 

@@ -287,7 +287,7 @@ def test_names_are_stored_as_data(kg: KnowledgeGraph, tmp_path: Path) -> None:
     }
     assert set(kg.stats().relationships) <= {
         *("FROM_DOCUMENT", "FROM_CHUNK", "SUBJECT", "OBJECT", "MENTIONS", "VALUE", "HAS_ATTRIBUTE", "RELATED_TO"),
-        *("SAME_AS", "NEXT_CHUNK"),
+        *("SAME_AS", "FORM_OF", "NEXT_CHUNK"),
     }
     assert rows(kg, "MATCH (d:Document) RETURN d.source") == [[files[0].as_uri()]]
     before = snapshot(kg.store)
@@ -483,6 +483,9 @@ def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> Non
     shown = kg.schema()
     assert shown is not None
     assert shown.expansions == (expansion,)
+    assert report.expansions_added == [expansion]
+    again = kg.ingest(files, schema=seed)
+    assert (again.expansions, again.expansions_added) == ([expansion], []), "it is no news"
     assert shown.schema.entity("Vessel") is None
     assert rows(kg, "MATCH (v:Vessel) RETURN count(v) > 0, all(v IN collect(v) WHERE v.inSchema)") == [[True, True]]
 

@@ -33,7 +33,8 @@ def test_entities_and_their_mentions() -> None:
     made = rows(Extraction((ADA, PETREL, ExtractedEntity(" ADA ", "Person"), ExtractedEntity("Ada"))))
     person, untyped = node_id("entity", "ada", "Person"), node_id("entity", "ada", None)
     assert made.entities[person] == {
-        "id": person, "name": "Ada", "key": "ada", "type": "Person", "labels": ["Person"], "inSchema": True
+        **{"id": person, "name": "Ada", "key": "ada", "stem": "ada", "type": "Person"},
+        **{"labels": ["Person"], "inSchema": True},
     }  # fmt: skip
     assert made.entities[node_id("entity", "petrel", "Sea vessel")]["labels"] == ["SeaVessel"]
     assert made.entities[untyped]["labels"] == []

@@ -239,7 +239,7 @@ def test_without_the_schema_no_type_is_named(evidence: Evidence) -> None:
     done = run(evidence, model, schema=False)
     assert "- Person" not in model.systems[0]
     assert "(none: leave the lists of involved_types empty)" in model.systems[0]
-    assert "no types | not in the schema: Person" in done.trace[0].detail
+    assert "no types | left out, since no schema was shown: Person" in done.trace[0].detail
     assert len(steps(done, "search")) == 1, "without types the question itself is not searched twice"
     model = lines(decompose=plan(QUESTION, nodes=["Person"]))
     done = run(evidence, model)

@@ -3,13 +3,14 @@
 read         entities as arrays, and the tree that is there
 communities  all of them, or only where the graph has changed, divided again inside where they are large
 write        communities, memberships and keywords, with names put together from the members
-names        a language model names what is new, if there is one
-vectors      of names and summaries, and their index
+vectors      of names and summaries, and their index: from here on the tree can be searched
+names        a language model names what is new, if there is one; then the vectors of those names
 """
 
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -26,8 +27,9 @@ from kgplatform.build.tree.nest import LIMIT, nest
 from kgplatform.build.tree.read import StoredTree, read_entity_graph, read_tree
 from kgplatform.build.tree.report import LargeCommunity, TreeReport
 from kgplatform.build.tree.signature import signatures
-from kgplatform.build.tree.write import COMPLETE, NAMING, WRITING, central_members, read_facts, write_tree
+from kgplatform.build.tree.write import COMPLETE, EMBEDDING, WRITING, central_members, read_facts, write_tree
 from kgplatform.embed import Embedder
+from kgplatform.errors import InputError, StoreError
 from kgplatform.llm import Chat, Ledger
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
@@ -36,6 +38,10 @@ from kgplatform.store import Row, Store
 LARGEST = LIMIT
 """The most entities of a community that has no communities inside."""
 SHOWN = 8
+_REPLACED = (
+    "Another run of `kgplatform tree` began while this one was at work, and its tree replaces this one's. "
+    "Wait until that run has ended; if it was stopped, run `kgplatform tree` again."
+)
 
 T = TypeVar("T")
 
@@ -61,45 +67,55 @@ class _Stages:
     def time(self, stage: str, work: Callable[[], T]) -> T:
         started = time.perf_counter()
         result = work()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - started
+        self.add({stage: time.perf_counter() - started})
         return result
 
+    def add(self, spent: dict[str, float]) -> None:
+        for stage, seconds in spent.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
 
-def build_tree(tools: TreeTools, *, method: str | None, rebuild: bool) -> TreeReport:
+
+def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: bool) -> TreeReport:
     """Build the tree, or bring it to what the graph says now; whole if ``rebuild``, or if ``method`` is another one.
 
+    ``update`` only says that no more than that is wanted: another method is refused, and a first tree is reported so.
     Safe to repeat, and to kill at any moment: the next call goes on. Raises ``InputError`` if there are no entities,
-    if an ingest was interrupted, or for an unknown method.
+    if an ingest was interrupted, or for a method that cannot be; ``StoreError`` if another run has begun meanwhile.
     """
     started = time.perf_counter()
     spent, state, stages = tools.ledger.by_stage().get(STAGE, Usage()), graph_state(tools.store), _Stages()
-    report = _begun(state, method, rebuild)
+    report = _begun(state, method, update, rebuild)
     graph = stages.time("read", lambda: read_entity_graph(tools.store, tools.progress))
+    run = _claim(tools.store)
     stored = stages.time("read", lambda: read_tree(tools.store, graph))
     signed = stages.time("read", lambda: signatures(graph))
     tree = stages.time("communities", lambda: _tree(tools, graph, stored, signed, report))
     if report.action != "built":
         report.entities_gone = max(0, state.get("treeEntities", 0) - graph.size + report.entities_new)
     found = changes(graph, tree, stored, signed)
-    after = {"treeMethod": report.method, "treeEntities": graph.size, "treeState": _after_writing(state)}
+    now = _after_writing(state, tree, found, report)
+    after = {"treeMethod": report.method, "treeEntities": graph.size, "treeState": now}
+    _check_claim(tools.store, run)
     stages.time("write", lambda: _write(tools, graph, tree, stored, found, signed, after, report))
+    stages.add(_settled(tools, run, {"treeState": COMPLETE}))
     stages.time("names", lambda: _name(tools, graph, tree, stored, found, report))
-    for stage, seconds in settle_communities(tools.store, tools.embedder, tools.progress).items():
-        stages.seconds[stage] = seconds
-    tools.store.write(("build/set_graph_state", {"state": {"treeState": COMPLETE}}))
-    _count(graph, tree, stored, found, report)
+    stages.add(_settled(tools, run, {"treeRun": None}))
+    _count(graph, tree, found, report)
     _finish(tools, report, spent)
     report.seconds = {**stages.seconds, "total": time.perf_counter() - started}
     return report
 
 
-def _begun(state: Row, method: str | None, rebuild: bool) -> TreeReport:
+def _begun(state: Row, method: str | None, update: bool, rebuild: bool) -> TreeReport:
     known = state.get("treeMethod")
     chosen = method or known or DEFAULT
     named(chosen)
+    if update and known not in (None, chosen):
+        raise InputError(f"The tree was built by the method {known}. Use --rebuild to build it by {chosen}.")
     report = TreeReport(chosen)
     if known is None:
         report.action = "built"
+        report.notes += ["There was no tree yet to update: all of it was built."] if update else []
     elif rebuild or chosen != known:
         report.action = "rebuilt"
     elif state.get("treeState") == WRITING:
@@ -108,6 +124,18 @@ def _begun(state: Row, method: str | None, rebuild: bool) -> TreeReport:
     else:
         report.action = "updated"
     return report
+
+
+def _claim(store: Store) -> str:
+    """Mark the tree as this run's, from here to the end: of two runs at once the later one counts."""
+    run = uuid.uuid4().hex
+    store.write(("build/set_graph_state", {"state": {"treeRun": run}}))
+    return run
+
+
+def _check_claim(store: Store, run: str) -> None:
+    if graph_state(store).get("treeRun") != run:
+        raise StoreError(_REPLACED)
 
 
 # --------------------------------------------------------------------------------------------------------- communities
@@ -151,8 +179,10 @@ def _moved(start: Indices, labels: Indices) -> int:
 # -------------------------------------------------------------------------------------------------------------- writing
 
 
-def _after_writing(before: Row) -> str:
-    return COMPLETE if before.get("treeState") == COMPLETE else NAMING
+def _after_writing(before: Row, tree: Tree, found: Changes, report: TreeReport) -> str:
+    """A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found."""
+    mostly_kept = report.action == "updated" and 2 * len(found.new) <= len(tree.communities)
+    return COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
 
 
 def _write(
@@ -174,13 +204,21 @@ def _write(
 
 
 def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
-    """The communities that stay, and have a name that no model gave."""
+    """The communities that stay, and have a name that no model gave though one could."""
     known = stored.communities
     return [each for each in tree.communities if each.id in known and _could_be_named(each, known[each.id].name_by)]
 
 
 def _could_be_named(community: Community, name_by: str) -> bool:
     return community.size > 1 and name_by != "model"
+
+
+def _settled(tools: TreeTools, run: str, state: Row) -> dict[str, float]:
+    """Give the communities the vectors that they lack, and write ``state`` of the graph. The seconds by stage."""
+    seconds = settle_communities(tools.store, tools.embedder, tools.progress)
+    _check_claim(tools.store, run)
+    tools.store.write(("build/set_graph_state", {"state": state}))
+    return seconds
 
 
 # --------------------------------------------------------------------------------------------------------------- naming
@@ -190,11 +228,8 @@ def _name(
     tools: TreeTools, graph: EntityGraph, tree: Tree, stored: StoredTree, found: Changes, report: TreeReport
 ) -> None:
     due = _due(tree, stored, found, report.action) if tools.chat is not None else []
-    by_members = {each.id for each in found.new}
-    report.named_by_members = len(by_members)
-    if tools.chat is None or not due:
-        return
     named_now: set[str] = set()
+    failed: set[str] = set()
 
     def commit(names: list[Named]) -> None:
         rows = [{"id": each.id, "name": each.name, "summary": each.summary, "by": "model"} for each in names]
@@ -202,10 +237,22 @@ def _name(
         named_now.update(each.id for each in names)
         tools.progress("naming communities", len(named_now), len(due))
 
-    naming = name_communities(tools.chat, _unnamed(tools.store, graph, due), tools.settings.concurrency, commit)
-    report.named_by_model, report.calls = len(named_now), naming.calls
-    report.named_by_members = len(by_members - named_now)
-    report.failed_names, report.failures, report.stopped = len(naming.failed), naming.reasons, naming.stopped
+    if tools.chat is not None:
+        naming = name_communities(tools.chat, _unnamed(tools.store, graph, due), tools.settings.concurrency, commit)
+        report.calls, report.failures, report.stopped = naming.calls, naming.reasons, naming.stopped
+        failed.update(naming.failed)
+        report.names_without_model = len({each.id for each in _named_without(tree, stored)} - {each.id for each in due})
+    _count_names(tree, found, named_now, failed, report)
+
+
+def _count_names(tree: Tree, found: Changes, named_now: set[str], failed: set[str], report: TreeReport) -> None:
+    """Where each community's name is from: the four numbers add up to all of them."""
+    together = ({each.id for each in found.new if each.size > 1} | failed) - named_now
+    report.named_by_model = len(named_now)
+    report.named_by_members, report.failed_names = len(together), len(failed)
+    report.named_after_member = sum(each.size == 1 for each in found.new + found.renamed)
+    others = report.named_by_model + report.named_by_members + report.named_after_member
+    report.names_kept = len(tree.communities) - others
 
 
 def _due(tree: Tree, stored: StoredTree, found: Changes, action: str) -> list[Community]:
@@ -235,7 +282,7 @@ def _unnamed(store: Store, graph: EntityGraph, due: list[Community]) -> Iterator
 # ------------------------------------------------------------------------------------------------------------ reporting
 
 
-def _count(graph: EntityGraph, tree: Tree, stored: StoredTree, found: Changes, report: TreeReport) -> None:
+def _count(graph: EntityGraph, tree: Tree, found: Changes, report: TreeReport) -> None:
     report.entities = graph.size
     report.communities = len(tree.communities)
     report.depths = np.bincount([each.depth for each in tree.communities]).tolist()

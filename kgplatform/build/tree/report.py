@@ -25,8 +25,10 @@ class TreeReport:
     """What ``kgplatform tree`` did. ``depths``: how many communities there are at each depth, the top first.
 
     ``communities_kept``, ``_new`` and ``_gone`` add up to those before and now; ``entities_moved`` were with others
-    before. ``named_by_model`` counts what this run named, ``named_by_members`` the new communities whose names are put
-    together, and ``failed_names`` those that the model was asked for in vain. ``calls``: prompts that were sent to it.
+    before. Each community's name is counted once: ``named_by_model`` in this run, ``named_by_members`` put together in
+    this run or asked for in vain, ``named_after_member`` the new names of communities of one, ``names_kept`` the rest.
+    ``failed_names``: those of ``named_by_members`` that the model was asked for in vain. ``names_without_model``: those
+    of ``names_kept`` that it could give, but is asked for only by a rebuild. ``calls``: prompts that were sent to it.
     """
 
     method: str
@@ -44,6 +46,9 @@ class TreeReport:
     communities_gone: int = 0
     named_by_model: int = 0
     named_by_members: int = 0
+    named_after_member: int = 0
+    names_kept: int = 0
+    names_without_model: int = 0
     failed_names: int = 0
     failures: list[str] = field(default_factory=list)
     calls: int = 0

@@ -17,8 +17,8 @@ from kgplatform.store import Parameters, Row, Store
 AT_ONCE = 50_000
 """Rows that are written in one transaction at most. More are written in many, and the graph says so meanwhile."""
 
-WRITING, NAMING, COMPLETE = "writing", "naming", "complete"
-"""States of the tree: memberships are being written; there is no index yet; the tree can be searched."""
+WRITING, EMBEDDING, COMPLETE = "writing", "embedding", "complete"
+"""States of the tree: memberships are being written; most communities have no vectors; the tree can be searched."""
 
 _SLICE = 1000
 _READ = 100
@@ -42,8 +42,8 @@ def write_tree(
 ) -> None:
     """Write what ``found`` says, and ``state`` of the graph with it. New communities get names from their members.
 
-    ``name_due``: a language model is to name the new ones that have more than one member. A tree that was complete
-    stays so: those who search it do not find a new community before it has its vector.
+    ``name_due``: a language model is to name the new ones that have more than one member. Whoever searches meanwhile
+    does not find a new community before it has its vector.
     """
     at_once = found.rows <= AT_ONCE
     if not at_once:

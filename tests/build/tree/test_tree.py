@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
+from corpora import put, put_jsonl
 from trees import Line, assert_whole, communities, group, ingest, names, rows
 
 from kgplatform.build.tree import build_tree, write
@@ -161,9 +162,15 @@ def test_one_entity_is_a_tree_of_one_community(
 def test_an_empty_graph_is_refused_in_a_sentence(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="The graph is empty. Run `kgplatform ingest PATH…` first."):
         kg.build_tree()
-    ingest(kg, tmp_path, [{"document": "none.txt", "entities": [], "triples": []}])
+    nothing: Line = {"document": "none.txt", "entities": [], "triples": []}
+    files = put(tmp_path, {"none.txt": "It rained."})
+    kg.ingest(files, recorded=put_jsonl(tmp_path / "recording.jsonl", [nothing]))
     with pytest.raises(InputError, match="There is no entity in the graph"):
         kg.build_tree()
+    kg.remove("none.txt")
+    for work in (kg.build_tree, lambda: kg.search("Who?"), lambda: kg.search("Who?", route="community")):
+        with pytest.raises(InputError, match="The graph has no documents. Run `kgplatform ingest PATH…` first."):
+            work()
 
 
 def test_an_unfinished_ingest_is_refused_in_a_sentence(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
@@ -257,12 +264,13 @@ def test_a_tree_that_is_rebuilt_keeps_the_names_of_what_stays(
 ) -> None:
     ingest(kg, tmp_path, GROUPS)
     kg.build_tree()
-    assert modelled.build_tree().calls == 0, "an update asks for nothing that has not changed"
+    update = modelled.build_tree()
+    assert (update.calls, update.names_without_model) == (0, 3), "an update asks for nothing that has not changed"
     report = modelled.build_tree(rebuild=True)
     assert (report.action, report.communities_kept, report.named_by_model, report.calls) == ("rebuilt", 3, 3, 1)
     assert {each["nameBy"] for each in communities(store).values()} == {"model"}
     again = modelled.build_tree(rebuild=True)
-    assert (again.calls, len(chat.calls)) == (0, 1)
+    assert (again.calls, again.names_without_model, len(chat.calls)) == (0, 0, 1)
     assert_whole(store)
 
 

@@ -10,6 +10,7 @@ from trees import assert_whole, group, ingest, names
 from typer.testing import CliRunner
 
 from kgplatform import client, show_tree
+from kgplatform.build.tree.methods import METHODS
 from kgplatform.build.tree.report import LargeCommunity, TreeReport
 from kgplatform.cli import app
 from kgplatform.client import KnowledgeGraph
@@ -42,6 +43,57 @@ def test_the_command_for_people(kg: KnowledgeGraph, store: Store, tmp_path: Path
     assert_whole(store)
     again = CliRunner().invoke(app, ["tree", "--update"])
     assert "Nothing changed: the tree is as the graph is." in again.stdout
+    assert "no tree yet" not in again.stdout
+    assert "Names: " not in again.stdout
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_update_without_a_tree_says_that_it_built_one(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, [group("Sailor", 4)])
+    built = CliRunner().invoke(app, ["tree", "--update"])
+    assert built.exit_code == 0
+    assert built.stdout.split("\n")[0] == "There was no tree yet to update: all of it was built."
+    assert "Tree built by the method multiplex" in built.stdout
+
+
+@pytest.mark.usefixtures("settled")
+def test_names_without_a_model_are_asked_for_by_a_rebuild_only(
+    kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(kg, tmp_path, [group("Sailor", 4), group("Miner", 5)])
+    kg.build_tree()
+    with OpenAIServer(names) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        said = CliRunner().invoke(app, ["tree"]).stdout
+        hint = "2 communities have names from before, when no model was asked. `kgplatform tree --rebuild` asks it."
+        assert hint in said
+        assert server.requests == []
+        rebuilt = CliRunner().invoke(app, ["tree", "--rebuild"]).stdout
+        assert "Names: 2 by the model." in rebuilt
+        assert "when no model was asked" not in rebuilt
+
+
+@pytest.mark.usefixtures("settled")
+def test_names_that_fail_again_do_not_contradict_that_nothing_moved(
+    kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(kg, tmp_path, [group("Sailor", 4), group("Miner", 5)])
+    with OpenAIServer(lambda messages: "[]") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        for _ in range(2):
+            said = CliRunner().invoke(app, ["tree"]).stdout
+            assert (
+                "Names: 2 put together from members and facts (2 of them since the model gave none).\n"
+                "Not named by the model: The language model left communities out, or named one twice.\n"
+                "`kgplatform tree --update` asks the model again for 2 names.\n"
+            ) in said
+            assert "Nothing changed" not in said
+    assert "No entity moved." in said
+
+
+def test_the_help_names_all_methods() -> None:
+    said = CliRunner().invoke(app, ["tree", "--help"], terminal_width=200).stdout
+    assert all(method in said for method in METHODS)
 
 
 @pytest.mark.usefixtures("settled")
@@ -67,7 +119,7 @@ def test_a_budget_that_runs_out_is_exit_status_1(
         assert len(server.requests) == 1
         rest = CliRunner().invoke(app, ["tree"])
         assert rest.exit_code == 0
-        assert "Names: 1 by the model." in rest.stdout
+        assert "Names: 1 by the model, 5 kept." in rest.stdout
 
 
 def test_the_report_says_what_moved_and_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +138,7 @@ def test_the_report_says_what_moved_and_what_failed(capsys: pytest.CaptureFixtur
         communities_gone=2,
         named_by_model=1,
         named_by_members=2,
+        names_kept=9,
         failed_names=2,
         failures=["no answer"],
         largest=[one],
@@ -97,7 +150,11 @@ def test_the_report_says_what_moved_and_what_failed(capsys: pytest.CaptureFixtur
     assert "1,300 entities in 12 communities (10 at depth 0, 2 at depth 1), 50 keywords." in out
     assert "Entities: 2 new, 1 moved. Communities: 9 kept, 3 new, 2 gone." in out
     assert "Not named by the model: no answer" in out
-    assert "2 names failed. `kgplatform tree --update` asks the model for them again." in out
+    assert (
+        "Names: 1 by the model, 2 put together from members and facts (2 of them since the model gave none), 9 kept."
+        in out
+    )
+    assert "`kgplatform tree --update` asks the model again for 2 names." in out
     assert "Time: 2.0 s (read 1.5 s)." in out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from trees import Line, assert_whole, centers, communities, group, ingest, names
 from kgplatform.build.tree.names import NamesReply
 from kgplatform.build.tree.words import SaidFact, central_facts, clean_name, clean_summary, name_of, summary_of
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.embed import Vectors
+from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger, make_chat
 from kgplatform.prompt import Messages
@@ -248,24 +250,130 @@ def test_a_run_that_dies_while_writing_goes_on(
     assert_whole(store)
 
 
+@pytest.mark.parametrize(("vectors", "asked"), [(0, 0), (1, 2)], ids=["before the names", "after the names"])
 def test_a_run_that_dies_before_the_vectors_goes_on(
-    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: int, asked: int
 ) -> None:
     chat = ScriptedChat(names)
     kg = opened(store, settings, chat)
     ingest(kg, tmp_path, GROUPS)
+    embed, left = kg.embedder.embed, vectors
 
-    def dying(texts: object) -> object:
-        raise Killed
+    def dying(texts: Sequence[str]) -> Vectors:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+        return embed(texts)
 
     monkeypatch.setattr(kg.embedder, "embed", dying)
     with pytest.raises(Killed):
         kg.build_tree(method="leiden")
     monkeypatch.undo()
-    asked = len(chat.calls)
-    opened(store, settings, chat).build_tree()
     assert len(chat.calls) == asked
+    opened(store, settings, chat).build_tree()
+    assert len(chat.calls) == 2, "what was paid for is not asked for again"
     assert_whole(store)
+
+
+def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
+    store: Store, settings: Settings, tmp_path: Path
+) -> None:
+    kg = opened(store, settings, ScriptedChat(names))
+    first = ingest(kg, tmp_path / "first", GROUPS[:3])
+    kg.build_tree()
+    ingest(kg, tmp_path / "then", GROUPS[3:])
+    kg.remove([file.as_uri() for file in first])
+
+    def dying(messages: Messages) -> str:
+        raise Killed
+
+    with pytest.raises(Killed):
+        opened(store, settings, ScriptedChat(dying)).build_tree(rebuild=True)
+    found = kg.search("Doctor 1", route="community")
+    assert found.communities
+    assert found.facts
+    opened(store, settings, ScriptedChat(names)).build_tree()
+    assert named_by(store) == {"model": len(communities(store))}
+    assert_whole(store)
+
+
+def test_a_tree_that_is_all_new_is_not_searched_before_it_has_vectors(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg = opened(store, settings, ScriptedChat(names))
+    first = ingest(kg, tmp_path / "first", GROUPS[:3])
+    kg.build_tree()
+    ingest(kg, tmp_path / "then", GROUPS[3:])
+    kg.remove([file.as_uri() for file in first])
+
+    def dying(texts: Sequence[str]) -> Vectors:
+        raise Killed
+
+    monkeypatch.setattr(kg.embedder, "embed", dying)
+    with pytest.raises(Killed):
+        kg.build_tree(rebuild=True)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="no finished knowledge tree"):
+        kg.search("Doctor 1", route="community")
+    assert kg.search("Doctor 1").facts
+    kg.build_tree()
+    assert kg.search("Doctor 1", route="community").communities
+
+
+# ---------------------------------------------------------------------------------------------------------- two at once
+
+
+def test_the_earlier_of_two_runs_says_that_its_tree_was_replaced(
+    store: Store, settings: Settings, tmp_path: Path
+) -> None:
+    def interrupted(messages: Messages) -> str:
+        opened(store, settings, ScriptedChat(names)).build_tree(rebuild=True)
+        return names(messages)
+
+    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, GROUPS[:3])
+    with pytest.raises(StoreError, match="Another run of `kgplatform tree` began while this one was at work"):
+        opened(store, settings, ScriptedChat(interrupted)).build_tree()
+    assert_whole(store)
+    assert named_by(store) == {"model": 3}
+    assert opened(store, settings, ScriptedChat(names)).build_tree().communities_kept == 3
+
+
+def test_a_run_that_was_overtaken_writes_nothing(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, GROUPS[:3])
+    begun: list[str] = []
+
+    def overtaken(stage: str, done: int, total: int) -> None:
+        if stage == "finding communities" and not begun:
+            begun.append(stage)
+            kg.build_tree(method="leiden")
+
+    with pytest.raises(StoreError, match="began while this one was at work"):
+        kg.build_tree(method="kmeans", progress=overtaken)
+    assert_whole(store)
+    assert kg.build_tree().method == "leiden"
+
+
+# --------------------------------------------------------------------------------------------------------------- counts
+
+
+def test_the_counts_of_names_add_up(store: Store, settings: Settings, tmp_path: Path) -> None:
+    alone: Line = {"document": "hermit.txt", "entities": [{"name": "Hermit", "type": "Person"}], "triples": []}
+
+    def counts(chat: ScriptedChat, **how: str) -> tuple[int, ...]:
+        report = opened(store, settings, chat).build_tree(**how)
+        ways = (report.named_by_model, report.named_by_members, report.named_after_member, report.names_kept)
+        assert sum(ways) == report.communities == 4
+        return (*ways, report.failed_names)
+
+    def only_bakers(messages: Messages) -> str:
+        return json.dumps([each for each in json.loads(names(messages)) if "Baker" in each["name"]])
+
+    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
+    assert counts(ScriptedChat(only_bakers), method="leiden") == (1, 2, 1, 0, 2)
+    assert counts(ScriptedChat(only_bakers)) == (0, 2, 0, 2, 2)
+    assert counts(ScriptedChat(names)) == (2, 0, 0, 2, 0)
+    assert counts(ScriptedChat(names)) == (0, 0, 0, 4, 0)
 
 
 # ---------------------------------------------------------------------------------------------------------------- words

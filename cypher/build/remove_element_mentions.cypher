@@ -1,0 +1,14 @@
+// Take away the mentions of key elements that are no entity in these chunks, which came from atomic facts alone, then
+// those elements that nothing mentions any more.
+// mode: write
+// param $chunks: list<string>: chunk ids
+UNWIND $chunks AS id
+MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
+WHERE NOT k:Entity
+DELETE mention
+WITH DISTINCT k
+SET k:Pending
+FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending)
+WITH k
+WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
+DETACH DELETE k

@@ -1,0 +1,175 @@
+"""The readers ``chunkread`` and ``chunknotes``: all passages, one after the other (GraphReader, appendix D).
+
+``chunkread`` sees one passage at a time and stops at the first that answers the question. ``chunknotes`` carries brief
+notes on from passage to passage. Nothing is left out: a passage that is larger than the window is read in parts. That
+costs a call for every passage up to the answer; ``calls`` bounds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from kgplatform.errors import InputError
+from kgplatform.llm import Chat, Ledger
+from kgplatform.prompt import Messages, render
+from kgplatform.readers.answering import NONE, AnswerMode, fence_for, without_model
+from kgplatform.readers.calls import Calls
+from kgplatform.readers.marked import (
+    LARGEST_FENCE,
+    Said,
+    ask_marked,
+    asked,
+    check_window,
+    finish,
+    read_reply,
+    room_for,
+)
+from kgplatform.readers.window import cut, head
+from kgplatform.records import Answer, Passage, QueryRun
+from kgplatform.retrieve.evidence import Evidence
+
+READER = "chunkread"
+READER_WITH_NOTES = "chunknotes"
+_PROMPTS = {READER: "chunk_read", READER_WITH_NOTES: "chunk_notes"}
+_MARKS = "[answerable] and the answer, or [unanswerable]"
+_PAGE = 100
+"""Passages that are read from the graph at once."""
+
+_NOTES_SHARE = 8
+"""Of the window, the part that notes may fill."""
+
+_NOTED = 20
+"""Passages with something to note that are kept as evidence: the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the reader works: at most ``calls`` calls to the model, by default as many as there are passages."""
+
+    mode: AnswerMode = "reject"
+    calls: int | None = None
+    window_tokens: int = 4096
+
+    def __post_init__(self) -> None:
+        check_window(self.window_tokens)
+        if self.calls is not None and self.calls < 1:
+            raise InputError("calls must be at least 1.")
+
+
+def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, options: Options) -> Answer:
+    """Chunk Read: each passage by itself, until one answers. Raises ``ModelError``."""
+    return _answer(READER, question, evidence, chat, ledger, options)
+
+
+def answer_with_notes(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, options: Options) -> Answer:
+    """Chunk Read with Notes: each passage with the notes on those before it. Raises ``ModelError``."""
+    return _answer(READER_WITH_NOTES, question, evidence, chat, ledger, options)
+
+
+@dataclass
+class _Reading:
+    """One question on its way through the text."""
+
+    reader: str
+    question: str
+    calls: Calls
+    options: Options
+    notes: str = ""
+    noted: list[Passage] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def count(self, name: str, number: int = 1) -> None:
+        self.counts[name] = self.counts.get(name, 0) + number
+
+    @property
+    def calls_left(self) -> int:
+        """How many calls may still be made."""
+        return 1_000_000_000 if self.options.calls is None else self.options.calls - self.calls.made
+
+
+def _answer(
+    reader: str, question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, options: Options
+) -> Answer:
+    question = asked(question)
+    if chat is None:
+        return without_model(question, reader, evidence.search(question))
+    reading = _Reading(reader, question, Calls(chat, ledger), options)
+    _room(reading)
+    text, note = None, ""
+    read: list[Passage] = []
+    for part, queries in _parts(reading, evidence):
+        if reading.calls_left < 1:
+            note = f"Not all was read: the {options.calls:,} calls were made before the end of the text."
+            break
+        text = _read(reading, part, queries)
+        if text is not None:
+            read.append(part)
+            break
+    read += reading.noted[::-1]
+    return finish(reader, question, text, read, evidence, reading.calls, options.mode, reading.counts, note)
+
+
+def _parts(reading: _Reading, evidence: Evidence) -> Iterator[tuple[Passage, tuple[QueryRun, ...]]]:
+    """All passages in reading order, in parts that fit; with the first of a page the statement that read it."""
+    for passages, queries in evidence.in_reading_order(_PAGE):
+        for passage in passages:
+            at = 0
+            for text in cut(passage.text, _room(reading)):
+                start = passage.start + at
+                yield replace(passage, text=text, start=start, end=start + len(text)), queries
+                at, queries = at + len(text), ()
+
+
+def _read(reading: _Reading, part: Passage, queries: tuple[QueryRun, ...]) -> str | None:
+    """The answer, if ``part`` has it. The notes are brought up to it."""
+    calls = reading.calls
+    mark = calls.mark()
+    said, broken = ask_marked(
+        calls,
+        _messages(reading, part.text),
+        read_reply,
+        stage="read",
+        marks=_MARKS,
+        again=reading.calls_left > 1,
+    )
+    _note_down(reading, part, said)
+    outcome = "answerable" if said.answer is not None else "unanswerable"
+    reading.count(f"read.{outcome}")
+    reading.count("malformed.no mark", broken)
+    told = f"{outcome}; no reply that can be used" if not said.marked else outcome
+    calls.add(
+        "read chunk", f"{part.title}, characters {part.start:,}-{part.end:,}: {told}", mark, prompt=_prompt(reading)
+    )
+    seconds = round(calls.steps[-1].seconds + sum(run.seconds for run in queries), 4)
+    calls.steps[-1] = replace(calls.steps[-1], seconds=seconds, queries=queries, passages=(part.id,))
+    return said.answer
+
+
+def _note_down(reading: _Reading, part: Passage, said: Said) -> None:
+    """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
+    if reading.reader != READER_WITH_NOTES or not said.notes:
+        return
+    room = reading.options.window_tokens // _NOTES_SHARE
+    reading.notes = said.notes[: head(said.notes, room)].rstrip()
+    reading.count("cut.notes", int(len(reading.notes) < len(said.notes)))
+    reading.noted = [*reading.noted, part][-_NOTED:]
+
+
+def _prompt(reading: _Reading) -> str:
+    return _PROMPTS[reading.reader]
+
+
+def _room(reading: _Reading) -> int:
+    """Tokens of a part: next to the longest notes that there may be. Raises ``InputError`` where there is no room."""
+    notes = reading.options.window_tokens // _NOTES_SHARE if reading.reader == READER_WITH_NOTES else 0
+    return room_for(reading.options.window_tokens, _messages(reading, ""), _MARKS, notes)
+
+
+def _messages(reading: _Reading, text: str) -> Messages:
+    notes = reading.notes or NONE
+    inputs = {"question": reading.question, "text": text}
+    if reading.reader == READER_WITH_NOTES:
+        words = reading.options.window_tokens // _NOTES_SHARE // 2
+        inputs |= {"notes": notes if text else NONE, "words": str(words)}
+    return render(_prompt(reading), fence=fence_for(text, notes) if text else LARGEST_FENCE, **inputs)

@@ -1,0 +1,126 @@
+"""A language model's window: what a prompt costs in it, and what has to be divided so that it fits.
+
+    window = Window(4096)
+    room = window.room(messages)                 # messages without their data
+    for page in pack(pieces, room): …            # the indices of the pieces of each prompt
+
+Nothing is left out here: pieces are put on as many pages as they need, and a piece that is larger than a page is cut
+by ``cut`` into parts that are all of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgplatform.prompt import Messages
+from kgplatform.sentences import LIKELY, ranked_sentences
+from kgplatform.text import count_tokens
+
+SMALLEST = 1000
+"""Tokens. In less, no prompt of the readers leaves room for data."""
+
+_SHARE = 0.9
+"""Of the window that a prompt may fill by our count, which can be a tenth below the server's."""
+
+_PER_MESSAGE = 4
+_LETTERS = 5
+"""Of a token, about: where the end of a part is looked for first."""
+
+_LINES = re.compile(r"\n+")
+_LONG_NAME = re.compile(r"[A-Z][a-z]{5,}")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_WORD = re.compile(r"\S+\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window of ``tokens``, of which a prompt fills nine tenths at most."""
+
+    tokens: int
+
+    @property
+    def limit(self) -> int:
+        """Tokens of the largest prompt, by our count."""
+        return int(self.tokens * _SHARE)
+
+    def room(self, messages: Messages) -> int:
+        """How many tokens of data ``messages`` leave room for; below 0 where they are too large already."""
+        return self.limit - cost(messages)
+
+
+def cost(messages: Messages) -> int:
+    """The tokens of a prompt."""
+    return sum(tokens(message["content"]) + _PER_MESSAGE for message in messages)
+
+
+def tokens(text: str) -> int:
+    """About how many tokens ``text`` takes in a window, rather too many than too few.
+
+    ``text.count_tokens`` is made for prose. Lists of names, one a line, cost a third more (every line end is a token,
+    names are rarely one), and scripts other than Latin up to three times as much (cl100k_base).
+    """
+    return math.ceil(_weight(text))
+
+
+def pack(pieces: Sequence[str], room: int) -> list[list[int]]:
+    """The indices of ``pieces`` by page: in order, whole, each page within ``room`` tokens.
+
+    A line end is counted after each piece. A piece larger than ``room`` has a page to itself: ``cut`` it before.
+    """
+    pages: list[list[int]] = []
+    left = 0.0
+    for number, piece in enumerate(pieces):
+        weight = _weight(piece) + 1
+        if not pages or weight > left:
+            pages.append([])
+            left = float(room)
+        pages[-1].append(number)
+        left -= weight
+    return pages
+
+
+def cut(text: str, room: int) -> list[str]:
+    """``text`` in parts of at most ``room`` tokens, at ends of sentences, else between words, else anywhere.
+
+    The parts joined are ``text``, white space and all.
+    """
+    parts: list[str] = []
+    while text:
+        end = head(text, room)
+        parts.append(text[:end])
+        text = text[end:]
+    return parts
+
+
+def head(text: str, room: int) -> int:
+    """Where the first part of ``text`` ends, as ``cut`` cuts it: all of it if it fits, and never nothing."""
+    within = _longest(text, room)
+    if within == len(text):
+        return within
+    starts = [start for start, _, _ in ranked_sentences(text[: within + 1], LIKELY) if 0 < start <= within]
+    if starts:
+        return starts[-1]
+    ends = [found.end() for found in _WORD.finditer(text[:within]) if found.end() < within or text[within].isspace()]
+    return ends[-1] if ends else within
+
+
+def _longest(text: str, room: int) -> int:
+    """Characters of the longest beginning that fits into ``room``, at least one. Looks not far beyond it."""
+    high = max(1, _LETTERS * room)
+    while high < len(text) and tokens(text[:high]) <= room:
+        high *= 2
+    low, high = 1, min(high, len(text))
+    if tokens(text[:high]) <= room:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens(text[:middle]) <= room else (low, middle - 1)
+    return low
+
+
+def _weight(text: str) -> float:
+    extra = len(_LINES.findall(text)) + 0.5 * len(_LONG_NAME.findall(text))
+    return count_tokens(text) + extra + (0.0 if text.isascii() else 0.75 * len(_NOT_ASCII.findall(text)))

@@ -1,0 +1,50 @@
+"""Citations of answers that quote nothing: their own words, found in what was read."""
+
+from __future__ import annotations
+
+import pytest
+from reading import passage
+
+from kgplatform.readers.citing import cite_words
+
+READ = (
+    passage("band", "Danko Jones is a rock trio from Toronto, formed in 1996."),
+    passage("castle", "Casa Loma is a Gothic castle in Toronto, Canada. It has 98 rooms and 3,500 visitors a day."),
+    passage("aside", "Nothing here. Yes, casa loma was named once, on 12 May 1914."),
+    passage("song", 'The song is called "Cadillac", and the Physical Geography of the Sea is no song. 東京は大きい。'),
+)
+TEXTS = {each.id: each.text for each in READ}
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("Casa Loma.", [("castle", "Casa Loma"), ("aside", "casa loma")]),
+        ("**Casa Loma**", [("castle", "Casa Loma"), ("aside", "casa loma")]),
+        ("The castle is Casa Loma.", [("castle", "Casa Loma"), ("aside", "casa loma")]),
+        ("1996", [("band", "1996")]),
+        ("3,500", [("castle", "3,500")]),
+        ("12 May 1914", [("aside", "12 May 1914")]),
+        ("東京", [("song", "東京")]),
+        ("It was formed in 1996 in Toronto.", [("band", TEXTS["band"])]),
+        ("It is a rock trio from Toronto, formed in 1996.", [("band", "is a rock trio from Toronto, formed in 1996")]),
+        ("He wrote the Physical Geography of the Sea", [("song", "Physical Geography of the Sea")]),
+        ("Its name, as all of the listeners know well enough, is “Cadillac”.", [("song", "Cadillac")]),
+        ("Danko Jones played there. Nobody knows when. It has 98.", [("band", "Danko Jones"), ("castle", "98")]),
+    ],
+)
+def test_what_can_be_told_from_other_words_is_found(answer: str, cited: list[tuple[str, str]]) -> None:
+    assert [(each.chunk, TEXTS[each.chunk][each.start : each.end]) for each in cite_words(answer, READ)] == cited
+
+
+@pytest.mark.parametrize("answer", ["", " . ", "Yes", "No.", "The", "Paris", "I do not know.", "99", "Cas"])
+def test_what_any_text_may_say_cites_nothing(answer: str) -> None:
+    assert cite_words(answer, READ) == ()
+    assert cite_words("Casa Loma", ()) == ()
+
+
+def test_at_most_three_passages_in_the_given_order_and_offsets_of_the_document() -> None:
+    many = [passage(f"p{n}", "Casa Loma.") for n in range(9)]
+    assert [each.chunk for each in cite_words("Casa Loma", many)] == ["p0", "p1", "p2"]
+    found = cite_words("They say that the castle was Casa Loma.", many[::-1])
+    assert [each.chunk for each in found] == ["p8", "p7", "p6"]

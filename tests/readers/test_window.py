@@ -1,0 +1,78 @@
+"""What a prompt costs in a model's window, and how what does not fit is divided."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from kgplatform.readers.window import Window, cost, cut, head, pack, tokens
+from kgplatform.text import count_tokens
+
+PROSE = "The mill was built in 1704. It ground oats for the valley! Did Dr. Reed, who owned it, live there? "
+
+
+def test_nine_tenths_of_the_window_may_be_filled() -> None:
+    messages = [{"role": "system", "content": "Say it."}, {"role": "user", "content": "one two three"}]
+    assert cost(messages) == (3 + 4) + (3 + 4)
+    assert Window(1000).limit == 900
+    assert Window(1000).room(messages) == 900 - 14
+    assert Window(10).room(messages) < 0
+
+
+def test_line_ends_long_names_and_other_scripts_cost_more_than_prose() -> None:
+    assert tokens("one two three") == count_tokens("one two three") == 3
+    assert tokens("one\ntwo\n\nthree") == 5
+    assert tokens("Constance Wentworth") == count_tokens("Constance Wentworth") + 1
+    assert tokens("мельница") > 3 * count_tokens("мельница")
+    assert tokens("") == 0
+
+
+def test_pages_have_all_pieces_in_order_and_within_the_room() -> None:
+    chance = random.Random(5)
+    pieces = [" ".join(["word"] * chance.randint(1, 30)) for _ in range(300)]
+    pages = pack(pieces, 50)
+    assert [number for page in pages for number in page] == list(range(300))
+    assert all(tokens("\n".join(pieces[each] for each in page)) <= 50 for page in pages)
+    assert all(
+        tokens("\n".join(pieces[each] for each in [*one, two[0]])) + 1 > 50
+        for one, two in zip(pages, pages[1:], strict=False)
+    )
+
+
+def test_no_pieces_are_no_pages_and_a_piece_too_large_has_its_own() -> None:
+    assert pack([], 10) == []
+    assert pack(["a", "word " * 30, "b", "c"], 10) == [[0], [1], [2, 3]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PROSE * 20,
+        "word " * 500,
+        "x" * 5000,
+        "磨坊建于1704年。" * 100,
+        "\n\n".join([PROSE] * 9),
+        "  " + "a b\n" * 99,
+        "word",
+    ],
+)
+def test_parts_are_the_whole_text_and_each_fits(text: str) -> None:
+    for room in (10, 33, 200):
+        parts = cut(text, room)
+        assert "".join(parts) == text
+        assert all(parts)
+        assert all(tokens(part) <= room for part in parts)
+
+
+def test_parts_end_where_sentences_do_else_where_words_do() -> None:
+    parts = cut(PROSE * 5, 40)
+    assert all(part.rstrip().endswith((".", "!", "?")) for part in parts)
+    assert not any(part.rstrip().endswith("Dr.") for part in parts)
+    assert all(part.endswith("word ") for part in cut("word " * 200, 30))
+
+
+def test_there_is_always_a_first_part() -> None:
+    assert head("Constantinople", 0) == 1
+    assert head("", 10) == 0
+    assert cut("", 10) == []

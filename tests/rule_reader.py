@@ -1,0 +1,207 @@
+"""A stand-in for a language model that understands nothing: it extracts and acts by matching strings.
+
+    with OpenAIServer(RuleReader()) as server: ...
+
+It reads statements of the form ``The X of Y is Z.`` and questions of the form ``What is the X of the W of Y?``. It is
+what GraphReader is tested and measured with where no model can be reached: what it finds, GraphReader's walk found
+for it. ``Wanderer`` looks for nothing, and goes on as long as it may: what a walk costs at most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from kgplatform.prompt import Messages
+
+REFUSES = "The documents do not say."
+_NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_STATED = re.compile(r"\b[Tt]he ([a-z]+) of ((?:the )?[A-Z][\w ]*?) is (\w+(?: [A-Z]\w+)*)\.")
+_LATER = re.compile(r"Since then it is (\w+)\.")
+_ARTICLE = re.compile(r"\A(?:The|A|An|Since|Nobody|Some|It|On|In) (?=[A-Z])")
+_MARK = re.compile(r'\[(ID-\d+) "([^"]+)"\]')
+_NO_NAMES = {"The", "Since", "Nobody", "Some", "It"}
+
+
+class RuleReader:
+    """Messages of any of the platform's prompts to a reply. Without state, so it may serve several threads at once."""
+
+    def __call__(self, messages: Messages) -> str:
+        system, user = messages[0]["content"], messages[1]["content"]
+        question, data = _question(user), _fenced(user)
+        if "read_chunk(List[ID])" in system:
+            return self._facts(question, data)
+        if "read_subsequent_chunk()" in system:
+            return self._chunk(question, data)
+        if "read_neighbor_node(" in system:
+            return self._neighbours(question, data)
+        if "Node: <name>, Score:" in system:
+            return self._nodes(question, data)
+        if "Final answer:" in system:
+            return self._answer(question, data)
+        if "serial number" in system:
+            return extract(data)
+        if "You plan how" in system:
+            return f"Find what the question asks for: {_relations(question)}"
+        return _from_text(question, data)
+
+    def _nodes(self, question: str, data: str) -> str:
+        names = data.split("Nodes:\n", 1)[1].splitlines()
+        scored = sorted(((_overlap(name, question), name) for name in names), key=lambda each: (-each[0], each[1]))
+        return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10])
+
+    def _facts(self, question: str, data: str) -> str:
+        notebook, facts = _notebook(data), data.rpartition("Its atomic facts")[2]
+        relation, subject = _wanted(question, notebook)
+        read = set(re.findall(r"ID-\d+", data.partition("Notebook:")[0]))
+        here, chosen = "", []
+        for line in facts.splitlines():
+            here = found[0] if (found := re.search(r"ID-\d+", line)) else here
+            if subject in line and (relation in line or "was changed" in line) and here not in [*read, *chosen]:
+                chosen.append(here)
+        action = f"read_chunk({chosen})" if chosen else "stop_and_read_neighbor()"
+        return _step(notebook, action)
+
+    def _chunk(self, question: str, data: str) -> str:
+        notebook, text = _notebook(data), data.rpartition("\nChunk ")[2]
+        here = re.search(r"ID-\d+", text)
+        mark = here[0] if here else ""
+        for _ in range(4):  # one statement may lead to the next in the same chunk
+            relation, subject = _wanted(question, notebook)
+            found = _stated(relation, subject, text)
+            if found is None:
+                break
+            notebook += f'\n{found} [{mark} "{found.rstrip(".")}"]'
+            if relation == _relations(question)[0]:
+                return _step(notebook, "termination()")
+        later = _LATER.search(text)
+        if later and f"The {relation} of {subject} was changed" in notebook:
+            told = f"The {relation} of {subject} is {later[1]}."
+            return _step(f'{notebook}\n{told} [{mark} "{later[0].rstrip(".")}"]', "termination()")
+        if f"The {relation} of {subject} was changed" in text and not later:
+            return _step(f"{notebook}\nThe {relation} of {subject} was changed.", "read_subsequent_chunk()")
+        return _step(notebook, "search_more()")
+
+    def _neighbours(self, question: str, data: str) -> str:
+        _, subject = _wanted(question, _notebook(data))
+        names = data.rpartition("Its neighbours")[2].splitlines()[1:]
+        done = data.partition("Notebook:")[0]
+        fits = [name for name in names if name in (subject, subject.removeprefix("the ")) and name not in done]
+        action = f"read_neighbor_node({fits[0]})" if fits else "termination()"
+        return f"Rationale for Next Action: by matching strings.\nChosen Action: {action}"
+
+    def _answer(self, question: str, data: str) -> str:
+        told: Counter[str] = Counter()
+        marks: dict[str, str] = {}
+        for notebook in re.split(r"Notebook \d+:\n", data)[1:]:
+            last = _last_stated(question, notebook)
+            if last:
+                told[last] += 1
+                marks.setdefault(last, next((m[0] for m in _MARK.finditer(notebook) if last in m[2]), ""))
+        if not told:
+            return f"Analyze: the notebooks do not say it.\nFinal answer: {REFUSES}"
+        best = told.most_common(1)[0][0]
+        return f"Analyze: {told[best]} notebooks say so.\nFinal answer: {best} {marks[best]}".rstrip()
+
+
+class Wanderer(RuleReader):
+    """Reads up to two chunks at each node, then goes on to a neighbour where it was not yet; never ends by itself."""
+
+    def _facts(self, question: str, data: str) -> str:
+        ids = list(dict.fromkeys(re.findall(r"ID-\d+", data.rpartition("Its atomic facts")[2])))
+        return _step(_notebook(data), f"read_chunk({ids[:2]})" if ids else "stop_and_read_neighbor()")
+
+    def _chunk(self, question: str, data: str) -> str:
+        return _step(_notebook(data), "search_more()")
+
+    def _neighbours(self, question: str, data: str) -> str:
+        done = data.partition("Notebook:")[0]
+        names = data.rpartition("Its neighbours")[2].splitlines()[1:]
+        fresh = [name for name in names if name and name not in done]
+        action = f"read_neighbor_node({fresh[0]})" if fresh else "termination()"
+        return f"Rationale for Next Action: to see more.\nChosen Action: {action}"
+
+
+def extract(text: str) -> str:
+    """One fact a sentence that names something, with its names and what it states of them as key elements."""
+    lines: list[str] = []
+    for sentence in re.split(r"(?<=[.!?])\s+", text):
+        stated = _STATED.search(sentence)
+        elements = [_ARTICLE.sub("", name) for name in _NAME.findall(sentence)]
+        elements = [each for each in dict.fromkeys(elements) if each not in _NO_NAMES and each]
+        if stated:
+            elements = [stated[2].removeprefix("the "), stated[1], stated[3]]
+        if elements:
+            lines.append(f"{len(lines) + 1}. {' '.join(sentence.split())} | {' | '.join(elements)}")
+    return "\n".join(lines)
+
+
+def _from_text(question: str, text: str) -> str:
+    """The readers of plain text: what a text says by itself, else that it does not."""
+    notebook = ""
+    for _ in _relations(question):
+        notebook += f"\n{_stated(*_wanted(question, notebook), text) or ''}"
+    last = _last_stated(question, notebook)
+    return f"[answerable] {last}" if last else "[unanswerable]"
+
+
+def _question(user: str) -> str:
+    found = re.search(r"Question: (.+)", user)
+    return found[1].strip() if found else user.strip()
+
+
+def _fenced(user: str) -> str:
+    found = re.search(r"<(data-\w+)>\n?(.*?)\n?</\1>", user, re.S)
+    return found[2] if found else user
+
+
+def _notebook(data: str) -> str:
+    found = re.search(r"Notebook:\n(.*?)\n\n(?:Node|Chunk)\b", data, re.S)
+    return "" if found is None or found[1].strip() == "(empty)" else found[1].strip()
+
+
+def _step(notebook: str, action: str) -> str:
+    rationale = "Rationale for Next Action: by matching strings."
+    return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
+
+
+def _relations(question: str) -> list[str]:
+    """``What is the birthplace of the keeper of the Red Lamp?``: birthplace, keeper."""
+    return re.findall(r"\bthe ([a-z]+) of\b", question)
+
+
+def _subject(question: str) -> str:
+    found = re.search(r" of ((?:the )?[A-Z][\w ]*)\?", question)
+    return found[1] if found else ""
+
+
+def _wanted(question: str, notebook: str) -> tuple[str, str]:
+    """The relation and the subject to look for now: the innermost first, its answer as the subject of the next."""
+    subject, relation = _subject(question), ""
+    for relation in reversed(_relations(question)):
+        found = _stated(relation, subject, notebook)
+        if found is None or relation == _relations(question)[0]:
+            return relation, subject
+        subject = found.rpartition(" is ")[2].rstrip(".")
+    return relation, subject
+
+
+def _last_stated(question: str, text: str) -> str:
+    relation, subject = _wanted(question, text)
+    found = _stated(relation, subject, text)
+    return found.rpartition(" is ")[2].rstrip(".") if found and relation == (_relations(question) or [""])[0] else ""
+
+
+def _stated(relation: str, subject: str, text: str) -> str | None:
+    if not relation or not subject:
+        return None
+    found = re.search(rf"The {relation} of {re.escape(subject)} is \w+(?: [A-Z]\w+)*\.", text)
+    return found[0] if found else None
+
+
+def _overlap(name: str, question: str) -> int:
+    """100 where the question has the name; less for some of its words."""
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question):
+        return 100
+    words = set(re.findall(r"\w{4,}", name))
+    return 50 * len(words & set(re.findall(r"\w+", question))) // max(1, len(words))
