@@ -19,6 +19,7 @@ class Route(str, Enum):
     community = "community"
     passage = "passage"
     bm25 = "bm25"
+    dense = "dense"
 
 
 class ExtractorName(str, Enum):

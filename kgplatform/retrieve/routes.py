@@ -39,7 +39,17 @@ def passages_found(rows: list[Row]) -> Found:
 def bm25_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
     rows = store.read("retrieve/bm25", k=max(top_k, NEAREST), words=question.words)
-    return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {"bm25"} for row in rows})
+    return _scored(rows, "bm25")
+
+
+def dense_route(store: Store, question: Question, top_k: int) -> Found:
+    """Passages by meaning alone: the other baseline of papers, no part of ``all``."""
+    rows = store.read("retrieve/dense", k=max(top_k, NEAREST), vector=question.vector)
+    return _scored(rows, "dense")
+
+
+def _scored(rows: list[Row], route: str) -> Found:
+    return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {route} for row in rows})
 
 
 def triple_route(store: Store, question: Question, top_k: int) -> Found:
@@ -87,4 +97,5 @@ ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {
     "community": community_route,
     "passage": passage_route,
     "bm25": bm25_route,
+    "dense": dense_route,
 }

@@ -1,4 +1,4 @@
-"""Route ``bm25``: passages by their words alone."""
+"""Routes ``bm25`` and ``dense``: passages by their words alone, and by their meaning alone."""
 
 from __future__ import annotations
 
@@ -60,3 +60,16 @@ def test_the_reader_retrieve_takes_it(kg: KnowledgeGraph, tmp_path: Path) -> Non
     answer = kg.ask("Who fired bricks?", route="bm25", top_k=1)
     assert [each.title for each in answer.evidence.passages] == ["kiln"]
     assert [run.name for run in answer.trace[0].queries][0] == "retrieve/bm25"
+
+
+def test_meaning_alone_ranks_by_the_cosine_and_all_does_without(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path / "texts", TEXTS), extractor="local")
+    found = kg.search("The choir sang in the chapel", route="dense", top_k=3)
+    assert found.passages[0].title == "choir"
+    first = found.passages[0]
+    vectors = kg.embedder.embed(["The choir sang in the chapel", f"{first.title}\n{first.text}"])
+    assert abs(found.passages[0].score - float(vectors[0] @ vectors[1])) < 0.001
+    assert found.facts == ()
+    assert all(each.routes == ("dense",) for each in found.passages)
+    assert len(kg.search("choir", route="dense", top_k=1).passages) == 1
+    assert not any("dense" in each.routes for each in kg.search("choir").passages)
