@@ -22,6 +22,15 @@ _INDENT = "     "
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
+_STAGES = {
+    "graphreader_facts": "facts",
+    "graphreader_chunk": "chunk",
+    "graphreader_neighbours": "neighbours",
+}
+"""What a step of GraphReader read, by its prompt; the step is named after the function that was chosen then."""
+_REPLY = 240
+"""Characters of a reply: its beginning, and its end, where a decision stands."""
+
 _HOW = """\
 // To run one again in Neo4j Browser, paste its :param lines, then the statement by itself: only a statement that is
 // pasted alone shows its rows. cypher-shell takes all of it at once. A vector holds until another is set."""
@@ -38,7 +47,7 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     if trace:
         show_trace(answer)
     if answer.run is not None:
-        show_kept(answer.run)
+        show_kept(answer.run, walked=any(step.path for step in answer.trace))
 
 
 def show_trace(answer: Answer) -> None:
@@ -101,18 +110,36 @@ def show_calls(calls: CallStatistics) -> None:
 
 
 def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:
-    out.print(f"{number:3}. [bold]{safe(step.name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
+    stage = _STAGES.get(step.prompt or "")
+    name = step.name if stage is None or step.name.startswith(stage) else f"{stage} → {step.name}"
+    out.print(f"{number:3}. [bold]{safe(name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
     if step.detail:
         out.print(f"{_INDENT}{safe(short(step.detail))}")
     if step.prompt:
         out.print(f"{_INDENT}prompt: {safe(step.prompt)}")
     if step.reply:
-        out.print(f"{_INDENT}reply: {safe(short(step.reply))}")
-    found = [counted(len(ids), noun) for ids, noun in ((step.facts, "fact"), (step.passages, "passage")) if ids]
-    if found:
-        out.print(f"{_INDENT}found: {' and '.join(found)}")
+        out.print(f"{_INDENT}reply: {safe(_both_ends(step.reply))}")
+    if found := _found(step, stage):
+        out.print(f"{_INDENT}{found}")
     if statements:
-        out.print(f"{_INDENT}statements: {ranges(statements)}")
+        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
+
+
+def _found(step: Step, stage: str | None) -> str:
+    """What came of a step: what it found, or, where GraphReader looked at facts, what it saw and what it chose."""
+    facts, passages = counted(len(step.facts), "fact"), counted(len(step.passages), "passage")
+    if stage == "facts":
+        return f"shown: {facts}; chosen to read: {passages}" if step.facts else ""
+    found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
+    return f"{'read' if stage else 'found'}: {' and '.join(found)}" if found else ""
+
+
+def _both_ends(text: str) -> str:
+    """``text`` on one line; where it is long, without its middle."""
+    flat = " ".join(text.split())
+    if len(flat) <= _REPLY:
+        return flat
+    return f"{flat[: _REPLY // 2].rsplit(' ', 1)[0]} … {flat[-_REPLY // 2 :].split(' ', 1)[-1]}"
 
 
 def _spent(usage: Usage) -> str:
@@ -143,7 +170,9 @@ def print_statements(statements: Sequence[Pasteable]) -> None:
         print(f"\n// {each.number}. {each.run.name}: {rows}{held}\n{each.text}")
 
 
-def show_kept(run: str) -> None:
-    """Where a kept run is: the statement that shows it."""
+def show_kept(run: str, *, walked: bool = False) -> None:
+    """Where a kept run is: the statement that shows it; and where one is that draws a walk, if it has ``walked``."""
     statement = load_query("client/kept_run").text.replace("$run", literal(run))
     print(f"\nThe run is kept. To see it in Neo4j Browser, paste:\n{statement};")
+    if walked:
+        print("cypher/browse/walk.cypher draws the last kept walk over the nodes and passages that it was at.")

@@ -145,8 +145,10 @@ def test_a_walk_is_printed_path_by_path_with_its_function_calls(
     shown = [line for line in steps.splitlines() if line and not line.startswith("     ")]
     assert [re.sub(r"(?<=\w)  .*", "", line) for line in shown[:12]] == [
         *("  1. rational plan", "  2. initial nodes"),
-        *("Path 1: from John Pender", "  3. read_chunk", "  4. search_more", "  5. termination"),
-        *("Path 2: from Stockbridge", "  6. read_chunk", "  7. search_more", "  8. termination"),
+        *("Path 1: from John Pender", "  3. facts → read_chunk"),
+        *("  4. chunk → search_more", "  5. neighbours → termination"),
+        *("Path 2: from Stockbridge", "  6. facts → read_chunk"),
+        *("  7. chunk → search_more", "  8. neighbours → termination"),
         *("All paths", "  9. answer"),
     ]
     ends = steps[steps.index("function calls: ") :].splitlines()
@@ -184,7 +186,7 @@ def test_the_steps_are_printed_in_order_with_what_they_cost(
     calls, tokens = answer.usage.calls, f"{answer.usage.input_tokens:,} tokens in, {answer.usage.output_tokens:,} out"
     assert calls == len(server.requests) > 4
     assert f"{len(names)} steps, {calls} model calls, {tokens}" in lines
-    searched = [line for line in lines if line.startswith("     statements: ")]
+    searched = [line for line in lines if line.startswith("     ran statement")]
     assert len(searched) == names.count("search") + names.count("check citations")
 
 

@@ -232,9 +232,9 @@ class _Walker:
         path, node = self.path, self.path.node
         function = "termination" if name is None else "read_neighbor_node"
         path.do("neighbours", function, short_name(node), short_name(name or ""))
-        self._add(function, f"at {node}: {counted}" if name is None else f"from {node} to {name}: {counted}", shown)
+        self._add(function, f"at {node}: {counted}" if name is None else f"from {node} to {name}, of {counted}", shown)
         if name is None:
-            path.end("no neighbour leads on")
+            path.end("no neighbour was chosen")
         else:
             path.node = name
 

@@ -169,7 +169,7 @@ def _ask(brief: Brief, batch: _Batch, chat: Chat) -> _Proposed:
             calls.add(STEP, f"batch {batch.number} failed: {error}", mark, prompt=_PROMPT)
         else:
             fabricated = _take(lines, batch, said)
-            detail = f"batch {batch.number} of {len(batch.shown):,} names: {len(said.scores)} nodes proposed"
+            detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(said.scores)} nodes proposed"
             invented = f", {len(fabricated)} not in the list: {_listed(fabricated)}" if fabricated else ""
             calls.add(STEP, detail + invented, mark, prompt=_PROMPT)
     statements = sum(run.seconds for run in batch.queries)

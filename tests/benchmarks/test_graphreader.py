@@ -70,10 +70,10 @@ def test_needles(section: Callable[[str, str], Section], place: Place) -> None:
     memory = PeakMemory()
     totals = {"single": Asked(), "joined": Asked(), "cut": Asked()}
     rows: list[tuple[str, ...]] = []
-    with OpenAIServer(RuleReader()) as model:
+    with OpenAIServer(RuleReader()) as model, _served(place, model.base_url) as graph:
         for size in SIZES:
             for kind, hay in _haystacks(size).items():
-                asked = _ask(place, model.base_url, place.folder / f"needles-{kind}-{size}", hay)
+                asked = _ask(graph, place.folder / f"{kind} {size}.txt", hay)
                 totals[kind].take(asked)
                 shares = (f"{count} of {asked.of}" for count in (asked.right, asked.full_text))
                 rows.append((kind, f"{hay.tokens:,}", *shares, f"{asked.calls / asked.of:.1f}", str(asked.longest)))
@@ -104,22 +104,22 @@ def _haystacks(size: int) -> dict[str, Haystack]:
     }
 
 
-def _ask(place: Place, address: str, home: Path, hay: Haystack) -> Asked:
-    """All questions about one text, in a graph of its own, by GraphReader and from the window's text alone."""
-    text = place.folder / f"{home.name}.txt"
+def _ask(graph: KnowledgeGraph, text: Path, hay: Haystack) -> Asked:
+    """All questions about one text, alone in the graph, by GraphReader and from what the window holds of the text."""
     text.write_text(hay.text, "utf-8")
     asked = Asked()
-    with _served(place, home, address) as graph:
-        graph.ingest(text, extractor="local", facts=True)
-        for needle in hay.needles:
-            answer = graph.ask(needle.question, "graphreader", window_tokens=WINDOW)
-            asked.add(answer, graph.ask(needle.question, "fulltext", window_tokens=WINDOW), needle.answer)
+    graph.ingest(text, extractor="local", facts=True)
+    for needle in hay.needles:
+        answer = graph.ask(needle.question, "graphreader", window_tokens=WINDOW)
+        asked.add(answer, graph.ask(needle.question, "fulltext", window_tokens=WINDOW), needle.answer)
+    graph.remove(str(text))
     return asked
 
 
 @contextmanager
-def _served(place: Place, home: Path, address: str) -> Iterator[KnowledgeGraph]:
+def _served(place: Place, address: str) -> Iterator[KnowledgeGraph]:
     """A new graph with the model at ``address``; its server is stopped afterwards."""
+    home = place.folder / "needles"
     try:
         with connect(home=home, neo4j_jars=place.jars, embedder="hash:64", openai_base_url=address) as graph:
             yield graph

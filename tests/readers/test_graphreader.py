@@ -117,7 +117,7 @@ def test_after_the_last_chunk_come_the_neighbours(evidence: Evidence) -> None:
     done = ask(evidence, model, QUESTION, nodes=1)
     assert walked(done) == ["read_chunk", "search_more", "termination"]
     assert set(model.of("neighbours")[0].data.splitlines()) == {"Cork", "Fastnet", "Osric Vane", "Lisbon", "salt"}
-    assert steps_of(done, "termination")[0].detail == "at Petrel: 5 neighbours; the path ends: no neighbour leads on"
+    assert steps_of(done, "termination")[0].detail == "at Petrel: 5 neighbours; the path ends: no neighbour was chosen"
 
 
 def test_nothing_worth_reading_leads_to_the_neighbours(evidence: Evidence) -> None:

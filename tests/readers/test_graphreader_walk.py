@@ -207,7 +207,7 @@ def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidenc
     assert [each.name for each in second.queries] == ["retrieve/node_facts"]
     assert len(second.facts) == 2
     assert second.elements
-    assert steps[2].detail == "from Never Too Loud to Danko Jones: 4 neighbours"
+    assert steps[2].detail == "from Never Too Loud to Danko Jones, of 4 neighbours"
     assert steps[4].passages == (done.evidence.passages[1].id,)
     assert steps[-1].detail == "in ID-1003 (Old houses); the path ends: enough was found"
     assert all(each.seconds > 0 and each.reply and each.prompt for each in steps)

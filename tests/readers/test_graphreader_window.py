@@ -146,7 +146,7 @@ def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
     assert first == "neighbours, page 1 of 2"
     assert "read_neighbor_node" in more
     assert done.counts["neighbours.read_neighbor_node"] == 1
-    assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}: 700 neighbours"
+    assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}, of 700 neighbours"
 
 
 def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evidence: Evidence) -> None:
