@@ -142,6 +142,9 @@ def _from_text(question: str, text: str) -> str:
     for _ in _relations(question):
         notebook += f"\n{_stated(*_wanted(question, notebook), text) or ''}"
     last = _last_stated(question, notebook)
+    changed = text.partition(f"The {_relations(question)[0]} of {_subject(question)} was changed")[2]
+    if not last and (later := _LATER.search(changed)):
+        last = later[1]
     return f"[answerable] {last}" if last else "[unanswerable]"
 
 

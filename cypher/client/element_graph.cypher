@@ -1,5 +1,6 @@
 // The graph that GraphReader walks, in the figures of the paper's Table 9. A node is a key element with all its forms;
-// its facts are, chunk by chunk, the atomic facts about it, else triples and attributes; its neighbours stand in those.
+// its facts are, chunk by chunk, the atomic facts about it, else triples and attributes; its neighbours share any fact
+// with it, so that each is the other's neighbour.
 // mode: read
 // returns: nodes, facts, meanNeighbours, mostNeighbours, meanFacts, mostFacts
 MATCH (f:Fact)-[:MENTIONS|SUBJECT|OBJECT]->(k:KeyElement)
@@ -9,8 +10,9 @@ MATCH (f)-[:FROM_CHUNK]->(c:Chunk)
 WITH node, c, collect(f) AS every, collect(CASE WHEN f.kind = 'atomic' THEN f END) AS atomic
 UNWIND CASE WHEN size(atomic) > 0 THEN atomic ELSE every END AS f
 WITH node, collect(DISTINCT f) AS facts
-CALL (node, facts) {
-  UNWIND facts AS f
+CALL (node) {
+  MATCH (node)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)
+  WITH DISTINCT node, f
   MATCH (f)-[:MENTIONS|SUBJECT|OBJECT]->(k:KeyElement)
   OPTIONAL MATCH (k)-[:FORM_OF]->(r:KeyElement)
   WITH DISTINCT coalesce(r, k) AS other, node

@@ -5,6 +5,7 @@ The language model is a server on loopback that matches strings (``rule_reader``
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, connect
 from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.readers.actions import FUNCTIONS
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -31,7 +33,7 @@ STEP_LIMIT = 100.0
 """Milliseconds of a step without the model, at p95."""
 CALLS = 10
 QUESTIONS = 20
-_STAGES = ("facts", "chunk", "neighbours")
+_FUNCTION_NAMES = {name for names in FUNCTIONS.values() for name in names}
 
 
 @dataclass(slots=True)
@@ -60,9 +62,9 @@ class Asked:
 
 
 def longest_path(answer: Answer) -> int:
-    """The most functions that one path called."""
-    steps = [step.path for step in answer.trace if step.path and step.prompt in {f"graphreader_{s}" for s in _STAGES}]
-    return max((steps.count(path) for path in set(steps)), default=0)
+    """The most functions that one path called; a step that shows an earlier page of the facts is none."""
+    called = Counter(step.path for step in answer.trace if step.path and step.name in _FUNCTION_NAMES)
+    return max(called.values(), default=0)
 
 
 def test_needles(section: Callable[[str, str], Section], place: Place) -> None:
