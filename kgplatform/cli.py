@@ -10,47 +10,17 @@ import json
 import os
 import sys
 import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from kgplatform.cli_options import (
-    AnswerModeName,
-    CallsOfReader,
-    Debug,
-    ExtractorName,
-    Home,
-    Json,
-    Keep,
-    Mode,
-    NoAgent,
-    NoCommunity,
-    NodesOfReader,
-    NoPlan,
-    NoSchema,
-    Prefilter,
-    Question,
-    RandomNodes,
-    ReaderName,
-    RebuildTree,
-    Route,
-    RouteOfReader,
-    RouteOption,
-    SchemaMode,
-    SchemaOption,
-    TopK,
-    TopKOfReader,
-    Trace,
-    TreeMethod,
-    UpdateTree,
-    WindowTokens,
-)
+from kgplatform import cli_ask, cli_build
+from kgplatform.cli_base import connect_to, note, open_at, settings_of
+from kgplatform.cli_options import Debug, Home, Json, Question, Route, RouteOption, TopK
 from kgplatform.errors import InputError, KgError
 
 if TYPE_CHECKING:
-    from kgplatform.client import KnowledgeGraph
     from kgplatform.settings import Settings
 
 
@@ -65,7 +35,7 @@ class _Commands(TyperGroup):
             error.message = error.message.removeprefix("Value error, ")  # which Python's checks put before a sentence
             raise
         except KeyboardInterrupt:
-            _note("\nStopped. What was done is kept; run the same command again to go on.")
+            note("\nStopped. What was done is kept; run the same command again to go on.")
             sys.stdout.flush()
             # At once: Python would wait for threads that wait for a language model.
             os._exit(1)
@@ -86,28 +56,6 @@ def options(debug: Debug = False) -> None:
     # Read by ``main``, which sees the arguments before any command runs.
 
 
-def _note(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _settings(home: Path | None) -> Settings:
-    from kgplatform.settings import load_settings
-
-    return load_settings(home=home)
-
-
-def _open(home: Path | None) -> KnowledgeGraph:
-    from kgplatform.client import open_graph
-
-    return open_graph(_settings(home), _note)
-
-
-def _connect(home: Path | None, **more: Any) -> KnowledgeGraph:
-    from kgplatform.client import connect
-
-    return connect(home=home, report=_note, **more)
-
-
 # ----------------------------------------------------------------------------------------------------------- the server
 
 
@@ -116,8 +64,8 @@ def up(home: Home = None, as_json: Json = False) -> None:
     """Start the managed local Neo4j, if it does not run, and say where it is."""
     from kgplatform.local_neo4j import LocalNeo4j
 
-    settings = _settings(home)
-    LocalNeo4j(settings, _note).up()
+    settings = settings_of(home)
+    LocalNeo4j(settings, note).up()
     _print_status(settings, as_json)
 
 
@@ -126,7 +74,7 @@ def down(home: Home = None, as_json: Json = False) -> None:
     """Stop the managed local Neo4j. The graph stays on disk."""
     from kgplatform.local_neo4j import LocalNeo4j
 
-    stopped = LocalNeo4j(_settings(home), _note).down()
+    stopped = LocalNeo4j(settings_of(home), note).down()
     if as_json:
         print(json.dumps({"stopped": stopped}))
     else:
@@ -136,7 +84,7 @@ def down(home: Home = None, as_json: Json = False) -> None:
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
     """Say whether the managed local Neo4j runs, and where its things are."""
-    _print_status(_settings(home), as_json)
+    _print_status(settings_of(home), as_json)
 
 
 def _print_status(settings: Settings, as_json: bool) -> None:
@@ -163,100 +111,8 @@ def _print_status(settings: Settings, as_json: bool) -> None:
 # -------------------------------------------------------------------------------------------------------------- writing
 
 
-@app.command()
-def ingest(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
-    schema: SchemaOption = "general",
-    extractor: Annotated[ExtractorName | None, typer.Option("--extractor", help="How to extract.")] = None,
-    recorded: Annotated[
-        Path | None, typer.Option("--recorded", help="A recorded extraction; open-IE recordings hold the corpus too.")
-    ] = None,
-    mode: Annotated[SchemaMode | None, typer.Option("--mode", help="strict drops, flexible marks.")] = None,
-    facts: Annotated[
-        bool, typer.Option("--facts", help="Have a model read atomic facts where none did; alone: in the whole graph.")
-    ] = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would cost, and stop.")] = False,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Bring the graph to what the files say. Safe to repeat, and to interrupt: it goes on where it stopped."""
-    if not paths and recorded is None and not facts:
-        raise InputError("Name at least one file or folder to ingest.")
-    from kgplatform import show
-
-    name = extractor.value if extractor else None
-    with _connect(home, max_tokens=max_tokens) as graph:
-        if estimate:
-            cost = graph.estimate(paths or (), schema=schema, extractor=name, recorded=recorded, facts=facts)
-            show.show(as_json, cost, show.show_estimate)
-            return
-        with show.ProgressLines() as progress:
-            report = graph.ingest(
-                paths or (),
-                schema=schema,
-                extractor=name,
-                recorded=recorded,
-                mode=mode.value if mode else None,
-                facts=facts,
-                progress=progress,
-            )
-    show.show(as_json, report, show.show_ingest)
-    if not report.complete:
-        raise typer.Exit(1)
-    if report.skipped and not report.added + report.changed + report.unchanged:
-        raise typer.Exit(2)
-
-
-@app.command()
-def tree(
-    update: UpdateTree = False,
-    rebuild: RebuildTree = False,
-    method: TreeMethod = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Build the four-level knowledge tree, or bring it to what the graph says now. Safe to repeat, and to interrupt."""
-    from kgplatform import show
-    from kgplatform.show_tree import show_tree
-
-    with _connect(home, max_tokens=max_tokens) as graph, show.ProgressLines() as progress:
-        report = graph.build_tree(method=method, update=update, rebuild=rebuild, progress=progress)
-    show.show(as_json, report, show_tree)
-    if not report.complete:
-        raise typer.Exit(1)
-
-
-@app.command()
-def remove(
-    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or names.", show_default=False)],
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Remove documents, with all that only they support."""
-    from kgplatform import show
-
-    with _connect(home) as graph, show.ProgressLines() as progress:
-        removed = graph.remove(documents, progress=progress)
-    if as_json:
-        show.print_json({"removed": removed})
-    else:
-        print("Removed: " + ", ".join(each.name for each in removed))
-
-
-@app.command()
-def reembed(home: Home = None, as_json: Json = False) -> None:
-    """Embed the whole graph again with the embedding model that is set (KGPLATFORM_EMBEDDER)."""
-    from kgplatform import show
-
-    with _open(home) as graph, show.ProgressLines() as progress:
-        seconds = graph.reembed(progress=progress)
-        model = graph.embedder.name
-    if as_json:
-        show.print_json({"model": model, "seconds": seconds})
-    else:
-        print(f"The graph is embedded with {model}.")
+for command in (cli_build.ingest, cli_build.tree, cli_build.gist, cli_build.remove, cli_build.reembed):
+    app.command()(command)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -273,59 +129,12 @@ def search(
     """Find the passages and facts nearest to a question, with their citations. No language model is called."""
     from kgplatform import show
 
-    with _connect(home) as graph:
+    with connect_to(home) as graph:
         result = graph.search(question, route=route.value, top_k=top_k)
     show.show(as_json, result, show.show_search)
 
 
-@app.command()
-def ask(
-    question: Question,
-    reader: ReaderName = "retrieve",
-    mode: Mode = AnswerModeName.reject,
-    route: RouteOfReader = None,
-    top_k: TopKOfReader = None,
-    no_agent: NoAgent = False,
-    no_community: NoCommunity = False,
-    no_schema: NoSchema = False,
-    nodes: NodesOfReader = None,
-    calls: CallsOfReader = None,
-    no_plan: NoPlan = False,
-    random_nodes: RandomNodes = None,
-    prefilter: Prefilter = None,
-    window_tokens: WindowTokens = None,
-    trace: Trace = False,
-    keep: Keep = False,
-    home: Home = None,
-    as_json: Json = False,
-) -> None:
-    """Answer a question with checked citations; without a language model, give the evidence."""
-    from kgplatform.show_trace import show_run
-
-    with _connect(home) as graph:
-        answer = graph.ask(
-            question,
-            reader,
-            keep=keep,
-            mode=mode.value,
-            route=route.value if route else None,
-            top_k=top_k,
-            agent=_off(no_agent),
-            community=_off(no_community),
-            schema=_off(no_schema),
-            nodes=nodes,
-            calls=calls,
-            plan=_off(no_plan),
-            random_nodes=random_nodes,
-            prefilter=prefilter,
-            window_tokens=window_tokens,
-        )
-    show_run(answer, as_json=as_json, trace=trace)
-
-
-def _off(turned_off: bool) -> bool | None:
-    """False for what is turned off, None for what stays as the reader has it."""
-    return False if turned_off else None
+app.command()(cli_ask.ask)
 
 
 @app.command()
@@ -341,7 +150,7 @@ def cypher(
     """Run a Cypher statement; read-only unless --write."""
     from kgplatform import show
 
-    with _open(home) as graph:
+    with open_at(home) as graph:
         rows = graph.cypher(statement, _parameters(param or []), write=write, limit=limit, timeout=timeout)
     if as_json:
         records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
@@ -370,7 +179,7 @@ def documents(home: Home = None, as_json: Json = False) -> None:
     """List the documents of the graph."""
     from kgplatform import show
 
-    with _open(home) as graph:
+    with open_at(home) as graph:
         found = graph.documents()
     if as_json:
         show.print_json({"documents": found})
@@ -384,7 +193,7 @@ def stats(home: Home = None, as_json: Json = False) -> None:
     from kgplatform import show
     from kgplatform.show_trace import show_calls
 
-    with _open(home) as graph:
+    with open_at(home) as graph:
         found = graph.stats()
     show.show(as_json, found, show.show_stats)
     if found.calls and not as_json:
@@ -396,7 +205,7 @@ def schema(home: Home = None, as_json: Json = False) -> None:
     """Show the schema of the graph, with the types that were added to it."""
     from kgplatform import show
 
-    with _open(home) as graph:
+    with open_at(home) as graph:
         found = graph.schema()
     if found is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
@@ -429,13 +238,13 @@ def main() -> None:
     except KgError as error:
         if debug:
             traceback.print_exc()
-        _note(f"kgplatform: {error}")
+        note(f"kgplatform: {error}")
         sys.exit(error.exit_code)
     except Exception as error:  # noqa: BLE001 - the last place to word what nobody foresaw
         if debug:
             traceback.print_exc()
         fault = f"{type(error).__name__}: {error}".strip().split("\n")[0]
-        _note(f"kgplatform: a fault of the platform itself: {fault} (--debug shows where)")
+        note(f"kgplatform: a fault of the platform itself: {fault} (--debug shows where)")
         sys.exit(1)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from kgplatform.build.schema import Expansion, Schema, load_schema
 from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
 from kgplatform.embed import Embedder, make_embedder
 from kgplatform.errors import InputError, SettingError
-from kgplatform.function_calls import CallStatistics
+from kgplatform.info import DocumentInfo, ElementGraph, GraphSchema, Stats
 from kgplatform.keep import call_statistics, keep_run
 from kgplatform.llm import Chat, Ledger, make_chat, metered
 from kgplatform.local_neo4j import LocalNeo4j
@@ -44,59 +44,13 @@ from kgplatform.store import Connection, Row, Store, Table
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
 
+    from kgplatform.build.gist.report import GistReport
     from kgplatform.build.tree.report import TreeReport
 
 EXTRACTORS = ("llm", "local", "recorded")
 SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentInfo:
-    """A document of the graph. ``characters`` and ``tokens`` of its text; chunks by what became of them."""
-
-    id: str
-    name: str
-    uri: str
-    source: str
-    characters: int
-    tokens: int
-    addedAt: str  # noqa: N815 - as the graph's property is called
-    chunks: int
-    extracted: int
-    failed: int
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSchema:
-    """The schema of the last ingest, as it was given, and what was added to it since."""
-
-    schema: Schema
-    expansions: tuple[Expansion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ElementGraph:
-    """The figures of GraphReader's Table 9. A node is a key element with all its forms that has a fact; nodes that
-    share a fact are neighbours."""
-
-    nodes: int
-    facts: int
-    mean_neighbours: float
-    most_neighbours: int
-    mean_facts: float
-    most_facts: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its kept walks."""
-
-    nodes: dict[str, int]
-    relationships: dict[str, int]
-    elements: ElementGraph
-    calls: CallStatistics | None
 
 
 def connect(
@@ -212,7 +166,7 @@ class KnowledgeGraph:
         read atomic facts from the chunks that have none from a model; without ``paths``, from those of the whole graph.
         """
         files, recording = _with_recording(paths, recorded, extractor)
-        facts_from = self._facts_model() if facts else None
+        facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
             return ingest_facts(
@@ -241,14 +195,12 @@ class KnowledgeGraph:
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
-        wanted = [documents] if isinstance(documents, str) else list(documents)
-        known = self.documents()
-        chosen = {info.id: info for name in wanted for info in _matching(name, known)}
-        ids = sorted(chosen)
+        chosen = self._named(documents)
+        ids = sorted(each.id for each in chosen)
         chunks = [row["id"] for row in self.store.read("client/document_chunks", documents=ids)]
         remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, chunks)
         self._has_documents = False  # until that is looked at again
-        return [chosen[each] for each in ids]
+        return chosen
 
     def reembed(self, *, progress: Progress = _SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
@@ -279,6 +231,47 @@ class KnowledgeGraph:
         tools = TreeTools(self.store, self.embedder, self.chat, self.settings, self.ledger, progress)
         return build_tree(tools, method=method, update=update, rebuild=rebuild)
 
+    def gist(
+        self,
+        documents: str | Sequence[str] = (),
+        *,
+        preset: str = "article",
+        min_words: int | None = None,
+        max_words: int | None = None,
+        uniform: bool = False,
+        question: str | None = None,
+        instruction: str = "",
+        fit: int | None = None,
+        shrink: str = "merge",
+        progress: Progress = _SILENT,
+    ) -> GistReport:
+        """Give documents the gist memory that the reader ``readagent`` reads: pages, each shortened by the model.
+
+        ``documents``: by id, URI, path or name; all without any. ``preset``: sizes of pages and what the texts are
+        like, "article", "book", "script" or "transcript"; ``min_words``, ``max_words``: other sizes. ``uniform``: pages
+        of equal length, which the model is not asked about. ``question``: a second memory, for this question alone.
+        ``instruction``: what else the model is to keep in mind as it shortens. ``fit``: the most tokens of a document's
+        gists; ``shrink``: "merge" pages where there are more, or shorten "older" gists again. Raises ``InputError``.
+        """
+        from kgplatform.build.gist.gist_documents import GistTools, gist_documents
+        from kgplatform.build.gist.options import GistOptions
+
+        options = GistOptions.of(
+            preset,
+            min_words,
+            max_words,
+            uniform=uniform,
+            question=question,
+            instruction=instruction,
+            fit=fit,
+            shrink=shrink,
+        )
+        chat = self._model("Gists are written")
+        self._need_documents()
+        chosen = self._named(documents) if documents else self.documents()
+        tools = GistTools(self.store, self.embedder, chat, self.settings, progress)
+        return gist_documents(tools, [each.id for each in chosen], options)
+
     # --------------------------------------------------------------------------------------------------------- out
 
     def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
@@ -296,6 +289,8 @@ class KnowledgeGraph:
         """
         chosen = options_for(reader, {name: value for name, value in options.items() if value is not None})
         self._need_documents()
+        if options.get("documents"):
+            chosen = replace(chosen, documents=tuple(each.id for each in self._named(options["documents"])))
         started = time.perf_counter()
         evidence = Evidence(self.store, self.embedder)
         with metered() as meter:
@@ -368,9 +363,10 @@ class KnowledgeGraph:
             progress=progress,
         )
 
-    def _facts_model(self) -> Chat:
+    def _model(self, what: str) -> Chat:
+        """The language model, by which ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
         if self.chat is None:
-            raise SettingError("Facts are read by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+            raise SettingError(f"{what} by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
         return self.chat
 
     def _default_extractor(self, recorded: str | Path | None) -> str:
@@ -402,6 +398,13 @@ class KnowledgeGraph:
         grown = found.schema.with_expansions(found.expansions)
         kinds = (grown.entities, grown.relations, grown.attributes)
         return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
+
+    def _named(self, documents: str | Sequence[str]) -> list[DocumentInfo]:
+        """Documents named by id, URI, path or name, by id. Raises ``InputError`` for one that is not there."""
+        known = self.documents()
+        names = [documents] if isinstance(documents, str) else documents
+        chosen = {info.id: info for name in names for info in _matching(name, known)}
+        return [chosen[each] for each in sorted(chosen)]
 
     def _need_documents(self) -> None:
         if self._has_documents:

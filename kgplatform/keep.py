@@ -1,7 +1,8 @@
 """A run of a reader as nodes of the graph, so that Neo4j Browser shows what it asked and what it found.
 
     (:Run)-[:HAS_STEP]->(:Step)-[:NEXT_STEP]->(:Step)
-    (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk), (:Step)-[:AT]->(:KeyElement)
+    (:Step)-[:FOUND {rank}]->(:Fact), (:Step)-[:FOUND {rank}]->(:Chunk), (:Step)-[:FOUND {rank}]->(:Page),
+    (:Step)-[:AT]->(:KeyElement)
     (:Run)-[:CITES {number, start, end}]->(:Chunk)
 
 A run is an event: asked twice, there are two. It holds what it said in words, so that it stays readable when the
@@ -39,6 +40,7 @@ def keep_run(store: Store, answer: Answer, seconds: float) -> Answer:
             "client/keep_passages",
             {"rows": [row for index, step in steps for row in _found(run, index, step, "passage")]},
         ),
+        ("client/keep_pages", {"rows": [row for index, step in steps for row in _found(run, index, step, "page")]}),
         ("client/keep_elements", {"rows": [row for index, step in steps for row in _elements(run, index, step)]}),
         ("client/keep_citations", {"run": run, "rows": _citation_rows(answer)}),
     )
@@ -115,8 +117,7 @@ def _told_apart(each: Pasteable) -> tuple[str, ...]:
 
 
 def _found(run: str, index: int, step: Step, kind: str) -> list[Row]:
-    ids = step.facts if kind == "fact" else step.passages
-    unique = dict.fromkeys(ids)
+    unique = dict.fromkeys({"fact": step.facts, "passage": step.passages, "page": step.pages}[kind])
     return [{"step": _step_id(run, index), "rank": rank, kind: each} for rank, each in enumerate(unique, start=1)]
 
 

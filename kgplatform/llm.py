@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import copy
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.llm_cache import ReplyCache, cache_key
@@ -40,6 +41,14 @@ class Chat(Protocol):
 
     def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
         """Keep no answer to ``messages``: nobody could use it, and the next ``send`` is to ask the model again."""
+
+
+@runtime_checkable
+class ManyModels(Chat, Protocol):
+    """A ``Chat`` of a server that has other models too."""
+
+    def with_model(self, model: str) -> Chat:
+        """Another model of the same server, on the same connections, cache and budget."""
 
 
 _meters: contextvars.ContextVar[tuple[Ledger, ...]] = contextvars.ContextVar("meters", default=())
@@ -137,6 +146,13 @@ class OpenAIChat:
         """See ``Chat.forget``."""
         if self._cache:
             self._cache.forget(self._request(messages, json_mode)[1])
+
+    def with_model(self, model: str) -> OpenAIChat:
+        """See ``ManyModels.with_model``. What one of them learns of the server's parameters is the other's to learn."""
+        other = copy.copy(self)
+        other.model = model
+        other._refused, other._under_way, other._lock = set(), {}, threading.Lock()
+        return other
 
     def close(self) -> None:
         """Close the connections to the server."""

@@ -265,8 +265,9 @@ class Step:
 
     ``prompt`` names the file in ``prompts/`` that was sent, ``reply`` is what the model wrote. ``queries`` are the
     statements that ran, ``facts`` and ``passages`` the ids of what they found, best first, ``elements`` those of the
-    key elements that the step was at. ``path``: the number, from 1, of the walk that it belongs to, where a reader has
-    several that know nothing of each other; 0 for what belongs to the whole run.
+    key elements that the step was at, ``pages`` those of the pages that it read again. ``path``: the number, from 1, of
+    the walk that it belongs to, where a reader has several that know nothing of each other; 0 for what belongs to the
+    whole run.
     """
 
     name: str
@@ -280,6 +281,7 @@ class Step:
     usage: Usage = Usage()
     elements: tuple[str, ...] = ()
     path: int = 0
+    pages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

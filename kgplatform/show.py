@@ -18,7 +18,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from kgplatform.build.report import Estimate, IngestReport
-    from kgplatform.client import DocumentInfo, GraphSchema, Stats
+    from kgplatform.info import DocumentInfo, GraphSchema, Stats
     from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult, SkippedFile
     from kgplatform.store import Table as Rows
 
@@ -28,7 +28,7 @@ _QUOTE = 400
 _SHOWN = 20
 _UNWRAPPED = 100_000
 _CONTROL = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "\ufffd")
-_NUMBERS = {"Count", "Chunks", "Read", "Failed", "Tokens"}
+_NUMBERS = {"Count", "Chunks", "Read", "Failed", "Tokens", "Pages", "Saved"}
 
 
 def console() -> Console:
@@ -362,10 +362,18 @@ def show_documents(documents: Sequence[DocumentInfo]) -> None:
     if documents:
         _table(
             out,
-            ("Document", "Chunks", "Read", "Failed", "Tokens", "Address"),
-            ((d.name, f"{d.chunks:,}", f"{d.extracted:,}", f"{d.failed:,}", f"{d.tokens:,}", d.uri) for d in documents),
+            ("Document", "Chunks", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
+            (
+                (d.name, *(f"{n:,}" for n in (d.chunks, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
+                for d in documents
+            ),
         )
     out.print(counted(len(documents), "document"))
+
+
+def _saved(document: DocumentInfo) -> str:
+    """Of its words, by gists; nothing where not every page has one."""
+    return "" if document.compression is None else f"{document.compression:.1f}%"
 
 
 def show_stats(stats: Stats) -> None:

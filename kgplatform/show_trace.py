@@ -28,6 +28,8 @@ _STAGES = {
     "graphreader_neighbours": "neighbours",
 }
 """What a step of GraphReader read, by its prompt; the step is named after the function that was chosen then."""
+_MEMBER = "longagent_member"
+"""The prompt of LongAgent's members: the passages of their steps are what they read."""
 _REPLY = 240
 """Characters of a reply: its beginning, and its end, where a decision stands."""
 
@@ -47,18 +49,18 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     if trace:
         show_trace(answer)
     if answer.run is not None:
-        show_kept(answer.run, walked=any(step.path for step in answer.trace))
+        show_kept(answer.run, walked=_is_walked(answer))
 
 
 def show_trace(answer: Answer) -> None:
-    """The steps in order with what each did, found and cost, a path under a heading of its own, and what was counted;
+    """The steps in order with what each did, found and cost, a walk under a heading of its own, and what was counted;
     after them the statements, under the steps' numbers."""
     out = console()
     statements = pasteable(run for step in answer.trace for run in step.queries)
     out.print("\n[bold]Steps[/bold]")
     path = 0
     for number, step in enumerate(answer.trace, start=1):
-        if step.path != path:
+        if step.path != path and _is_walked(answer):
             out.print(f"\n{_heading(step)}")
             path = step.path
         _show_step(out, number, step, numbers_of(step.queries, statements))
@@ -67,6 +69,11 @@ def show_trace(answer: Answer) -> None:
     if statements:
         out.print("\n[bold]Statements[/bold]")
         print_statements(statements)
+
+
+def _is_walked(answer: Answer) -> bool:
+    """Whether its paths are walks over nodes, and not members of a team that were asked side by side."""
+    return any(step.elements for step in answer.trace)
 
 
 def _heading(step: Step) -> str:
@@ -130,8 +137,10 @@ def _found(step: Step, stage: str | None) -> str:
     facts, passages = counted(len(step.facts), "fact"), counted(len(step.passages), "passage")
     if stage == "facts":
         return f"shown: {facts}; chosen to read: {passages}" if step.facts else ""
+    if step.pages:
+        return f"read: {counted(len(step.pages), 'page')}, from {passages}"
     found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
-    return f"{'read' if stage else 'found'}: {' and '.join(found)}" if found else ""
+    return f"{'read' if stage or step.prompt == _MEMBER else 'found'}: {' and '.join(found)}" if found else ""
 
 
 def _both_ends(text: str) -> str:

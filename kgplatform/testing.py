@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,12 @@ class ScriptedChat:
 
     def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
         """Nothing to do: a script remembers no answers."""
+
+    def with_model(self, model: str) -> ScriptedChat:
+        """The same script, played to another name."""
+        other = copy.copy(self)
+        other.model = model
+        return other
 
     def _scripted(self, number: int, messages: Messages, stage: str) -> str | Reply:
         answers = self._answers

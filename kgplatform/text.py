@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Iterable
 
 _SPACE = re.compile(r"\s+")
 _ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
@@ -57,6 +58,34 @@ def node_id(*parts: object) -> str:
     """The id of the node that ``parts`` identify: 128 bits of SHA-256, in hexadecimal."""
     joined = "\x1f".join("" if part is None else str(part) for part in parts)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def count_words(text: str) -> int:
+    """How many words ``text`` has, as white space parts them (ReadAgent counts so)."""
+    return len(text.split())
+
+
+def rejoin(pieces: Iterable[tuple[int, str]], start: int, end: int) -> str:
+    """The characters ``[start, end)`` of a document, from its chunks: ``(first character, text)``, in order.
+
+    Chunks leave out white space alone. Which it was is not known: one character between two chunks is given as a
+    space, more of them as line ends.
+
+    >>> rejoin([(0, "One."), (6, "Two."), (11, "Three.")], 0, 13)
+    'One.\\n\\nTwo. Th'
+    """
+    parts: list[str] = []
+    at = start
+    for first, text in pieces:
+        inside = text[max(0, at - first) : max(0, end - first)]
+        if inside:
+            parts += (_blank(max(0, first - at)), inside)
+            at = max(at, first) + len(inside)
+    return "".join((*parts, _blank(end - at)))
+
+
+def _blank(length: int) -> str:
+    return " " if length == 1 else "\n" * length
 
 
 def count_tokens(text: str) -> int:

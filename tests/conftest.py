@@ -79,5 +79,5 @@ def kg(store: Store, settings: Settings) -> KnowledgeGraph:
 def wipe(store: Store) -> None:
     """Remove all nodes, and the indexes whose form depends on the embedder."""
     store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-    for kind in ("chunk", "fact", "entity", "element", "community"):
+    for kind in ("chunk", "fact", "entity", "element", "community", "page"):
         store.define(f"schema/drop_vector_{kind}")

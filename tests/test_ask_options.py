@@ -11,13 +11,18 @@ from pathlib import Path
 import pytest
 import typer
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from written_pages import define_pages, write_pages
 
 from kgplatform import cli
 from kgplatform.client import KnowledgeGraph
 from kgplatform.prompt import Messages
+from kgplatform.readers import choose
 from kgplatform.readers.choose import OPTIONS, READERS
-from kgplatform.store import Connection
+from kgplatform.records import Answer, SearchResult, Usage
+from kgplatform.store import Connection, Store
 from kgplatform.testing import OpenAIServer
+
+ASK = ["kgplatform", "ask", "Who founded it?", "--json"]
 
 
 def test_the_help_names_the_readers_that_have_an_option() -> None:
@@ -42,6 +47,14 @@ def model(messages: Messages) -> str:
         return "Updated Notebook: Nothing.\nChosen Action: stop_and_read_neighbor()"
     if system.startswith("You read a long text"):
         return "[unanswerable]"
+    if system.startswith("You remember"):
+        return "Page 1" if "these): Page 0" in messages[1]["content"] else "Page 0"
+    if system.startswith("You lead a team of readers, and write"):
+        return '{"type": "instruction", "content": "Say who founded it."}'
+    if system.startswith("You lead a team of readers, and decide"):
+        return '{"type": "answer", "content": "Cyrus Field"}'
+    if system.startswith("You are an experienced reader"):
+        return '{"type": "response", "content": "Cyrus Field"}'
     return "Rationale: none.\nChosen Action: termination()\nFinal answer: The documents do not say."
 
 
@@ -59,10 +72,18 @@ def model(messages: Messages) -> str:
         ("--reader chunkread", ["chunk"] * 3),
         ("--reader chunknotes --calls 2", ["chunk"] * 2),
         ("--reader fulltext --window-tokens 1000", ["full"]),
+        ("--reader fulltext --from-end --document letter", ["full"]),
+        ("--reader readagent", ["look up", "remembered"]),
+        ("--reader readagent --lookup sequential --pages 2 --interim", ["next", "remembered"] * 2),
+        ("--reader readagent --by-importance --choice Field --choice Pender", ["ordered", *(["choice"] * 2)]),
+        ("--reader readagent --lookup dense --pages 1 --document letter", ["remembered"]),
+        ("--reader longagent --document letter", ["instruct", "member", "decide"]),
+        ("--reader longagent --members retrieved:2", ["instruct", "member", "member", "decide"]),
     ],
 )
 def test_options_reach_their_reader(
     kg: KnowledgeGraph,
+    store: Store,
     neo4j_server: Connection,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -70,7 +91,11 @@ def test_options_reach_their_reader(
     options: str,
     prompts: list[str],
 ) -> None:
-    kg.ingest(put(tmp_path / "texts", FIELD | OTHERS), recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
+    texts = FIELD | OTHERS
+    kg.ingest(put(tmp_path / "texts", texts), recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
+    define_pages(store)
+    for name, text in texts.items():
+        write_pages(store, Path(name).stem, [(text, f"About the {name}.")])
     with OpenAIServer(model) as server:
         for name, value in (
             ("NEO4J_URI", neo4j_server.uri),
@@ -79,7 +104,7 @@ def test_options_reach_their_reader(
             ("KGPLATFORM_EMBEDDER", "hash:64"),
         ):
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["kgplatform", "ask", "Who founded it?", "--json", *options.split()])
+        monkeypatch.setattr(sys, "argv", [*ASK, *options.split()])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             cli.main()
@@ -94,7 +119,73 @@ def test_options_reach_their_reader(
         "You answer a question from notebooks": "answer",
         "You read a long": "chunk",
         "You answer a question from one": "full",
+        "You remember a text by its gists: each": "look up",
+        "You remember a text by its gists, under": "next",
+        "You remember a long text": "ordered",
+        "You answer a question about a text that you remember": "remembered",
+        "You choose the right answer": "choice",
+        "You lead a team of readers, and write": "instruct",
+        "You lead a team of readers, and decide": "decide",
+        "You are an experienced reader": "member",
     }
     sent = [next(kind for start, kind in kinds.items() if text.startswith(start)) for text in starts]
     assert sorted(sent) == sorted(prompts)
     assert done["reader"] == options.split()[1]
+
+
+LINES = {
+    "readagent": (
+        (
+            "--mode open --lookup sequential --pages 3 --interim --document field --window-tokens 3000",
+            {"mode": "open", "lookup": "sequential", "pages": 3, "interim": True, "window_tokens": 3000},
+        ),
+        ("--by-importance --choice Field --choice Pender", {"by_importance": True, "choices": ("Field", "Pender")}),
+    ),
+    "longagent": (
+        (
+            "--mode open --document field --member-tokens 70 --member-model small --rounds 2 --window-tokens 3000",
+            {"mode": "open", "member_tokens": 70, "member_model": "small", "rounds": 2, "window_tokens": 3000},
+        ),
+        (
+            "--members retrieved:3 --task kv --conflict once --seed 7",
+            {"members": "retrieved:3", "task": "kv", "conflict": "once", "seed": 7},
+        ),
+    ),
+    "fulltext": (
+        (
+            "--mode open --from-end --document field --window-tokens 3000",
+            {"mode": "open", "from_end": True, "window_tokens": 3000},
+        ),
+    ),
+}
+"""Lines of the command with every option of these readers, and the values that they stand for."""
+
+
+def test_every_option_reaches_its_reader_with_its_value(
+    kg: KnowledgeGraph,
+    neo4j_server: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kg.ingest(put(tmp_path / "texts", FIELD), extractor="local")
+    (document,) = kg.documents()
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+    for reader, lines in LINES.items():
+        got: list[object] = []
+
+        def answer(question: str, *others: object, reader: str = reader, got: list[object] = got) -> Answer:
+            got.append(others[-1])
+            return Answer(question, reader, None, (), SearchResult(question, (), (), 0.0), (), Usage(), "")
+
+        monkeypatch.setitem(choose._ANSWERS, reader, answer)
+        for line, _ in lines:
+            monkeypatch.setattr(sys, "argv", [*ASK, "--reader", reader, *line.split()])
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+            assert ended.value.code in (0, None), capsys.readouterr().err
+        wanted = [values | ({"documents": (document.id,)} if "--document" in line else {}) for line, values in lines]
+        assert got == [OPTIONS[reader](**values) for values in wanted]
+        assert {name for values in wanted for name in values} == {each.name for each in fields(OPTIONS[reader])}

@@ -11,6 +11,7 @@ import pytest
 from conftest import EXAMPLES, ROOT, wipe
 from test_cypher_files import _KEYWORDS, _LITERAL, complaints
 from walks import walk
+from written_pages import define_pages, write_pages
 
 from kgplatform.build.tree import build_tree
 from kgplatform.build.type_names import reserved_label, reserved_relationship
@@ -71,9 +72,19 @@ def test_one_statement_without_parameters_in_the_style_of_the_guide(name: str) -
         assert [reserved_relationship(kind) for kind in types.split("|")] == types.split("|")
 
 
+def read_again(graph: KnowledgeGraph) -> None:
+    """Two pages of one document, and a kept run that read the first of them again."""
+    define_pages(graph.store)
+    document = graph.documents()[0].name
+    write_pages(graph.store, document, [("The first page.", "The first."), ("All the rest.", "The rest.")])
+    chat = ScriptedChat(["I want to look up Page [0] to see.", "It says so."])
+    reading = KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat)
+    assert reading.ask("What does it say?", "readagent", documents=[document], keep=True).counts["pages.looked_up"] == 1
+
+
 @pytest.fixture(scope="module")
 def browser(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[neo4j.Session]:
-    """A session on the example graph, with a tree, a kept run, and a document that the schema does not foresee."""
+    """A session on the example graph, with a tree, pages, kept runs, and a document that no schema foresees."""
     settings = load_settings(home=tmp_path_factory.mktemp("browse"), embedder="hash:64")
     with Store(neo4j_server) as store:
         wipe(store)
@@ -82,6 +93,7 @@ def browser(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 8)  # so that there are communities inside of communities
             graph.build_tree()
+        read_again(graph)
         answer = graph.ask("Who designed the ship that laid the cable of 1866?", keep=True)
         assert answer.citations
         assert walk(graph, "Who designed the ship?", "Cyrus Field", "Great Eastern", keep=True).citations

@@ -134,6 +134,10 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
         assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
+        gisting = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(lambda _: "A gist."))
+        assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0
+        gists = ScriptedChat(lambda _: "A shorter gist of ten words, as it is long.")
+        KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=gists).gist(fit=1, shrink="older")
         counts = store.run_statement("MATCH ()-[r:SAME_AS]-() RETURN count(r)", {}, write=False, timeout=30, limit=1)
         assert counts.rows[0][0] > 0
     auth = (neo4j_server.username, neo4j_server.password)

@@ -51,6 +51,13 @@ build.extract.facts
 build.bound build.rows build.report build.resolve build.remove build.plan build.forms
 build.grouping
 build.settle build.write
+build.gist.paragraphs build.gist.crew build.gist.report
+build.gist.options
+build.gist.pagination build.gist.gisting
+build.gist.pages
+build.gist.merging build.gist.reading
+build.gist.fit
+build.gist.gist_documents
 build.reading
 build.facts_pass
 build.estimate
@@ -67,7 +74,8 @@ build.tree.build_tree
 build.pipeline
 
 retrieve.found retrieve.fuse retrieve.question
-retrieve.paths retrieve.communities retrieve.nodes
+retrieve.paths retrieve.communities retrieve.nodes retrieve.okapi
+retrieve.pages
 retrieve.routes retrieve.lookup retrieve.types retrieve.merge
 retrieve.everything
 retrieve.search
@@ -80,15 +88,32 @@ readers.path readers.initial_nodes
 readers.explore readers.notebooks
 readers.graphreader
 readers.sub_questions readers.memory
-readers.fill_in readers.reflect readers.marked
+readers.fill_in readers.reflect readers.marked readers.page_requests readers.choices
+readers.page_brief
+readers.gist_memory
+readers.look_up
+readers.readagent
+readers.conflict readers.envelope readers.experts
+readers.team_options
+readers.team readers.leader
+readers.meeting
+readers.longagent
 readers.retrieve readers.youtu readers.full_text readers.chunk_read
 readers.choose
 pasteable function_calls
-keep
+keep info
 client
+evaluate.synthetic.invented evaluate.synthetic.task
+evaluate.synthetic.haystack evaluate.synthetic.task_file
+evaluate.synthetic.needles evaluate.synthetic.retrieval
+evaluate.synthetic.needle_tasks evaluate.synthetic.alter
+evaluate.synthetic.samples evaluate.synthetic.grid
+evaluate.synthetic
 show
 show_trace
-show_tree cli_options
+show_tree show_gist cli_options
+cli_base
+cli_ask cli_build
 cli
 """
 """A module imports only from lines above its own."""
@@ -98,6 +123,7 @@ STRANGERS = {
     "retrieve": ("build", "readers", "llm"),
     "readers": ("build", "store"),
     "store": ("build", "retrieve"),
+    "evaluate": ("store", "retrieve"),
 }
 
 _CYPHER = re.compile(

@@ -64,6 +64,15 @@ def processes_of(home: Path) -> list[int]:
     return found
 
 
+def remember_free_ports(server: LocalNeo4j) -> None:
+    """Ports that no other server on this machine begins with: a caller that is killed cannot try others."""
+    home = server.status().home
+    home.mkdir(parents=True)
+    with ExitStack() as held:
+        ports = [held.enter_context(closing(socket.create_server(("127.0.0.1", 0)))).getsockname()[1] for _ in range(2)]
+    (home / "ports.json").write_text(json.dumps({"bolt": ports[0], "http": ports[1]}), "utf-8")
+
+
 def driver_for(connection: Connection) -> Any:
     return GraphDatabase.driver(connection.uri, auth=(connection.username, connection.password))
 
@@ -265,6 +274,7 @@ def failing(server: LocalNeo4j) -> tuple[Fault, str]:
 
 def test_killed_caller_and_killed_server_are_recovered(make: Make, tmp_path: Path) -> None:
     server = make()
+    remember_free_ports(server)
     caller = up_elsewhere(tmp_path / "home")
     assert caller.stdout is not None and "Starting Neo4j" in caller.stdout.readline()
     while load_record(server.status().home / "server.json") is None:

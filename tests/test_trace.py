@@ -444,7 +444,7 @@ def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: Kn
         ("retrieve", {"agent": False}, "The reader retrieve has no option --no-agent."),
         ("retrieve", {"community": False, "schema": False}, "no option --no-community and --no-schema. Leave them out"),
         ("youtu", {"route": "path"}, "The reader youtu has no option --route."),
-        ("sage", {}, "There is no reader 'sage'. Choose one of retrieve, youtu, graphreader, fulltext, chunkread, "),
+        ("sage", {}, "There is no reader 'sage'. Choose one of retrieve, youtu, graphreader, readagent, longagent, "),
         (
             "retrieve",
             {"window_tokens": 4096},

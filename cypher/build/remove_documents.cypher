@@ -1,6 +1,7 @@
-// Remove documents, after their chunks.
+// Remove documents, after their chunks, with pages that came in between.
 // mode: write
 // param $documents: list<string>: document ids
 UNWIND $documents AS id
 MATCH (d:Document {id: id})
-DETACH DELETE d
+OPTIONAL MATCH (p:Page)-[:PAGE_OF]->(d)
+DETACH DELETE p, d

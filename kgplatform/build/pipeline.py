@@ -131,19 +131,20 @@ def _timed(report: IngestReport, stage: str, work: Callable[[], None]) -> None:
 def _lay(store: Store, plan: Plan, progress: Progress) -> None:
     """Documents and chunks first: from here on every chunk has a state."""
     changed = {document.id for document, _ in plan.written}
-    remove(store, plan.stale_chunks, plan.gone_documents)
+    other_texts = frozenset(plan.other_texts)
+    remove(store, plan.stale_chunks, plan.gone_documents, plan.other_texts)
     batch: list[tuple[Document, list[Chunk]]] = []
     done = size = 0
     for entry in plan.written:
         batch.append(entry)
         size += len(entry[1])
         if size >= _LAY_CHUNKS:
-            write_documents(store, batch)
+            write_documents(store, batch, other_texts)
             done += len(batch)
             progress("documents", done, len(changed))
             batch, size = [], 0
     if batch:
-        write_documents(store, batch)
+        write_documents(store, batch, other_texts)
     progress("documents", len(changed), len(changed))
 
 
@@ -300,7 +301,7 @@ def remove_documents(tools: Tools, documents: Sequence[str], chunks: Sequence[st
 
     The documents go last: a removal that was killed can be asked for again by their names.
     """
-    remove(tools.store, chunks, ())
+    remove(tools.store, chunks, (), documents)
     _record_expansions(tools)
     settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)

@@ -16,7 +16,10 @@ EXTRACTED = "extracted"
 
 @dataclass(slots=True)
 class Plan:
-    """The difference between some files and the graph. ``chunks`` are all chunks of the files, in reading order."""
+    """The difference between some files and the graph. ``chunks`` are all chunks of the files, in reading order.
+
+    ``other_texts``: documents that are gone, or have another text or name than the graph has for them.
+    """
 
     documents: list[Document] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
@@ -25,6 +28,7 @@ class Plan:
     written: list[tuple[Document, list[Chunk]]] = field(default_factory=list)
     stale_chunks: list[str] = field(default_factory=list)
     gone_documents: list[str] = field(default_factory=list)
+    other_texts: list[str] = field(default_factory=list)
     added: int = 0
     changed: int = 0
     unchanged: int = 0
@@ -49,6 +53,7 @@ def make_plan(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Pla
     # What a file of several documents held before, and does not any more.
     for document_id, gone in sorted(known.items()):
         plan.gone_documents.append(document_id)
+        plan.other_texts.append(document_id)
         plan.stale_chunks += sorted(gone.states)
     return plan
 
@@ -77,6 +82,7 @@ def _compare(plan: Plan, document: Document, chunks: list[Chunk], known: _Known 
     # What a chunk says may depend on the rest of its document and on the title: of another text, none is kept.
     is_same = (known.name, known.sha256) == (document.name, document.sha256)
     kept = wanted if is_same else set()
+    plan.other_texts += [] if is_same else [document.id]
     plan.done |= {each for each in kept if known.states.get(each) == EXTRACTED}
     plan.stale_chunks += sorted(known.states.keys() - kept)
     if is_same and known.states.keys() == wanted:

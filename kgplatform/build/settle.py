@@ -100,9 +100,18 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
 
 def settle_communities(store: Store, embedder: Embedder, progress: Progress) -> dict[str, float]:
     """Embed the communities whose vectors are due, and bring their index online. Returns the seconds of each stage."""
+    return _settle_kind(store, embedder, "communities", "community", progress)
+
+
+def settle_pages(store: Store, embedder: Embedder, progress: Progress) -> dict[str, float]:
+    """The same for pages, by their gists."""
+    return _settle_kind(store, embedder, "pages", "page", progress)
+
+
+def _settle_kind(store: Store, embedder: Embedder, kind: str, index: str, progress: Progress) -> dict[str, float]:
     clock = _Clock()
-    clock.time("vectors", lambda: _embed(store, embedder, "communities", clock, progress))
-    clock.time("indexes", lambda: _define_vector_index(store, "community", embedder.dimension))
+    clock.time("vectors", lambda: _embed(store, embedder, kind, clock, progress))
+    clock.time("indexes", lambda: _define_vector_index(store, index, embedder.dimension))
     clock.time("indexes", lambda: store.define("schema/await_indexes", seconds=_INDEX_SECONDS))
     return clock.seconds
 
@@ -152,8 +161,8 @@ def _write_vectors(
     store: Store, embedder: Embedder, statement: str, rows: list[Row], kind: str, clock: _Clock, progress: Progress
 ) -> None:
     done = 0
-    # Passages are long: in smaller batches their progress shows.
-    for batch in batches(rows, _BATCH // 5 if kind == "chunks" else _BATCH):
+    # Passages and gists are long: in smaller batches their progress shows.
+    for batch in batches(rows, _BATCH // 5 if kind in ("chunks", "pages") else _BATCH):
         vectors = clock.embed(embedder, [row["text"] for row in batch])
         high, low = as_bytes(vectors)
         packed = zip(batch, high, low, strict=True)
@@ -225,13 +234,15 @@ def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Prog
     # First of all, so that vectors of two models are never taken for those of one, whenever this is interrupted.
     _record_embedder(store, embedder, reembedding=True)
     define_keys(store)
-    for kind in ("chunk", "fact", "entity", "element", "community"):
+    for kind in ("chunk", "fact", "entity", "element", "community", "page"):
         store.define(f"schema/drop_vector_{kind}")
     while store.write(("build/unembed", {"limit": 10 * _BATCH}))[0][0]["nodes"]:
         pass
     seconds = settle(store, embedder, settings, progress)
-    if "treeState" in graph_state(store):
-        of_communities = settle_communities(store, embedder, progress)
-        seconds = {stage: spent + of_communities.get(stage, 0.0) for stage, spent in seconds.items()}
+    more = [settle_communities] if "treeState" in graph_state(store) else []
+    more += [settle_pages] if store.read("build/pending_pages") else []
+    for settle_more in more:
+        spent = settle_more(store, embedder, progress)
+        seconds = {stage: before + spent.get(stage, 0.0) for stage, before in seconds.items()}
     _record_embedder(store, embedder, reembedding=False)
     return seconds

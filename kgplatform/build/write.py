@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kgplatform.build.rows import LONGEST_NAME, Rows, ordered
 from kgplatform.records import Chunk, Document
@@ -16,11 +16,16 @@ Statement = tuple[str, Parameters]
 _STATEMENT_ROWS = 1000
 
 
-def write_documents(store: Store, written: Sequence[tuple[Document, list[Chunk]]]) -> None:
-    """Documents, their chunks and the reading order, in one transaction."""
-    statements: list[Statement] = [
-        ("build/documents", {"rows": [_document_row(document, chunks) for document, chunks in written]})
-    ]
+def write_documents(
+    store: Store, written: Sequence[tuple[Document, list[Chunk]]], other_texts: Collection[str] = ()
+) -> None:
+    """Documents, their chunks and the reading order, in one transaction.
+
+    Those of ``other_texts`` lose the pages that a run of `kgplatform gist` made of the old text since it was laid off.
+    """
+    changed = [document.id for document, _ in written if document.id in other_texts]
+    statements: list[Statement] = [("build/remove_pages", {"documents": changed})] if changed else []
+    statements.append(("build/documents", {"rows": [_document_row(document, chunks) for document, chunks in written]}))
     rows = [_chunk_row(chunk) for _, chunks in written for chunk in chunks]
     following = [
         {"id": one.id, "next": other.id}

@@ -12,7 +12,7 @@ from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.llm import Chat, Ledger
-from kgplatform.readers import chunk_read, full_text, graphreader, retrieve, youtu
+from kgplatform.readers import chunk_read, full_text, graphreader, longagent, readagent, retrieve, youtu
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 
@@ -20,12 +20,16 @@ OPTIONS: dict[str, type[Any]] = {
     "retrieve": retrieve.Options,
     "youtu": youtu.Options,
     "graphreader": graphreader.Options,
+    "readagent": readagent.Options,
+    "longagent": longagent.Options,
     "fulltext": full_text.Options,
     "chunkread": chunk_read.Options,
     "chunknotes": chunk_read.Options,
 }
 READERS = tuple(OPTIONS)
 MODES = ("reject", "open")
+_SINGULAR = {"documents": "document", "choices": "choice"}
+"""Options that the command line takes one by one."""
 
 
 def options_for(reader: str, given: Mapping[str, Any]) -> Any:
@@ -56,7 +60,7 @@ def _foreign(reader: str, foreign: list[str], given: Mapping[str, Any]) -> str:
 
 def flag(name: str, value: object) -> str:
     """An option as the command line writes it: ``--top-k``; ``--no-agent`` for what is turned off."""
-    return f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+    return f"--{'no-' if value is False else ''}{_SINGULAR.get(name, name).replace('_', '-')}"
 
 
 def answer_with(
@@ -77,6 +81,8 @@ def answer_with(
 _ANSWERS: dict[str, Callable[[str, Evidence, Chat | None, Ledger, Any], Answer]] = {
     "retrieve": retrieve.answer,
     "graphreader": graphreader.answer,
+    "readagent": readagent.answer,
+    "longagent": longagent.answer,
     "fulltext": full_text.answer,
     "chunkread": chunk_read.answer,
     "chunknotes": chunk_read.answer_with_notes,

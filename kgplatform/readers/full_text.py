@@ -1,14 +1,18 @@
 """The reader ``fulltext``: as much of the text as the window holds, read at once (GraphReader, appendix D).
 
-The beginning of all documents in reading order, in whole paragraphs. What comes after it is not read, and the trace
-says how much that is. A text that fits into the window is read in full.
+The beginning of all documents in reading order, or of the chosen ones, in whole paragraphs; with ``from_end`` their end
+(ReadAgent truncates so too, section 4.2). What comes after it, or before, is not read, and the trace says how much that
+is. A text that fits into the window is read in full.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from kgplatform.llm import Chat, Ledger
 from kgplatform.prompt import Messages, render
@@ -26,6 +30,7 @@ from kgplatform.readers.marked import (
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import Answer, Passage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.sentences import sentences
 
 READER = "fulltext"
 _PROMPT = "full_text"
@@ -33,37 +38,47 @@ _MARKS = "the answer, or reply with [unanswerable]"
 _PAGE = 100
 """Passages that are read from the graph at once."""
 
+_OVER = 1000
+"""Tokens beyond the room that are read from the end before the count is made exactly."""
+
+_WORD = re.compile(r"\S+")
 _PARAGRAPH = re.compile(r"\S(?:(?!\n[^\S\n]*\n).)*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the reader works: ``window_tokens`` is the most that a prompt may have, with what the server adds to it."""
+    """How the reader works: ``window_tokens`` is the most that a prompt may have, with what the server adds to it.
+
+    ``from_end``: the end of the text is read, and not its beginning. ``documents``: ids of those to read, else all.
+    """
 
     mode: AnswerMode = "reject"
     window_tokens: int = 4096
+    from_end: bool = False
+    documents: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_window(self.window_tokens)
 
 
 def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, options: Options) -> Answer:
-    """Show the model the beginning of the text, and look up where its answer stands in it. Raises ``ModelError``."""
+    """Show the model a part of the text, and look up where its answer stands in it. Raises ``ModelError``."""
     question = asked(question)
     if chat is None:
-        return without_model(question, READER, evidence.search(question))
+        return without_model(question, READER, evidence.search_in(question, options.documents))
     calls = Calls(chat, ledger)
-    beginning = read_beginning(evidence, room_for(options.window_tokens, _messages(question, ""), _MARKS))
-    calls.steps.append(_step(beginning, evidence))
+    read = read_end if options.from_end else read_beginning
+    part = read(evidence, room_for(options.window_tokens, _messages(question, ""), _MARKS), options.documents)
+    calls.steps.append(_step(part, evidence, options))
     mark = calls.mark()
-    said, broken = ask_marked(calls, _messages(question, beginning.text), read_answer, stage="answer", marks=_MARKS)
+    said, broken = ask_marked(calls, _messages(question, part.text), read_answer, stage="answer", marks=_MARKS)
     calls.add("answer", "answered" if said.answer else "not in the text", mark, prompt=_PROMPT)
     counts = {"malformed.no answer": broken}
-    return finish(READER, question, said.answer, beginning.passages, evidence, calls, options.mode, counts)
+    return finish(READER, question, said.answer, part.passages, evidence, calls, options.mode, counts)
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class Part:
     """The part that is read: ``passages`` are cut to it, ``whole`` says that it is everything."""
 
     text: str
@@ -91,8 +106,8 @@ class _Piece:
         return self.passage.start + self.start - before.passage.start - before.end < len("\n\n")
 
 
-def read_beginning(evidence: Evidence, room: int) -> Beginning:
-    """The longest beginning of all texts that ``room`` tokens hold, in whole paragraphs.
+def read_beginning(evidence: Evidence, room: int, documents: Sequence[str] = ()) -> Part:
+    """The longest beginning of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole paragraphs.
 
     Of a first paragraph that is larger the sentences, or words, that fit.
     """
@@ -101,7 +116,7 @@ def read_beginning(evidence: Evidence, room: int) -> Beginning:
     paragraph: list[_Piece] = []
     last: _Piece | None = None
     left = room
-    for piece in _pieces(evidence, queries):
+    for piece in _pieces(evidence.in_reading_order(_PAGE, documents), queries):
         if not piece.goes_on(last):
             kept += paragraph
             paragraph = []
@@ -111,18 +126,75 @@ def read_beginning(evidence: Evidence, room: int) -> Beginning:
             left = room - tokens(_shown([*kept, *paragraph]))
         if needed > left:
             kept = kept or [*paragraph, *_part_of(piece, left - tokens(joint))]
-            return Beginning(_shown(kept), _read(kept), False, tuple(queries))
+            return Part(_shown(kept), _read(kept), False, tuple(queries))
         paragraph.append(piece)
         last, left = piece, left - needed
     kept += paragraph
-    return Beginning(_shown(kept), _read(kept), True, tuple(queries))
+    return Part(_shown(kept), _read(kept), True, tuple(queries))
 
 
-def _pieces(evidence: Evidence, queries: list[QueryRun]) -> Iterator[_Piece]:
-    for passages, ran in evidence.in_reading_order(_PAGE):
+def read_end(evidence: Evidence, room: int, documents: Sequence[str] = ()) -> Part:
+    """The longest end of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole paragraphs.
+
+    Of a last paragraph that is larger the last sentences, or words, that fit.
+    """
+    queries: list[QueryRun] = []
+    kept: deque[_Piece] = deque()
+    size, whole = 0, True
+    for piece in _pieces(evidence.from_the_end(_PAGE, documents), queries, backwards=True):
+        if size > room + _OVER:  # surely more than fits, by a count that rounds each piece up
+            whole = False
+            break
+        kept.appendleft(piece)
+        size += tokens(piece.text)
+    paragraphs = _paragraphs(kept)
+    first = bisect_left(range(len(paragraphs)), True, key=lambda at: tokens(_shown(_flat(paragraphs[at:]))) <= room)
+    pieces = _flat(paragraphs[first:]) or (_tail(paragraphs[-1], room) if paragraphs else [])
+    return Part(_shown(pieces), _read(pieces), whole and first == 0, tuple(queries))
+
+
+def _paragraphs(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
+    """Pieces in order, those of one paragraph together."""
+    paragraphs: list[list[_Piece]] = []
+    last: _Piece | None = None
+    for piece in pieces:
+        if piece.goes_on(last):
+            paragraphs[-1].append(piece)
+        else:
+            paragraphs.append([piece])
+        last = piece
+    return paragraphs
+
+
+def _flat(paragraphs: Iterable[Iterable[_Piece]]) -> list[_Piece]:
+    return list(chain.from_iterable(paragraphs))
+
+
+def _tail(paragraph: Sequence[_Piece], room: int) -> list[_Piece]:
+    """The last sentences of a paragraph that fit; of a last sentence that is larger its last words."""
+    kept: list[_Piece] = []
+    for piece in reversed(paragraph):
+        starts = [0, *(each.start for each in sentences(piece.text))]
+        starts += [] if kept else [each.start() for each in _WORD.finditer(piece.text)]
+        parts = (replace(piece, start=piece.start + start) for start in starts)
+        fitting = next((part for part in parts if tokens(_shown([part, *kept])) <= room), None)
+        kept = [fitting, *kept] if fitting else kept
+        if fitting is None or fitting.start > piece.start:
+            break
+    return kept
+
+
+def _pieces(
+    pages: Iterable[tuple[Sequence[Passage], tuple[QueryRun, ...]]],
+    queries: list[QueryRun],
+    *,
+    backwards: bool = False,
+) -> Iterator[_Piece]:
+    for passages, ran in pages:
         queries += ran
         for passage in passages:
-            yield from (_Piece(passage, found.start(), found.end()) for found in _PARAGRAPH.finditer(passage.text))
+            found = [_Piece(passage, each.start(), each.end()) for each in _PARAGRAPH.finditer(passage.text)]
+            yield from reversed(found) if backwards else found
 
 
 def _part_of(piece: _Piece, room: int) -> list[_Piece]:
@@ -142,23 +214,29 @@ def _shown(pieces: Sequence[_Piece]) -> str:
 
 def _read(pieces: Sequence[_Piece]) -> tuple[Passage, ...]:
     """The passages, each cut to what of it is shown."""
+    starts = {piece.passage.id: piece.start for piece in reversed(pieces)}
     ends = {piece.passage.id: piece for piece in pieces}
-    return tuple(
-        replace(each.passage, text=each.passage.text[: each.end], end=each.passage.start + each.end)
-        for each in ends.values()
-    )
+    return tuple(_cut(each.passage, starts[id_], each.end) for id_, each in ends.items())
 
 
-def _step(beginning: Beginning, evidence: Evidence) -> Step:
+def _cut(passage: Passage, start: int, end: int) -> Passage:
+    return replace(passage, text=passage.text[start:end], start=passage.start + start, end=passage.start + end)
+
+
+def _step(part: Part, evidence: Evidence, options: Options) -> Step:
     """What is read, of how much: ``characters 0-14,213 of 1,050,000 (3 of 40 documents)``."""
-    size = evidence.size()
-    lengths = {each.document: each.end for each in beginning.passages}
-    read = size.characters if beginning.whole else sum(lengths.values())
-    documents = size.documents if beginning.whole else len(lengths)
-    detail = f"characters 0-{read:,} of {size.characters:,} ({documents:,} of {size.documents:,} documents)"
-    queries = (*beginning.queries, *size.queries)
+    size = evidence.size(options.documents)
+    reached = {each.document: each.end for each in part.passages}
+    if options.from_end:
+        firsts = {each.document: each.start for each in reversed(part.passages)}
+        reached = {document: end - firsts[document] for document, end in reached.items()}
+    read = size.characters if part.whole else sum(reached.values())
+    documents = size.documents if part.whole else len(reached)
+    shown = f"the last {read:,} characters" if options.from_end else f"characters 0-{read:,}"
+    detail = f"{shown} of {size.characters:,} ({documents:,} of {size.documents:,} documents)"
+    queries = (*part.queries, *size.queries)
     seconds = round(sum(run.seconds for run in queries), 4)
-    return Step("read", detail, seconds, queries=queries, passages=tuple(each.id for each in beginning.passages))
+    return Step("read", detail, seconds, queries=queries, passages=tuple(each.id for each in part.passages))
 
 
 def _messages(question: str, text: str) -> Messages:

@@ -83,7 +83,7 @@ def pack(pieces: Sequence[str], room: int) -> list[list[int]]:
 
 
 def cut(text: str, room: int) -> list[str]:
-    """``text`` in parts of at most ``room`` tokens, at ends of sentences, else between words, else anywhere.
+    """``text`` in parts of at most ``room`` tokens, at ends of sentences, else of lines, between words, or anywhere.
 
     The parts joined are ``text``, white space and all.
     """
@@ -103,6 +103,9 @@ def head(text: str, room: int) -> int:
     starts = [start for start, _, _ in ranked_sentences(text[: within + 1], LIKELY) if 0 < start <= within]
     if starts:
         return starts[-1]
+    lines = [found.end() for found in _LINES.finditer(text[:within]) if found.end() > within // 2]
+    if lines:
+        return lines[-1]
     ends = [found.end() for found in _WORD.finditer(text[:within]) if found.end() < within or text[within].isspace()]
     return ends[-1] if ends else within
 

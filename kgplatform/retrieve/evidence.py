@@ -7,17 +7,19 @@ found.result.paths, [run.statement for run in found.queries]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kgplatform.embed import Embedder
 from kgplatform.records import Passage, QueryRun, SearchResult
 from kgplatform.retrieve.found import turn
 from kgplatform.retrieve.lookup import passages_by_id
-from kgplatform.retrieve.nodes import PAGE, Nodes, in_reading_order
+from kgplatform.retrieve.nodes import PAGE, Nodes, from_the_end, in_reading_order
+from kgplatform.retrieve.pages import Pages
 from kgplatform.retrieve.question import make_question
-from kgplatform.retrieve.search import search
+from kgplatform.retrieve.search import search, search_documents
 from kgplatform.store import Store, trace
+from kgplatform.text import tidy
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +64,40 @@ class Evidence:
         without: tuple[str, ...] = (),
     ) -> Retrieved:
         """The best passages and facts, as ``kgplatform.retrieve.search`` says."""
-        runs: list[tuple[tuple[int, ...], QueryRun]] = []
-        with trace(lambda run: runs.append((turn(), run))):
-            result = search(self._store, self._embedder, question, route, top_k, types, without)
-        return Retrieved(result, tuple(run for _, run in sorted(runs, key=lambda each: each[0])))
+        return _traced(lambda: search(self._store, self._embedder, question, route, top_k, types, without))
+
+    def search_in(self, question: str, documents: Sequence[str], *, top_k: int = 10) -> Retrieved:
+        """The best passages of ``documents`` (ids); of all, and the best facts, if there is none."""
+        if not documents:
+            return self.search(question, top_k=top_k)
+        return _traced(lambda: search_documents(self._store, self._embedder, question, documents, top_k))
 
     def nodes(self, question: str) -> Nodes:
         """The nodes and passages as GraphReader walks them. Raises ``InputError`` for a question without any word."""
         return Nodes(self._store, make_question(question, self._embedder))
 
-    def in_reading_order(self, page: int = PAGE) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
-        """All passages, documents by name; a ``page`` of them at a time, with the statement that read it."""
-        return in_reading_order(self._store, page)
+    def pages(self, question: str, documents: Sequence[str] = ()) -> Pages:
+        """The pages of all or of ``documents`` (ids), as ReadAgent remembers them for ``question``."""
+        return Pages(self._store, self._embedder, tidy(question), documents)
 
-    def size(self) -> Size:
-        """How much there is to read."""
+    def in_reading_order(
+        self, page: int = PAGE, documents: Sequence[str] = ()
+    ) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+        """All passages, or those of ``documents`` (ids), documents by name; a ``page`` of them at a time, with the
+        statement that read it."""
+        return in_reading_order(self._store, page, documents)
+
+    def from_the_end(
+        self, page: int = PAGE, documents: Sequence[str] = ()
+    ) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+        """Like ``in_reading_order``, from the last passage to the first."""
+        return from_the_end(self._store, page, documents)
+
+    def size(self, documents: Sequence[str] = ()) -> Size:
+        """How much there is to read, in all or in ``documents`` (ids)."""
         runs: list[QueryRun] = []
         with trace(runs.append):
-            (row,) = self._store.read("retrieve/size")
+            (row,) = self._store.read("retrieve/size", documents=list(documents))
         return Size(row["documents"], row["characters"], tuple(runs))
 
     def stored(self, ids: Sequence[str]) -> Stored:
@@ -88,3 +106,10 @@ class Evidence:
         with trace(runs.append):
             passages = passages_by_id(self._store, ids)
         return Stored(passages, tuple(runs))
+
+
+def _traced(work: Callable[[], SearchResult]) -> Retrieved:
+    runs: list[tuple[tuple[int, ...], QueryRun]] = []
+    with trace(lambda run: runs.append((turn(), run))):
+        result = work()
+    return Retrieved(result, tuple(run for _, run in sorted(runs, key=lambda each: each[0])))

@@ -130,16 +130,42 @@ class Nodes:
         return rows, tuple(runs)
 
 
-def in_reading_order(store: Store, page: int = PAGE) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
-    """All passages, documents by name; a page of them at a time, with the statement that read it."""
+def in_reading_order(
+    store: Store, page: int = PAGE, documents: Sequence[str] = ()
+) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+    """All passages, or those of ``documents`` (ids), documents by name; a page at a time, with its statement."""
+    statement = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
+    chosen = {"documents": list(documents)} if documents else {}
     after, document, place = "", "", -1
     while True:
         runs: list[QueryRun] = []
         with trace(runs.append):
-            rows = store.read("retrieve/reading_order", after=after, document=document, place=place, count=page)
+            rows = store.read(statement, after=after, document=document, place=place, count=page, **chosen)
         if not rows:
             return
         after, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
+        yield [_passage(row) for row in rows], tuple(runs)
+
+
+def from_the_end(
+    store: Store, page: int = PAGE, documents: Sequence[str] = ()
+) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+    """Like ``in_reading_order``, from the last passage to the first."""
+    before, document, place = "", "", 0
+    while True:
+        runs: list[QueryRun] = []
+        with trace(runs.append):
+            rows = store.read(
+                "retrieve/reading_order_back",
+                documents=list(documents),
+                before=before,
+                document=document,
+                place=place,
+                count=page,
+            )
+        if not rows:
+            return
+        before, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
         yield [_passage(row) for row in rows], tuple(runs)
 
 

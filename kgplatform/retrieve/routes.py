@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgplatform.retrieve.communities import community_route
@@ -45,6 +45,12 @@ def bm25_route(store: Store, question: Question, top_k: int) -> Found:
 def dense_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by meaning alone: the other baseline of papers, no part of ``all``."""
     rows = store.read("retrieve/dense", k=max(top_k, NEAREST), vector=question.vector)
+    return _scored(rows, "dense")
+
+
+def dense_in_documents(store: Store, question: Question, documents: Sequence[str], top_k: int) -> Found:
+    """Passages of ``documents`` (ids) by meaning alone."""
+    rows = store.read("retrieve/dense_in_documents", documents=list(documents), k=top_k, vector=question.vector)
     return _scored(rows, "dense")
 
 

@@ -13,7 +13,7 @@ from kgplatform.retrieve.everything import all_routes
 from kgplatform.retrieve.found import Found
 from kgplatform.retrieve.lookup import look_up
 from kgplatform.retrieve.question import Question, make_question
-from kgplatform.retrieve.routes import ROUTES
+from kgplatform.retrieve.routes import ROUTES, dense_in_documents
 from kgplatform.retrieve.types import keep_types
 from kgplatform.store import Store
 
@@ -45,6 +45,20 @@ def search(
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities))
+
+
+def search_documents(
+    store: Store, embedder: Embedder, question: str, documents: Sequence[str], top_k: int
+) -> SearchResult:
+    """The ``top_k`` passages of ``documents`` (ids) that are nearest to the question by meaning, as ``dense`` has them.
+
+    The indexes are those of the whole graph: here every passage of the documents is compared.
+    """
+    started = time.perf_counter()
+    asked = make_question(question, embedder)
+    found = dense_in_documents(store, asked, documents, top_k)
+    passages, facts, _ = look_up(store, found, top_k)
+    return SearchResult(asked.text, passages, facts, round(time.perf_counter() - started, 4))
 
 
 def _find(store: Store, question: Question, route: str, top_k: int, without: Collection[str]) -> Found:

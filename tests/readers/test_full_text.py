@@ -1,4 +1,4 @@
-"""The reader ``fulltext``: the longest beginning that the window holds, in whole paragraphs, read at once."""
+"""The reader ``fulltext``: the longest beginning, or end, that the window holds, in whole paragraphs, read at once."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger
 from kgplatform.prompt import Messages
+from kgplatform.readers import full_text
 from kgplatform.readers.answering import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.full_text import Options, answer, read_beginning
+from kgplatform.readers.full_text import Options, answer, read_beginning, read_end
 from kgplatform.readers.marked import NO_WORDS
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
@@ -46,6 +47,12 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
 def ask(evidence: Evidence, reply: str, options: Options = Options()) -> tuple[Answer, ScriptedChat]:  # noqa: B008 - frozen
     chat = ScriptedChat([reply, '{"sufficient": false, "answer": "I think it was Bob."}'])
     return answer(QUESTION, evidence, chat, Ledger(), options), chat
+
+
+def ids(evidence: Evidence) -> dict[str, str]:
+    """The ids of the documents, by name."""
+    kg = KnowledgeGraph(evidence._store, load_settings(embedder="hash:64"), embedder=HashEmbedder(64))
+    return {each.name: each.id for each in kg.documents()}
 
 
 def test_the_beginning_is_whole_paragraphs_in_reading_order_and_fills_the_window(evidence: Evidence) -> None:
@@ -90,6 +97,75 @@ def test_of_a_first_paragraph_that_is_too_large_the_sentences_that_fit(evidence:
     assert read_beginning(evidence, 20).text == f"# alpha\n\n{LAMP} "
     assert read_beginning(evidence, 20).passages[0].text == f"{LAMP} "
     assert read_beginning(evidence, 3).text == ""
+
+
+@pytest.mark.parametrize("room", [60, 100, 333, 2500, 4000])
+def test_the_end_is_within_the_room_and_the_paragraph_before_it_would_not_be(evidence: Evidence, room: int) -> None:
+    end = read_end(evidence, room)
+    assert tokens(end.text) <= room
+    assert tokens(end.text) > room - 40
+    assert not end.whole
+    assert end.text.endswith("\n\n# gamma\n\nThe pier was built of oak.")
+    by_title = {each.title: TEXTS[f"{each.title}.txt"] for each in end.passages}
+    assert list(by_title) == sorted(by_title), "in reading order"
+    for each in end.passages:
+        assert by_title[each.title][each.start : each.end] == each.text
+
+
+def test_the_end_of_a_document_is_whole_paragraphs(evidence: Evidence) -> None:
+    beta = TEXTS["beta.txt"]
+    end = read_end(evidence, 1000, (ids(evidence)["beta"],))
+    head, _, rest = end.text.partition("\n\n")
+    assert head == "# beta"
+    assert beta.endswith(f"\n\n{rest}")
+    assert end.passages[0].start == len(beta) - len(rest)
+
+
+def test_of_a_last_paragraph_that_is_too_large_the_last_sentences_or_words(evidence: Evidence) -> None:
+    alpha = (ids(evidence)["alpha"],)
+    end = read_end(evidence, 100, alpha).text
+    assert end.startswith("# alpha\n\nIn the year 17")
+    assert LONG.endswith(end.removeprefix("# alpha\n\n"))
+    assert 60 < tokens(end) <= 100
+    across = read_end(evidence, 600, alpha)
+    assert len(across.passages) > 1, "the paragraph is longer than a passage"
+    assert LONG.endswith(across.text.removeprefix("# alpha\n\n"))
+    assert read_end(evidence, 14, alpha).text.endswith("the foot of the tower.")
+    assert read_end(evidence, 3, alpha).text == ""
+
+
+def test_the_end_is_not_counted_anew_for_each_paragraph_that_is_left_out(
+    evidence: Evidence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(tokens(text))
+        return counted[-1]
+
+    monkeypatch.setattr(full_text, "tokens", count)
+    end = read_end(evidence, 2500)
+    assert tokens(end.text) <= 2500
+    assert sum(number > 1000 for number in counted) < 10, "some thirty paragraphs are left out"
+
+
+def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> None:
+    done, chat = ask(evidence, "Jon Reed", Options(from_end=True, documents=(ids(evidence)["beta"],)))
+    shown = data(chat.calls[0].messages)
+    assert shown.endswith("In the end Jon Reed kept the lamp of the coast.")
+    assert "# alpha" not in shown
+    assert max(sizes(chat.calls)) <= 0.9 * 4096
+    read, total = len(shown.removeprefix("# beta\n\n")), len(TEXTS["beta.txt"])
+    assert done.trace[0].detail == f"the last {read:,} characters of {total:,} (1 of 1 documents)"
+    assert [run.name for run in done.trace[0].queries] == ["retrieve/reading_order_back", "retrieve/size"]
+    assert cited(done) == [("beta", "Jon Reed")]
+    whole, chat = ask(evidence, "Oak.", Options(from_end=True, window_tokens=64_000))
+    both = [data(each.calls[0].messages) for each in (chat, ask(evidence, "Oak.", Options(window_tokens=64_000))[1])]
+    assert both[0] == both[1], "a text that fits is read in full either way"
+    assert "(3 of 3 documents)" in whole.trace[0].detail
+    alone, chat = ask(evidence, "Mara Voss", Options(documents=(ids(evidence)["gamma"],)))
+    assert data(chat.calls[0].messages) == "# gamma\n\nThe pier was built of oak."
+    assert (alone.citations, alone.note) == ((), NO_WORDS)
 
 
 def test_a_large_window_holds_everything(evidence: Evidence) -> None:
@@ -138,6 +214,8 @@ def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
     done = answer(QUESTION, evidence, None, Ledger(), Options())
     assert (done.text, done.note, done.reader) == (None, NO_MODEL, "fulltext")
     assert done.evidence.passages
+    chosen = answer(QUESTION, evidence, None, Ledger(), Options(documents=(ids(evidence)["gamma"],)))
+    assert [each.title for each in chosen.evidence.passages] == ["gamma"]
 
 
 def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:

@@ -72,6 +72,13 @@ def test_parts_end_where_sentences_do_else_where_words_do() -> None:
     assert all(part.endswith("word ") for part in cut("word " * 200, 30))
 
 
+def test_lines_without_sentences_are_whole() -> None:
+    lines = [f'"{number:08d}-7b4d": "{number:08d}-1c55",\n' for number in range(60)]
+    assert all(part.startswith('"') and part.endswith(",\n") for part in cut("".join(lines), 100))
+    early = f"{'word ' * 12}word\n{'word ' * 200}"
+    assert len(cut(early, 60)[0].split()) > 30, "a line end near the beginning is no place for a cut"
+
+
 def test_there_is_always_a_first_part() -> None:
     assert head("Constantinople", 0) == 1
     assert head("", 10) == 0

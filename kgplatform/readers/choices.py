@@ -1,0 +1,64 @@
+"""Multiple choice: options under letters, and which of them a reply means (ReadAgent, section 4.3).
+
+shown(("a horse", "a dog"))                             # "(A) a horse\\n(B) a dog"
+read_choice("Answer: (B) a dog", ("a horse", "a dog"))  # 1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgplatform.errors import InputError
+from kgplatform.text import normalise_name
+
+MOST = 26
+_ANSWER = r"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
+# "Answer: (C) …", "answer is [c]"; "Answer: C." or "Answer: C he slept", but "A" and "I" are words of their own.
+_PATTERNS = (
+    re.compile(rf"{_ANSWER}[(\[]\s*([a-z])\s*[)\]]", re.IGNORECASE),
+    re.compile(rf"(?i:{_ANSWER})([A-Z])(?![\w'’])(?=\W*$|[*_`]*[^\w\s*_`]|[*_`]*\n)", re.MULTILINE),
+    re.compile(rf"(?i:{_ANSWER})([B-HJ-Z])(?![\w'’])"),
+    re.compile(r"(?<!\w)\(\s*([A-Za-z])\s*\)"),
+    re.compile(r"^\W*([A-Za-z])\W*$", re.MULTILINE),
+    re.compile(r"^[\s*_`]*([A-Z])[*_`]*[.):,]", re.MULTILINE),
+)
+_PREFIX = re.compile(rf"\A\W*(?:{_ANSWER})?", re.IGNORECASE)
+
+
+def check_choices(choices: Sequence[str]) -> None:
+    """Raise ``InputError`` for options that nobody can choose from. None at all are fine: the question is open then."""
+    if not choices:
+        return
+    if len(choices) == 1 or len(choices) > MOST:
+        raise InputError(f"Give 2 to {MOST} choices, or none; there {'is one' if len(choices) == 1 else 'are more'}.")
+    if not all(each.strip() for each in choices):
+        raise InputError("A choice is empty. Write each as a short text.")
+    if len({normalise_name(each) for each in choices}) < len(choices):
+        raise InputError("Two choices are the same. Give each once.")
+
+
+def letter(number: int) -> str:
+    """A for 0, B for 1, …"""
+    return chr(ord("A") + number)
+
+
+def shown(choices: Sequence[str]) -> str:
+    """The options as a prompt shows them, a line each."""
+    return "\n".join(f"({letter(n)}) {' '.join(each.split())}" for n, each in enumerate(choices))
+
+
+def read_choice(text: str, choices: Sequence[str]) -> int | None:
+    """The number of the option that ``text`` chooses, None if it chooses none.
+
+    The letter that is called the answer counts first, then the first in round brackets, then one that stands alone;
+    without any, the words of exactly one option.
+    """
+    for pattern in _PATTERNS:
+        for found in pattern.finditer(text):
+            number = ord(found[1].upper()) - ord("A")
+            if number < len(choices):
+                return number
+    said = normalise_name(_PREFIX.sub("", text)).rstrip(".!")
+    named = [n for n, each in enumerate(choices) if normalise_name(each).rstrip(".!") == said]
+    return named[0] if len(named) == 1 else None

@@ -1,0 +1,304 @@
+"""Synthetic tasks: their texts have the length, the needles the places, and the answers stand nowhere else."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from itertools import groupby, islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.synthetic import (
+    DEPTH_PAIRS,
+    DEPTHS,
+    LENGTHS,
+    RANKS,
+    Needles,
+    NeedleTask,
+    even,
+    grid,
+    hidden_number,
+    key_value,
+    math_find,
+    multi_needle,
+    pass_key,
+    single_needle,
+)
+from kgplatform.evaluate.synthetic.haystack import LONGEST_PARAGRAPH, hide, own_paragraphs
+from kgplatform.evaluate.synthetic.needles import joined_statements, single_statement
+from kgplatform.evaluate.synthetic.task import Wanted
+from kgplatform.text import count_tokens
+
+ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
+    single_needle,
+    pass_key,
+    hidden_number,
+    key_value,
+    math_find,
+]
+TOLD = Needles("Where is the brass key?", ("under the third step",), ("The brass key is under the third step.",))
+
+
+def names_of(makers: list[Callable[[int, float, int], NeedleTask]]) -> list[str]:
+    return [each.__name__ for each in makers]
+
+
+def story(paragraphs: int, sentences: int = 4) -> str:
+    """Numbered sentences, so that order and place can be seen."""
+    return "\n\n".join(
+        " ".join(f"Day {day} had hour {hour} as all days have." for hour in range(sentences))
+        for day in range(paragraphs)
+    )
+
+
+def check_places(task: NeedleTask) -> None:
+    """Depths are met within a paragraph, and the tokens before a needle are those that it says."""
+    for number, needle in enumerate(task.needles):
+        others = [other for other in task.needles if other.start < needle.start]
+        taken = sum(count_tokens(task.text[other.start : other.end]) for other in others)
+        before = count_tokens(task.text[: needle.start]) - taken
+        assert abs(before - needle.before) <= 2  # brackets and commas of lists and dictionaries
+        assert abs(task.depths[number] - needle.depth) * task.haystack <= LONGEST_PARAGRAPH / 2
+
+
+@pytest.mark.parametrize("make", ONE_DEPTH, ids=names_of(ONE_DEPTH))
+@pytest.mark.parametrize(("length", "depth"), [(1_000, 0.0), (1_000, 1.0), (3_001, 1 / 3), (16_000, 0.78)])
+def test_the_answer_stands_at_its_depth_and_nowhere_else(
+    make: Callable[[int, float, int], NeedleTask], length: int, depth: float
+) -> None:
+    task = make(length, depth, 5)
+    assert (task.length, task.seed, [each.depth for each in task.needles]) == (length, 5, [depth])
+    assert task.tokens == count_tokens(task.text)
+    assert length - LONGEST_PARAGRAPH / 2 <= task.tokens <= length
+    check_places(task)
+    (hidden,) = task.hidden
+    (answer,) = task.answers
+    assert hidden.count(answer) == task.text.count(answer) >= 1
+
+
+def test_the_first_and_the_last_depth_are_the_ends_of_the_text() -> None:
+    first, last = (single_needle(2_000, depth) for depth in (0, 1))
+    assert first.text.startswith(first.hidden[0])
+    assert last.text.endswith(last.hidden[0])
+
+
+def test_a_text_as_long_as_its_needle_is_that_needle() -> None:
+    least = count_tokens(hide(Wanted("qa", "single", 500, (0.5,), 0), TOLD, [story(40)]).hidden[0])
+    task = hide(Wanted("qa", "single", least, (0.5,), 0), TOLD, [story(40)])
+    assert (task.text, task.haystack, task.depths) == (TOLD.statements[0], 0, (0.0,))
+
+
+@pytest.mark.parametrize("depths", DEPTH_PAIRS)
+def test_two_needles_stand_apart_and_only_together_answer(depths: tuple[float, float]) -> None:
+    task = multi_needle(6_000, depths, 2)
+    check_places(task)
+    first, second = task.hidden
+    assert task.bridge is not None
+    assert task.bridge in first
+    assert task.bridge in second
+    assert task.bridge not in task.question
+    assert task.answers[0] not in first + task.question
+    assert task.text.count(task.answers[0]) == second.count(task.answers[0]) == 1
+    assert task.needles[1].start - task.needles[0].end > 0.25 * len(task.text)
+
+
+@pytest.mark.parametrize("invent", [single_statement, joined_statements])
+def test_statements_are_counterfactual(invent: Callable[[random.Random], Needles]) -> None:
+    told = [invent(random.Random(seed)) for seed in range(400)]
+    assert all(each.world and each.world[0] not in " ".join((*each.statements, *each.answers)) for each in told)
+    assert len({each.question for each in told}) >= 45
+    assert len({each.answers for each in told}) >= 380
+
+
+def test_there_may_be_more_than_two_needles() -> None:
+    parts = tuple(f"The key of part {part} is brass." for part in range(4))
+    task = multi_needle(2_000, (1, 0, 0.5, 0.5), needles=[Needles("Which metal?", ("brass",), parts)])
+    assert task.hidden == parts
+    places = [task.text.index(part) for part in parts]
+    assert places[1] == 0 < places[2] < places[3] < places[0]
+    check_places(task)
+
+
+def test_what_the_world_says_is_not_in_the_text() -> None:
+    needles = [Needles("Where?", ("Quilmun",), ("She lives in Quilmun.",), ("Paris", "1912"))]
+    book = "\n\n".join([story(30), "She lived in paris for long.", "That was in 1912.", "Quilmun is far.", story(30)])
+    task = single_needle(1_200, 0.5, haystack=book, needles=needles)
+    assert task.text.count("Quilmun") == 1
+    assert not re.search("paris|1912", task.text)
+    assert "Day 29" in task.text
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_a_list_has_one_number_of_each_rank(rank: str) -> None:
+    task = math_find(3_000, 0.5, 4, rank=rank)
+    numbers = json.loads(task.text)
+    assert len(numbers) == len(set(numbers)) == 999
+    place = {"largest": -1, "second largest": -2, "third largest": -3, "smallest": 0}[rank]
+    assert task.answers == task.hidden == (str(sorted(numbers)[place]),)
+    assert numbers.index(int(task.answers[0])) == 499
+    assert task.question == f"What is the {rank} number of the list?"
+
+
+def test_a_dictionary_is_json_and_has_the_key_once() -> None:
+    task = key_value(4_000, 0.9, 1)
+    pairs = json.loads(task.text)
+    key = re.search(r'key "([^"]+)"', task.question)
+    assert key is not None
+    assert pairs[key[1]] == task.answers[0]
+    assert len(pairs) == task.text.count("\n") - 1 == len(set(pairs.values()))
+
+
+def test_keys_and_numbers_in_noise() -> None:
+    assert re.fullmatch(r"[1-9]\d{4}", pass_key(1_000, 0.5, 1).answers[0])
+    number = hidden_number(1_000, 0.5, 1).answers[0]
+    assert sorted(len(list(run)) for _, run in groupby(number)) == [1, 2, 3, 4]
+    assert number[0] != "0"
+
+
+def test_every_kind_has_its_description_and_the_name_of_its_expert() -> None:
+    tasks = [make(1_000, 0.5, 0) for make in ONE_DEPTH]
+    assert [each.kind for each in tasks] == ["qa", "passkey", "number", "kv", "math"]
+    assert len({each.description for each in tasks}) == 5
+
+
+def test_the_same_seed_gives_the_same_task_and_another_one_another() -> None:
+    for make in ONE_DEPTH:
+        assert make(2_000, 0.4, 7) == make(2_000, 0.4, 7)
+        assert make(2_000, 0.4, 7).text != make(2_000, 0.4, 8).text
+    assert multi_needle(2_000, (0, 1), 7) == multi_needle(2_000, (0, 1), 7)
+    assert pass_key(1_000, 0.5, 1).answers == ("63102",)
+    assert single_needle(1_000, 0.5, 1).hidden == ("The island on which Napoleon died is Dunnevfinkel.",)
+
+
+# -------------------------------------------------------------------------------------------------------- own texts
+
+
+def test_an_own_text_is_kept_in_its_order_up_to_the_length() -> None:
+    book = story(60)
+    task = single_needle(1_000, 0.5, haystack=book, needles=[TOLD])
+    before, after = task.text.split(f"\n\n{TOLD.statements[0]}\n\n")
+    rest = f"{before}\n\n{after}"
+    assert book.startswith(rest)
+    assert rest.endswith("as all days have.")
+
+
+def test_a_text_without_paragraphs_is_parted_at_its_sentences() -> None:
+    book = " ".join(f"Hour {hour} came and went as all hours do." for hour in range(400))
+    task = single_needle(2_000, 0.5, haystack=book, needles=[TOLD])
+    check_places(task)
+    assert 0.4 < task.depths[0] < 0.6
+    assert all(paragraph.endswith((".", "do.")) for paragraph in task.text.split("\n\n"))
+
+
+def test_line_ends_of_other_systems_part_paragraphs_too() -> None:
+    assert list(own_paragraphs("One.\r\n\r\nTwo,\r\nstill two.\n \t\n\n\nThree.")) == [
+        "One.",
+        "Two,\r\nstill two.",
+        "Three.",
+    ]
+
+
+def test_own_texts_and_needles_in_other_scripts() -> None:
+    book = "\n\n".join(
+        f"第{day}天，船长在港口写信。他说：天气很好。Ça va — d\u0301e\u0301j\u0301a\u0300 vu 🏴‍☠️👩‍🚀!"
+        for day in range(200)
+    )
+    needles = [Needles("钥匙在哪里？", ("第三级台阶下",), ("黄铜钥匙在第三级台阶下。👩‍🚀",))]
+    for depth in (0, 0.5, 1):
+        task = single_needle(1_500, depth, haystack=book, needles=needles)
+        assert task.hidden == needles[0].statements
+        check_places(task)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=40),
+    st.floats(0, 1),
+    st.integers(15, 120),
+)
+def test_a_needle_stands_in_whatever_text_or_a_sentence_says_why_not(
+    pieces: list[str], depth: float, length: int
+) -> None:
+    try:
+        task = single_needle(length, depth, haystack="\n\n".join(pieces), needles=[TOLD])
+    except InputError as error:
+        assert "too short by" in str(error)
+        return
+    assert task.hidden == TOLD.statements
+    assert task.tokens == count_tokens(task.text) <= length
+    assert 0 <= task.needles[0].before <= task.haystack
+
+
+def test_no_more_of_a_haystack_is_read_than_is_needed() -> None:
+    read: list[str] = []
+
+    def pieces() -> Iterator[str]:
+        for paragraph in own_paragraphs(story(10_000)):
+            read.append(paragraph)
+            yield paragraph
+
+    task = hide(Wanted("qa", "single", 1_000, (0.5,), 0), TOLD, pieces())
+    assert len(read) <= task.text.count("\n\n") + 1
+
+
+# --------------------------------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: single_needle(0, 0.5), "A text cannot have 0 tokens: ask for a length of 1 or more."),
+        (lambda: single_needle(1_000, 1.5), "1.5 is no depth: give a share of the text from 0 to 1, such as 0.5."),
+        (lambda: single_needle(1_000, float("nan")), "nan is no depth"),
+        (lambda: pass_key(10, 0.5), "A text of 10 tokens has no room for what is to be hidden: ask for 19."),
+        (lambda: key_value(20, 0.5), "A text of 20 tokens has no room"),
+        (lambda: math_find(9, 0.5), "A list of 9 tokens cannot be made: ask for 10 to 2,700,001."),
+        (lambda: math_find(2_700_004, 0.5), "A list of 2,700,004 tokens cannot be made"),
+        (lambda: math_find(1_000, 0.5, rank="median"), "'median' cannot be asked for: choose one of largest, second"),
+        (lambda: single_needle(9_000, 0.5, haystack=story(10)), "for a text of 9,000: give a longer one, or ask"),
+        (lambda: single_needle(9_000, 0.5, haystack=" \n\n ", needles=[TOLD]), "The haystack is too short by 8,991"),
+        (lambda: multi_needle(1_000, (0, 1), needles=[TOLD]), "None of the needles has as many passages as there are"),
+        (lambda: single_needle(1_000, 0, needles=[]), "None of the needles has as many passages as there are"),
+        (lambda: multi_needle(1_000, (0, 0.5, 1)), "None of the needles has as many passages as there are depths (3)."),
+        (lambda: even(5, 5, 3), "3 lengths from 5 to 5 make no grid"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_had_is_refused_in_a_sentence(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(InputError) as error:
+        make()
+    assert says in str(error.value)
+    assert str(error.value).endswith(".")
+
+
+# ------------------------------------------------------------------------------------------------------------ grids
+
+
+def test_the_grids_are_those_of_the_paper() -> None:
+    assert (len(LENGTHS), LENGTHS[0], LENGTHS[-1]) == (15, 1_000, 128_000)
+    assert {b - a for a, b in zip(LENGTHS, LENGTHS[1:], strict=False)} <= {9_071, 9_072}
+    assert (len(DEPTHS), DEPTHS[0], DEPTHS[-1]) == (10, 0, 1)
+    assert set(DEPTH_PAIRS) == {(0, 0.33), (0, 0.66), (0, 1), (0.33, 0.66), (0.33, 1), (0.66, 1)}
+
+
+def test_a_grid_has_each_cell_as_often_as_asked_and_no_task_twice() -> None:
+    tasks = list(grid(single_needle, (600, 900), (0, 0.5, 1), samples=3, seed=10))
+    assert [(each.length, each.needles[0].depth, each.seed) for each in tasks] == [
+        (length, depth, seed) for length in (600, 900) for depth in (0, 0.5, 1) for seed in (10, 11, 12)
+    ]
+    assert len({each.id for each in tasks}) == len({each.text for each in tasks}) == 18
+
+
+def test_a_grid_makes_a_task_only_when_it_is_asked_for() -> None:
+    made: list[int] = []
+
+    def make(length: int, depth: tuple[float, float], seed: int) -> NeedleTask:
+        made.append(length)
+        return multi_needle(length, depth, seed)
+
+    assert len(list(islice(grid(make, LENGTHS, DEPTH_PAIRS, samples=10), 3))) == 3
+    assert made == [1_000] * 3
