@@ -87,12 +87,10 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
         raise InputError(_NO_GISTS)
     if brief.options.lookup == "nearest":
         need_vectors(size)
-    room = brief.room
-    if brief.options.lookup != "none":
-        room -= min(int(size.longest * _LONGER), room // 2)
-    made = _all(pages, size, room)
+    looked_up = 0 if brief.options.lookup == "none" else brief.options.pages
+    made = _all(pages, size, _beside(brief.room, size, min(looked_up, 1)))
     chosen = "" if made else ", chosen by retrieval"
-    memory, queries = made or _best(brief, pages, size, evidence, room)
+    memory, queries = made or _best(brief, pages, size, evidence, _beside(brief.room, size, looked_up))
     shown, cost = len(memory.pages), tokens(memory.text({}))
     detail = f"{shown:,} of {_counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{_more(size)}"
     calls.note("remember", detail, (*size.queries, *queries))
@@ -127,6 +125,11 @@ def left_out(size: MemorySize, *, by_meaning: bool) -> str:
             f"Not looked for: {_counted(size.unembedded, 'gist')} without vectors; run `kgplatform gist` again."
         )
     return " ".join(notes)
+
+
+def _beside(room: int, size: MemorySize, pages: int) -> int:
+    """What ``room`` leaves for gists beside so many pages that are read again: half of it at least."""
+    return room - min(int(pages * size.longest * _LONGER), room // 2)
 
 
 _Made = tuple[GistMemory, tuple[QueryRun, ...]]

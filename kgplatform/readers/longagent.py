@@ -43,7 +43,7 @@ def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger,
     """
     question = asked(question)
     if chat is None:
-        return without_model(question, READER, evidence.search(question))
+        return without_model(question, READER, evidence.search_in(question, options.documents))
     calls, counts = Calls(chat, ledger), Counter[str]()
     leader = Leader(question, options, calls, counts)
     parts = read_parts(question, evidence, options)
