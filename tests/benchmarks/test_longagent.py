@@ -1,8 +1,8 @@
 """LongAgent where no model can be reached: what conflict resolution is worth, and what a question costs.
 
 The language model plays a team by rules (``simulated_team``): a member whose part does not have the answer invents one,
-with a probability that is set. So what is right, the discussion got right. It is a server on loopback at the share of
-inventions up to which all must be right, as users have it; for what is told beside that, a function in the process.
+with a probability that is set. So what is right, the discussion got right. It is a server on loopback, which is asked
+over HTTP.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ from kgplatform.evaluate.synthetic.haystack import hide
 from kgplatform.evaluate.synthetic.invented import filler, paragraphs
 from kgplatform.evaluate.synthetic.needles import single_statement
 from kgplatform.evaluate.synthetic.task import Wanted
-from kgplatform.llm import Ledger, Reply
 from kgplatform.local_neo4j import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings
-from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.testing import OpenAIServer
 
 LENGTHS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
 DEPTHS = tuple(step / 14 for step in range(15))
@@ -41,8 +40,6 @@ RESOLVED = 0.3
 """Up to so many members that invent, every needle is to be found."""
 WAYS = ("each", "once", "off")
 """At ``RESOLVED``; "once" is left out elsewhere, for its time."""
-SERVED = (RESOLVED, "each")
-"""The share and the way for which the team is behind a server; elsewhere it is called in the process, for its time."""
 WINDOW = 4096
 LINEAR = 99
 """Percent at least of what calls and tokens vary that a straight line over the length explains: R²."""
@@ -110,8 +107,7 @@ def test_teams(section: Callable[[str, str], Section], place: Place) -> None:
         "A member whose part has the needle says its answer. Another one invents an answer with the given probability, "
         "each time a different one, else it says that there is none; the same to the same text and instruction. The "
         "leader draws one of the answers that are left, each with the same chance.",
-        f"Where {RESOLVED:.0%} invent, “each” asks over HTTP, a server on loopback that speaks OpenAI's protocol; all "
-        "else calls the team in the process.",
+        "The team is behind a server on loopback that speaks OpenAI's protocol.",
         "With, each: both members of a conflict read both parts. Once: one of them does. Without: the leader sees all "
         "answers. By chance: (1 - (1 - p)^m) / (m p), the mean of 1 / (1 + B) over B invented answers besides the true "
         "one, B binomial over the m - 1 members without the needle.",
@@ -145,15 +141,6 @@ def _library(place: Place, texts: Iterable[Text]) -> Iterator[KnowledgeGraph]:
         LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
 
 
-class _CountedChat(ScriptedChat):
-    """Tells the meter of the run what each call takes, as the client of a server does."""
-
-    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
-        reply = super().send(messages, stage=stage, json_mode=json_mode)
-        Ledger().add(stage, reply.usage)
-        return reply
-
-
 def _ask(graph: KnowledgeGraph, text: Text, invents: float, runs: Runs) -> int:
     """All questions about one text by one team, in all ways; the tokens of its largest prompt."""
     truths = [(each.question, each.statements[0], each.answers[0]) for each in text.needles]
@@ -162,33 +149,15 @@ def _ask(graph: KnowledgeGraph, text: Text, invents: float, runs: Runs) -> int:
     largest = 0
     for way in WAYS if invents == RESOLVED else ("each", "off"):
         asked = runs[length, invents, way] = Asked()
-        with (_served if (invents, way) == SERVED else _called)(graph, team) as (asker, sent):
+        with OpenAIServer(team) as server:
+            settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
+            asker = KnowledgeGraph(graph.store, settings, embedder=graph.embedder)
             for each in text.needles:
                 options = {"documents": [str(length)], "window_tokens": WINDOW, "conflict": way}
                 asked.add(asker.ask(each.question, "longagent", **options), each.answers[0])
-            largest = max(largest, _largest(sent()))
+            sent = [each.body["messages"] for each in server.requests_to("/chat/completions")]
+        largest = max(largest, _largest(sent))
     return largest
-
-
-Led = tuple[KnowledgeGraph, Callable[[], list[Messages]]]
-"""The graph with a team as its language model, and what tells the prompts that were sent to it."""
-
-
-@contextmanager
-def _served(graph: KnowledgeGraph, team: SimulatedTeam) -> Iterator[Led]:
-    """The team behind a server, asked over HTTP."""
-    with OpenAIServer(team) as server:
-        settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
-        asker = KnowledgeGraph(graph.store, settings, embedder=graph.embedder)
-        yield asker, lambda: [each.body["messages"] for each in server.requests_to("/chat/completions")]
-
-
-@contextmanager
-def _called(graph: KnowledgeGraph, team: SimulatedTeam) -> Iterator[Led]:
-    """The team in this process."""
-    chat = _CountedChat(team)
-    asker = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
-    yield asker, lambda: [each.messages for each in chat.calls]
 
 
 def _largest(prompts: list[Messages]) -> int:
@@ -215,8 +184,7 @@ def _by_share(runs: Runs) -> Table:
     for invents in INVENTS:
         chance = np.mean([100 * expected_by_chance(runs[each, invents, "off"].members, invents) for each in LENGTHS])
         found = (f"{_accuracy(runs, invents, way):.1f}%" for way in ("each", "off"))
-        served = " (with: over HTTP)" if invents == RESOLVED else ""
-        rows.append((f"{invents:.0%} of members invent{served}", *found, f"{chance:.1f}%"))
+        rows.append((f"{invents:.0%} of members invent", *found, f"{chance:.1f}%"))
     return Table("Right answers, over all lengths", ("", "with", "without", "by chance"), rows)
 
 
@@ -229,7 +197,7 @@ def _by_length(runs: Runs) -> Table:
         chance = f"{100 * expected_by_chance(members, RESOLVED):.1f}%"
         rows.append((f"{length:,}", str(members), *(f"{each.accuracy:.1f}%" for each in asked.values()), chance))
     title = f"Right answers by tokens of the text, where {RESOLVED:.0%} of members invent"
-    return Table(title, ("tokens", "members", "each, over HTTP", "once", "without", "by chance"), rows)
+    return Table(title, ("tokens", "members", "each", "once", "without", "by chance"), rows)
 
 
 def _costs(runs: Runs, texts: dict[int, Text]) -> Table:
