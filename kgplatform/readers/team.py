@@ -220,10 +220,13 @@ def _outcome(said: Envelope | Unusable) -> tuple[Outcome, str]:
 
 def _side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
     """The results of ``works`` in order, some of them made at the same time; the first error stops the others."""
-    with ThreadPoolExecutor(_THREADS) as pool:
-        futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(_THREADS)
+    futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
+    try:
+        results = [future.result() for future in futures]
+    except BaseException as error:
+        # Ctrl-C does not wait for a model that may never answer.
+        pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
+        raise
+    pool.shutdown()
+    return results

@@ -66,6 +66,19 @@ class Model:
         return [prompt for asked, prompt in zip(self.asked, self.prompts, strict=True) if asked == name]
 
 
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt of a reader, of one ``kind``."""
+
+    kind: str
+    messages: Messages
+
+    @property
+    def user(self) -> str:
+        """What it asks."""
+        return self.messages[1]["content"]
+
+
 def plan(
     *questions: str, nodes: Sequence[str] = (), relations: Sequence[str] = (), attributes: Sequence[str] = ()
 ) -> str:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reading import Prompt
 from texts import ingest
 from written_pages import Written, define_pages, run, write_pages
 
@@ -75,16 +75,8 @@ STARTS = {
 }
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Prompt):
     """A prompt of the reader, taken apart."""
-
-    kind: str
-    messages: Messages
-
-    @property
-    def user(self) -> str:
-        return self.messages[1]["content"]
 
     @property
     def question(self) -> str:

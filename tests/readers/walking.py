@@ -6,11 +6,11 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from corpora import put
+from reading import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
@@ -34,16 +34,8 @@ STARTS = {
 }
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Prompt):
     """A prompt of the reader, taken apart. ``here``: the node, or the chunk's id, that it is about."""
-
-    kind: str
-    messages: Messages
-
-    @property
-    def user(self) -> str:
-        return self.messages[1]["content"]
 
     @property
     def here(self) -> str:
