@@ -32,5 +32,11 @@ def render(name: str, **inputs: str) -> Messages:
     ]
 
 
+def with_reminder(messages: Messages, reminder: str) -> Messages:
+    """The same prompt with ``reminder`` at its very end: an answer that cannot be used would not fit beside it."""
+    *before, last = messages
+    return [*before, {**last, "content": last["content"] + reminder}]
+
+
 def _inputs(template: Template) -> set[str]:
     return {found["named"] or found["braced"] for found in template.pattern.finditer(template.template)} - {None}

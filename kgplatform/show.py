@@ -16,6 +16,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from kgplatform.text import counted
+
 if TYPE_CHECKING:
     from kgplatform.build.report import Estimate, IngestReport
     from kgplatform.info import DocumentInfo, GraphSchema, Stats
@@ -66,11 +68,6 @@ def _plain(value: object) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # JSON has no word for it
     return value
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 document``, ``2,000 documents``."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def duration(seconds: float) -> str:

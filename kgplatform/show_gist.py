@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from kgplatform.show import console, counted, duration, safe
+from kgplatform.show import console, duration, safe
+from kgplatform.text import counted
 
 if TYPE_CHECKING:
     from kgplatform.build.gist.report import GistReport

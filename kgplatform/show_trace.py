@@ -13,7 +13,8 @@ from kgplatform.function_calls import CallStatistics, StageCalls, stages_of
 from kgplatform.pasteable import Pasteable, literal, numbers_of, pasteable
 from kgplatform.query import load_query
 from kgplatform.records import Step, Usage
-from kgplatform.show import console, counted, duration, print_json, safe, short, show_answer
+from kgplatform.show import console, duration, print_json, safe, short, show_answer
+from kgplatform.text import counted
 
 if TYPE_CHECKING:
     from kgplatform.records import Answer

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from kgplatform.show import console, counted, duration, safe, short
+from kgplatform.show import console, duration, safe, short
+from kgplatform.text import counted
 
 if TYPE_CHECKING:
     from kgplatform.build.tree.report import LargeCommunity, TreeReport

@@ -88,6 +88,11 @@ def _blank(length: int) -> str:
     return " " if length == 1 else "\n" * length
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 document``, ``2,000 documents``."""
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
 def count_tokens(text: str) -> int:
     """About how many tokens a language model sees in ``text``, without any download.
 

@@ -28,6 +28,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.records import Usage
 from kgplatform.store import Connection, Store
 from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.text import counted
 
 KGPLATFORM = [sys.executable, "-m", "kgplatform.cli"]
 COMMANDS = sorted(each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
@@ -502,7 +503,7 @@ def _read_terminal(ours: int) -> str:
     ("number", "said"), [(0, "0 chunks"), (1, "1 chunk"), (2, "2 chunks"), (12345, "12,345 chunks")]
 )
 def test_counted(number: int, said: str) -> None:
-    assert show.counted(number, "chunk") == said
+    assert counted(number, "chunk") == said
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kgplatform.json_text import mend, pieces, read, without_thoughts
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.calls import Calls
 from kgplatform.readers.window import tokens
 from kgplatform.text import type_key
@@ -156,8 +156,7 @@ def reminder_tokens(wanted: Sequence[str]) -> int:
 
 def _again(messages: Messages, fault: str, number: int, wanted: Sequence[str]) -> Messages:
     """The same prompt with the fault at its end. The number keeps a cached reply to the first try from coming again."""
-    last = messages[-1]
-    return [*messages[:-1], {**last, "content": last["content"] + _reminder(fault, number, wanted)}]
+    return with_reminder(messages, _reminder(fault, number, wanted))
 
 
 def _reminder(fault: str, number: int, wanted: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import ModelError
 from kgplatform.llm import Chat, metered
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.actions import FALLBACK, Read, Stage, chunk_numbers, named, read_step
 from kgplatform.readers.briefing import PROMPTS, Brief, short_name
 from kgplatform.readers.calls import Calls, Mark
@@ -24,6 +24,7 @@ from kgplatform.readers.path import Path, Waiting
 from kgplatform.readers.window import cut, head, pack, tokens
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated
+from kgplatform.text import counted
 
 _FAULTS = {
     "no action": "there was no function in it.",
@@ -208,9 +209,9 @@ class _Walker:
             path.end("there is no neighbour")
             return
         bound = "" if len(found.names) == found.total else f"the nearest {len(found.names):,} of "
-        counted = bound + _counted(found.total, "neighbour")
+        how_many = bound + counted(found.total, "neighbour")
         if self.options.random_nodes is not None:
-            self._go(self._drawn(found.names), f"{counted}; drawn at random", shown)
+            self._go(self._drawn(found.names), f"{how_many}; drawn at random", shown)
             return
         names = {short_name(name): name for name in found.names}
         actions = self.brief.shown_actions(path.actions)
@@ -219,20 +220,22 @@ class _Walker:
             data, place = "\n".join(page), _page(number, len(pages))
             read = self._ask("neighbours", node, data, actions, place, self._judge_node(names))
             if read.function == "read_neighbor_node":
-                self._go(names[named(read.arguments, names) or ""], counted, shown)
+                self._go(names[named(read.arguments, names) or ""], how_many, shown)
                 return
             if number < len(pages):
                 self._add(f"neighbours, page {number} of {len(pages)}", f"at {node}: none of these", shown)
                 shown = _Found(elements=self.elements)
                 self._begin("neighbours")
-        self._go(None, counted, shown)
+        self._go(None, how_many, shown)
 
-    def _go(self, name: str | None, counted: str, shown: _Found) -> None:
+    def _go(self, name: str | None, how_many: str, shown: _Found) -> None:
         """To the neighbour ``name``; without one the path ends."""
         path, node = self.path, self.path.node
         function = "termination" if name is None else "read_neighbor_node"
         path.do("neighbours", function, short_name(node), short_name(name or ""))
-        self._add(function, f"at {node}: {counted}" if name is None else f"from {node} to {name}, of {counted}", shown)
+        self._add(
+            function, f"at {node}: {how_many}" if name is None else f"from {node} to {name}, of {how_many}", shown
+        )
         if name is None:
             path.end("no neighbour was chosen")
         else:
@@ -354,14 +357,10 @@ def _shown(found: NodeFacts, facts: int) -> str:
     """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
     every = len(found.groups) == found.passages
     bound = "" if every else f"the nearest {len(found.groups):,} of "
-    return f"{_counted(facts, 'fact')} of {bound}{_counted(found.passages, 'passage')} shown"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{counted(facts, 'fact')} of {bound}{counted(found.passages, 'passage')} shown"
 
 
 def _reminded(messages: Messages, stage: Stage, fault: str) -> Messages:
     """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
     reminder = render("graphreader_again", fault=_FAULTS[fault], forms=_FORMS[stage])[1]["content"]
-    return [messages[0], {**messages[1], "content": f"{messages[1]['content']}\n\n{reminder}"}]
+    return with_reminder(messages, f"\n\n{reminder}")

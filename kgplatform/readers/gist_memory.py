@@ -22,7 +22,7 @@ from kgplatform.readers.window import tokens
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import MemorySize, Page, Pages, fuse_ranks
-from kgplatform.text import count_words
+from kgplatform.text import count_words, counted
 
 NOT_GISTED = "(not gisted)"
 _NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
@@ -92,7 +92,7 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     chosen = "" if made else ", chosen by retrieval"
     memory, queries = made or _best(brief, pages, size, evidence, _beside(brief.room, size, looked_up))
     shown, cost = len(memory.pages), tokens(memory.text({}))
-    detail = f"{shown:,} of {_counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{_more(size)}"
+    detail = f"{shown:,} of {counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{_more(size)}"
     calls.note("remember", detail, (*size.queries, *queries))
     by_meaning = bool(chosen) or brief.options.lookup == "nearest"
     return Remembered(memory, size.words, left_out(size, by_meaning=by_meaning))
@@ -118,11 +118,11 @@ def left_out(size: MemorySize, *, by_meaning: bool) -> str:
     if size.without:
         were = "was" if size.without == 1 else "were"
         notes.append(
-            f"{_counted(size.without, 'document')} without finished gists {were} left out; run `kgplatform gist`."
+            f"{counted(size.without, 'document')} without finished gists {were} left out; run `kgplatform gist`."
         )
     if by_meaning and size.unembedded:
         notes.append(
-            f"Not looked for: {_counted(size.unembedded, 'gist')} without vectors; run `kgplatform gist` again."
+            f"Not looked for: {counted(size.unembedded, 'gist')} without vectors; run `kgplatform gist` again."
         )
     return " ".join(notes)
 
@@ -191,12 +191,8 @@ def _heading(page: Page, *, first: bool = False) -> str:
 def _more(size: MemorySize) -> str:
     """What else there is to say of a memory, as it follows its size in a trace."""
     parts = [
-        (size.for_question, f"{_counted(size.for_question, 'document')} by the gists made for this question"),
-        (size.without, f"{_counted(size.without, 'document')} without gists left out"),
-        (size.ungisted, f"{_counted(size.ungisted, 'page')} not gisted"),
+        (size.for_question, f"{counted(size.for_question, 'document')} by the gists made for this question"),
+        (size.without, f"{counted(size.without, 'document')} without gists left out"),
+        (size.ungisted, f"{counted(size.ungisted, 'page')} not gisted"),
     ]
     return "".join(f"; {said}" for number, said in parts if number)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

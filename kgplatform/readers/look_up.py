@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from kgplatform.errors import ModelError
 from kgplatform.json_text import without_thoughts
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.calls import Calls
 from kgplatform.readers.gist_memory import GistMemory
 from kgplatform.readers.page_brief import PageBrief
@@ -24,6 +24,7 @@ from kgplatform.readers.page_requests import NO_PAGE, Next, Request, read_next, 
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import Passage
 from kgplatform.retrieve.pages import Pages, PageText, PageTexts
+from kgplatform.text import counted
 
 NO_ROOM = "no room"
 _GONE = "gone"
@@ -95,7 +96,8 @@ class LookUp:
             self.ended = error
             return
         every = len(self.raw) == len(self.memory.pages)
-        self._calls.note("look up", f"ended: {'no page is left' if every else f'the limit of {_counted(most)}'}")
+        why = "no page is left" if every else f"the limit of {counted(most, 'page')}"
+        self._calls.note("look up", f"ended: {why}")
 
     def nearest(self) -> None:
         """The pages whose gists are nearest to the question by meaning; no model chooses."""
@@ -223,11 +225,7 @@ def _listed(numbers: Sequence[int]) -> str:
     return f"{noun} {', '.join(map(str, numbers))}" if numbers else "no page"
 
 
-def _counted(pages: int) -> str:
-    return f"{pages:,} page{'' if pages == 1 else 's'}"
-
-
 def _reminded(messages: Messages, fault: str) -> Messages:
     """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
     reminder = render("readagent_again", fault=_FAULTS[fault])[1]["content"]
-    return [messages[0], {**messages[1], "content": f"{messages[1]['content']}\n\n{reminder}"}]
+    return with_reminder(messages, f"\n\n{reminder}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kgplatform.errors import InputError
 from kgplatform.json_text import without_thoughts
-from kgplatform.prompt import Messages
+from kgplatform.prompt import Messages, with_reminder
 from kgplatform.readers.answering import REFUSAL, AnswerMode, write_answer
 from kgplatform.readers.calls import Calls
 from kgplatform.readers.citing import cite_words
@@ -91,7 +91,7 @@ def ask_marked(
     said = _asked(calls, messages, read, stage)
     if said.marked or not again:
         return said, int(not said.marked)
-    reminded = [*messages[:-1], {**messages[-1], "content": messages[-1]["content"] + reminder(marks)}]
+    reminded = with_reminder(messages, reminder(marks))
     second = _asked(calls, reminded, read, stage)
     if second.marked:
         return second, 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kgplatform.embed import Embedder
 from kgplatform.records import Passage, QueryRun, SearchResult
-from kgplatform.retrieve.found import turn
+from kgplatform.retrieve.found import traced_read, turn
 from kgplatform.retrieve.lookup import passages_by_id
 from kgplatform.retrieve.nodes import PAGE, Nodes, from_the_end, in_reading_order
 from kgplatform.retrieve.pages import Pages
@@ -95,10 +95,8 @@ class Evidence:
 
     def size(self, documents: Sequence[str] = ()) -> Size:
         """How much there is to read, in all or in ``documents`` (ids)."""
-        runs: list[QueryRun] = []
-        with trace(runs.append):
-            (row,) = self._store.read("retrieve/size", documents=list(documents))
-        return Size(row["documents"], row["characters"], tuple(runs))
+        (row,), queries = traced_read(self._store, "retrieve/size", documents=list(documents))
+        return Size(row["documents"], row["characters"], queries)
 
     def stored(self, ids: Sequence[str]) -> Stored:
         """The passages with these ids, once more; those that are gone are left out."""

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from kgplatform.records import FoundCommunity
-from kgplatform.store import Row
+from kgplatform.records import FoundCommunity, QueryRun
+from kgplatform.store import Row, Store, trace
 
 T = TypeVar("T")
 
@@ -91,6 +91,14 @@ def keep_best(scores: dict[str, float], ids: Iterable[str], score: float) -> Non
     for each in ids:
         if score > scores.get(each, float("-inf")):
             scores[each] = score
+
+
+def traced_read(store: Store, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
+    """The rows of ``statement``, and the run of it, for the trace of a reader."""
+    runs: list[QueryRun] = []
+    with trace(runs.append):
+        rows = store.read(statement, **parameters)
+    return rows, tuple(runs)
 
 
 _turn: contextvars.ContextVar[tuple[int, ...]] = contextvars.ContextVar("turn", default=(0,))

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgplatform.records import Passage, QueryRun
+from kgplatform.retrieve.found import traced_read
 from kgplatform.retrieve.question import Question
-from kgplatform.store import Row, Store, trace
+from kgplatform.store import Row, Store
 
 PAGE = 1000
 """Names, or passages, that are read at once."""
@@ -124,10 +125,7 @@ class Nodes:
         return ToRead(Passage(**row, score=0.0, routes=()), before, after, queries)
 
     def _read(self, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
-        runs: list[QueryRun] = []
-        with trace(runs.append):
-            rows = self._store.read(statement, **parameters)
-        return rows, tuple(runs)
+        return traced_read(self._store, statement, **parameters)
 
 
 def in_reading_order(
@@ -138,13 +136,11 @@ def in_reading_order(
     chosen = {"documents": list(documents)} if documents else {}
     after, document, place = "", "", -1
     while True:
-        runs: list[QueryRun] = []
-        with trace(runs.append):
-            rows = store.read(statement, after=after, document=document, place=place, count=page, **chosen)
+        rows, ran = traced_read(store, statement, after=after, document=document, place=place, count=page, **chosen)
         if not rows:
             return
         after, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
-        yield [_passage(row) for row in rows], tuple(runs)
+        yield [_passage(row) for row in rows], ran
 
 
 def from_the_end(
@@ -153,20 +149,19 @@ def from_the_end(
     """Like ``in_reading_order``, from the last passage to the first."""
     before, document, place = "", "", 0
     while True:
-        runs: list[QueryRun] = []
-        with trace(runs.append):
-            rows = store.read(
-                "retrieve/reading_order_back",
-                documents=list(documents),
-                before=before,
-                document=document,
-                place=place,
-                count=page,
-            )
+        rows, ran = traced_read(
+            store,
+            "retrieve/reading_order_back",
+            documents=list(documents),
+            before=before,
+            document=document,
+            place=place,
+            count=page,
+        )
         if not rows:
             return
         before, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
-        yield [_passage(row) for row in rows], tuple(runs)
+        yield [_passage(row) for row in rows], ran
 
 
 def _passage(row: Row) -> Passage:

@@ -19,10 +19,11 @@ from functools import cached_property
 
 from kgplatform.embed import Embedder
 from kgplatform.records import Passage, QueryRun
+from kgplatform.retrieve.found import traced_read
 from kgplatform.retrieve.nodes import in_reading_order
 from kgplatform.retrieve.okapi import Okapi
 from kgplatform.retrieve.question import Question, make_question
-from kgplatform.store import Row, Store, trace
+from kgplatform.store import Row, Store
 from kgplatform.text import rejoin
 
 _LEAST_ASKED = 50
@@ -182,10 +183,7 @@ class Pages:
         return make_question(self._question, self._embedder)
 
     def _read(self, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
-        runs: list[QueryRun] = []
-        with trace(runs.append):
-            rows = self._store.read(statement, **parameters)
-        return rows, tuple(runs)
+        return traced_read(self._store, statement, **parameters)
 
 
 def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
