@@ -20,6 +20,7 @@ class Route(str, Enum):
     passage = "passage"
     bm25 = "bm25"
     dense = "dense"
+    hybrid = "hybrid"
 
 
 class ExtractorName(str, Enum):

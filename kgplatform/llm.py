@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.llm_cache import ReplyCache, cache_key
+from kgplatform.llm_cache import KeptReply, ReplyCache, cache_key
 from kgplatform.llm_wire import BadAnswerError, RefusedError, Wire
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
@@ -24,11 +24,15 @@ from kgplatform.text import count_tokens
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote. ``cut_off``: it stopped at its length limit, not at the end of what it had to say."""
+    """What a model wrote. ``cut_off``: it stopped at its length limit, not at the end of what it had to say.
+
+    ``worth``: what it cost when it was paid for, if it cost nothing now.
+    """
 
     text: str
     usage: Usage
     cut_off: bool
+    worth: Usage | None = field(default=None, compare=False)
 
 
 class Chat(Protocol):
@@ -60,16 +64,21 @@ class Ledger:
     def __init__(self, max_tokens: int | None = None) -> None:
         self.max_tokens = max_tokens
         self._stages: dict[str, Usage] = {}
+        self._worth: dict[str, Usage] = {}
         self._lock = threading.Lock()
 
-    def add(self, stage: str, usage: Usage) -> None:
-        """Count ``usage``, also beyond the budget: what was under way when it ran out is paid for."""
-        for ledger in (self, *_meters.get()):
-            ledger._note(stage, usage)
+    def add(self, stage: str, usage: Usage, worth: Usage | None = None) -> None:
+        """Count ``usage``, also beyond the budget: what was under way when it ran out is paid for.
 
-    def _note(self, stage: str, usage: Usage) -> None:
+        ``worth``: what it would have been without a cache, if it came from one.
+        """
+        for ledger in (self, *_meters.get()):
+            ledger._note(stage, usage, worth or usage)
+
+    def _note(self, stage: str, usage: Usage, worth: Usage) -> None:
         with self._lock:
             self._stages[stage] = self._stages.get(stage, Usage()) + usage
+            self._worth[stage] = self._worth.get(stage, Usage()) + worth
 
     def check(self) -> None:
         """Raise ``BudgetError`` if nothing more may be sent."""
@@ -85,6 +94,11 @@ class Ledger:
         """A copy, in the order of the stages' names."""
         with self._lock:
             return dict(sorted(self._stages.items()))
+
+    def worth_by_stage(self) -> dict[str, Usage]:
+        """Like ``by_stage``, as if every call had been paid for: the same whatever a cache held."""
+        with self._lock:
+            return dict(sorted(self._worth.items()))
 
     @property
     def total(self) -> Usage:
@@ -137,9 +151,9 @@ class OpenAIChat:
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
         """See ``Chat.send``. ``usage`` of a reply that cost nothing is ``Usage(cached_calls=1)``."""
         body, key = self._request(messages, json_mode)
-        reply = self._known(key) or self._shared(key, body, stage)
+        reply = self._known(key, body["messages"]) or self._shared(key, body, stage)
         if reply.usage.cached_calls:
-            self._ledger.add(stage, reply.usage)
+            self._ledger.add(stage, reply.usage, reply.worth)
         return reply
 
     def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
@@ -166,9 +180,12 @@ class OpenAIChat:
         body = {"model": self.model, "messages": [_sendable(message) for message in messages], **parameters}
         return body, cache_key({"address": self._wire.address, **body})
 
-    def _known(self, key: str) -> Reply | None:
-        text = self._cache.get(key) if self._cache else None
-        return None if text is None else Reply(text, Usage(cached_calls=1), cut_off=False)
+    def _known(self, key: str, messages: Messages) -> Reply | None:
+        kept = self._cache.get(key) if self._cache else None
+        if kept is None:
+            return None
+        figures = {"prompt_tokens": kept.input_tokens, "completion_tokens": kept.output_tokens}
+        return _from_cache(Reply(kept.text, _usage({"usage": figures}, messages, kept.text), cut_off=False))
 
     def _shared(self, key: str, body: dict[str, Any], stage: str) -> Reply:
         """The answer to ``body``: from the thread that is already asking for it, or by asking."""
@@ -177,9 +194,9 @@ class OpenAIChat:
             if future is None:
                 mine = self._under_way[key] = Future()
         if future is not None:
-            return replace(future.result(), usage=Usage(cached_calls=1))
+            return _from_cache(future.result())
         try:
-            reply = self._known(key) or self._pay(key, body, stage)
+            reply = self._known(key, body["messages"]) or self._pay(key, body, stage)
         except BaseException as error:  # whatever stops this thread must also wake those that wait for it
             self._finish(key)
             mine.set_exception(error if isinstance(error, ModelError) else _interrupted(error))
@@ -195,7 +212,7 @@ class OpenAIChat:
     def _pay(self, key: str, body: dict[str, Any], stage: str) -> Reply:
         reply = self._call(body, stage)
         if self._cache and reply.text.strip() and not reply.cut_off:
-            self._cache.put(key, reply.text)
+            self._cache.put(key, KeptReply(reply.text, reply.usage.input_tokens, reply.usage.output_tokens))
         return reply
 
     def _call(self, body: dict[str, Any], stage: str) -> Reply:
@@ -237,6 +254,11 @@ def make_chat(settings: Settings, ledger: Ledger) -> Chat | None:
     if settings.openai_api_key is None and settings.openai_base_url is None:
         return None
     return OpenAIChat(settings, ledger, settings.home_folder / "llm-cache")
+
+
+def _from_cache(reply: Reply) -> Reply:
+    """``reply`` for one who does not pay for it."""
+    return replace(reply, usage=Usage(cached_calls=1), worth=reply.worth or reply.usage)
 
 
 def _interrupted(error: BaseException) -> ModelError:

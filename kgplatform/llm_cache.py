@@ -12,6 +12,7 @@ import logging
 import os
 import tempfile
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
@@ -22,34 +23,43 @@ def cache_key(request: dict[str, object]) -> str:
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """An answer that was paid for, and the tokens that it cost; None of an answer that was kept without them."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
 class ReplyCache:
-    """Texts under ``folder/ab/ab….json``, readable by the owner alone. The folder appears with the first answer."""
+    """Answers under ``folder/ab/ab….json``, readable by the owner alone. The folder appears with the first answer."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._warned = False
 
-    def get(self, key: str) -> str | None:
-        """The text for ``key``; None if there is none, or if the file is broken (``put`` then replaces it)."""
+    def get(self, key: str) -> KeptReply | None:
+        """The answer for ``key``; None if there is none, or if the file is broken (``put`` then replaces it)."""
         try:
             entry = json.loads(self._path(key).read_bytes())
         except (OSError, ValueError, RecursionError):
             return None
         if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
             return None
-        return str(entry["text"])
+        return KeptReply(entry["text"], *(_count(entry.get(name)) for name in ("input_tokens", "output_tokens")))
 
-    def put(self, key: str, text: str) -> None:
-        """Keep ``text``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
+    def put(self, key: str, reply: KeptReply) -> None:
+        """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
         try:
-            self._write(self._path(key), json.dumps({"key": key, "text": text}).encode())
+            self._write(self._path(key), json.dumps({"key": key, **asdict(reply)}).encode())
         except OSError as error:
             if not self._warned:
                 _log.warning("Answers of the language model cannot be kept in %s: %s", self._folder, error)
             self._warned = True
 
     def forget(self, key: str) -> None:
-        """Keep no text for ``key`` any longer."""
+        """Keep no answer for ``key`` any longer."""
         with suppress(OSError):  # it is gone already, or the folder cannot be written: then nothing is lost
             self._path(key).unlink()
 
@@ -69,3 +79,7 @@ class ReplyCache:
             with suppress(OSError):
                 Path(temporary).unlink()
             raise
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

@@ -391,6 +391,28 @@ class TestBudget:
             assert client.send(HELLO, stage="s").usage == Usage(cached_calls=1)
         assert client.ledger.by_stage() == {"s": Usage(1, 1, 3, 1)}
 
+    def test_what_came_from_the_cache_is_known_by_what_it_once_cost(self, tmp_path: Path) -> None:
+        with OpenAIServer(["one two three"]) as server:
+            with chatting(server, tmp_path) as client:
+                client.send(HELLO, stage="s")
+                assert client.ledger.worth_by_stage() == client.ledger.by_stage() == {"s": Usage(1, 1, 3)}
+            with chatting(server, tmp_path) as client:
+                client.send(HELLO, stage="s")
+                client.send(HELLO, stage="t")
+                assert client.ledger.by_stage() == {"s": Usage(cached_calls=1), "t": Usage(cached_calls=1)}
+                assert client.ledger.worth_by_stage() == {"s": Usage(1, 1, 3), "t": Usage(1, 1, 3)}
+
+    def test_an_answer_that_was_kept_without_its_cost_is_counted(self, tmp_path: Path) -> None:
+        with OpenAIServer(["one two three"]) as server:
+            with chatting(server, tmp_path) as client:
+                client.send(HELLO, stage="s")
+            (kept,) = tmp_path.rglob("*.json")
+            entry = json.loads(kept.read_text())
+            kept.write_text(json.dumps({"key": entry["key"], "text": "one two three four", "input_tokens": "many"}))
+            with chatting(server, tmp_path) as client:
+                assert client.send(HELLO, stage="s").text == "one two three four"
+                assert client.ledger.worth_by_stage() == {"s": Usage(1, count_tokens(HELLO[0]["content"]), 4)}
+
     def test_calls_under_way_finish_and_are_counted(self) -> None:
         together = threading.Barrier(3)
 
@@ -531,13 +553,13 @@ class TestCache:
         code = (
             "import sys, os\n"
             "from pathlib import Path\n"
-            "from kgplatform.llm_cache import ReplyCache\n"
+            "from kgplatform.llm_cache import KeptReply, ReplyCache\n"
             "cache = ReplyCache(Path(sys.argv[1]))\n"
             "print('ready', flush=True)\n"
             "for number in range(10**9):\n"
-            "    cache.put(f'{number % 50:064x}', 'x' * 200_000 + str(number % 50))\n"
+            "    cache.put(f'{number % 50:064x}', KeptReply('x' * 200_000 + str(number % 50), number % 50))\n"
         )
-        from kgplatform.llm_cache import ReplyCache
+        from kgplatform.llm_cache import KeptReply, ReplyCache
 
         for _ in range(3):
             writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE)
@@ -552,7 +574,7 @@ class TestCache:
         found = [path.stem for path in (tmp_path / "c").rglob("*.json")]
         assert len(found) >= 20
         for key in found:
-            assert cache.get(key) == "x" * 200_000 + str(int(key, 16))
+            assert cache.get(key) == KeptReply("x" * 200_000 + str(int(key, 16)), int(key, 16))
 
 
 class TestMakeChat:

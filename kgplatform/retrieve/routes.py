@@ -1,4 +1,4 @@
-"""The single routes: passage, bm25, triple, entity, path, community. Each turns a question into what it found."""
+"""The single routes: passage, bm25, dense, hybrid, triple, entity, path, community. Each turns a question into what it found."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ NEAREST = 50
 ENTITY_SEEDS = 10
 """Entities that are looked at because their names are near the question by meaning."""
 FACTS_PER_ENTITY = 10
+RANK_OFFSET = 60
+"""Of reciprocal rank fusion: the constant of Cormack, Clarke and Büttcher (SIGIR 2009), which all use since."""
 
 
 def passage_route(store: Store, question: Question, top_k: int) -> Found:
@@ -46,6 +48,16 @@ def dense_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by meaning alone: the other baseline of papers, no part of ``all``."""
     rows = store.read("retrieve/dense", k=max(top_k, NEAREST), vector=question.vector)
     return _scored(rows, "dense")
+
+
+def hybrid_route(store: Store, question: Question, top_k: int) -> Found:
+    """Passages by words and by meaning, the two rankings merged by reciprocal rank fusion; no part of ``all``."""
+    found = [route(store, question, top_k) for route in (bm25_route, dense_route)]
+    scores: dict[str, float] = {}
+    for each in found:
+        for rank, id_ in enumerate(sorted(each.passages, key=lambda id_: (-each.passages[id_], id_)), 1):
+            scores[id_] = scores.get(id_, 0.0) + 1 / (RANK_OFFSET + rank)
+    return Found(scores, {}, {id_: {"hybrid"} for id_ in scores})
 
 
 def dense_in_documents(store: Store, question: Question, documents: Sequence[str], top_k: int) -> Found:
@@ -104,4 +116,5 @@ ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {
     "passage": passage_route,
     "bm25": bm25_route,
     "dense": dense_route,
+    "hybrid": hybrid_route,
 }

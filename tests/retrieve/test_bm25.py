@@ -1,4 +1,4 @@
-"""Routes ``bm25`` and ``dense``: passages by their words alone, and by their meaning alone."""
+"""Routes ``bm25``, ``dense`` and ``hybrid``: passages by their words, by their meaning, and by both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from corpora import put
 
 from kgplatform.client import KnowledgeGraph
@@ -73,3 +74,18 @@ def test_meaning_alone_ranks_by_the_cosine_and_all_does_without(kg: KnowledgeGra
     assert all(each.routes == ("dense",) for each in found.passages)
     assert len(kg.search("choir", route="dense", top_k=1).passages) == 1
     assert not any("dense" in each.routes for each in kg.search("choir").passages)
+
+
+def test_words_and_meaning_are_merged_by_the_ranks_alone(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path / "texts", TEXTS), extractor="local")
+    question = "Who fired bricks for the chapel?"
+    ranks: dict[str, float] = {}
+    for route in ("bm25", "dense"):
+        for rank, each in enumerate(kg.search(question, route=route, top_k=50).passages, 1):
+            ranks[each.id] = ranks.get(each.id, 0.0) + 1 / (60 + rank)
+    found = kg.search(question, route="hybrid", top_k=5).passages
+    wanted = sorted(ranks, key=lambda id_: (-ranks[id_], id_))[:5]
+    assert [each.id for each in found] == wanted
+    assert all(each.routes == ("hybrid",) for each in found)
+    assert found[0].score == pytest.approx(ranks[wanted[0]], abs=1e-4)
+    assert not any("hybrid" in each.routes for each in kg.search(question).passages)

@@ -1,0 +1,148 @@
+"""What an evaluation comes to: every answer with its scores, the scores of every setup, and who is better.
+
+All scores are shares from 0 to 1; they are shown as percent. Nothing here depends on the clock: what time and money
+a run took is in ``Timing``, apart, so that the same questions give the same results, to the letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How the graph of a setup is built, where that is not as by default; part of what an ablation may vary.
+
+    ``gist``: the options of ``KnowledgeGraph.gist`` (preset, min_words, max_words, uniform).
+    """
+
+    chunk_tokens: int | None = None
+    extractor: str | None = None
+    schema: str | None = None
+    mode: str | None = None
+    gist: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """One way to answer: a reader with its options over a graph built in one way. ``name`` is unique and is shown."""
+
+    name: str
+    reader: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    build: Build = Build()
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Language-model work as if nothing came from a cache."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One answer to one question. ``text`` is None where the reader failed, and ``error`` says why.
+
+    ``scores``: by metric; a metric that does not apply to the question is missing. ``spent``: by stage.
+    """
+
+    question: str
+    kind: str
+    setup: str
+    text: str | None
+    error: str | None
+    refused: bool
+    scores: Mapping[str, float]
+    spent: Mapping[str, Spent]
+
+    @property
+    def total(self) -> Spent:
+        """What all stages spent."""
+        return sum(self.spent.values(), Spent())
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over ``count`` questions with the bounds of its 95 % confidence interval (bootstrap)."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetupScores:
+    """The scores of one setup: over all questions, and by kind of question. ``failed``: how many had no answer."""
+
+    setup: Setup
+    scores: Mapping[str, Estimate]
+    by_kind: Mapping[str, Mapping[str, Estimate]]
+    spent: Mapping[str, Spent]
+    answered: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two setups compared on the questions that both were scored on, by one metric.
+
+    ``difference``: mean of first minus second; ``p``: of a two-sided paired test, ``adjusted`` for the number of
+    comparisons (Holm).
+    """
+
+    metric: str
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All of it. ``metrics``: the names of those that were computed, the chief one first. ``notes``: what a person
+    must know to read the figures, a sentence each."""
+
+    dataset: str
+    questions: int
+    skipped: int
+    model: str
+    raters: Mapping[str, str]
+    metrics: tuple[str, ...]
+    setups: tuple[SetupScores, ...]
+    pairs: tuple[Pair, ...]
+    answers: tuple[Scored, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What this run took, which no two runs do alike. ``seconds``: by setup, the seconds of each question by its id.
+
+    ``construction``: by setup or graph, what was spent on building it, by stage; ``rating``: what the raters cost.
+    """
+
+    seconds: Mapping[str, Mapping[str, float]]
+    construction: Mapping[str, Mapping[str, Spent]] = field(default_factory=dict)
+    rating: Mapping[str, Spent] = field(default_factory=dict)
