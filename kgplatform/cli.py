@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kgplatform import cli_ask, cli_build
+from kgplatform import cli_anonymise, cli_ask, cli_build, cli_evaluate
 from kgplatform.cli_base import connect_to, note, open_at, settings_of
 from kgplatform.cli_options import Debug, Home, Json, Question, Route, RouteOption, TopK
 from kgplatform.errors import InputError, KgError
@@ -135,6 +135,8 @@ def search(
 
 
 app.command()(cli_ask.ask)
+app.command()(cli_anonymise.anonymise)
+app.command()(cli_evaluate.evaluate)
 
 
 @app.command()

@@ -82,6 +82,14 @@ TopK = Annotated[
 
 NoAgent = Annotated[bool | None, typer.Option(" /--no-agent", help="youtu: one pass, without reflection.")]
 NoCommunity = Annotated[bool | None, typer.Option(" /--no-community", help="youtu: without the communities.")]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--without",
+        metavar="ROUTE",
+        help="youtu: without this route: entity, triple, path, community or passage; may be given several times.",
+    ),
+]
 NoSchema = Annotated[bool | None, typer.Option(" /--no-schema", help="youtu: decompose without the schema.")]
 
 Nodes = Annotated[int | None, typer.Option("--nodes", min=1, help="graphreader: how many nodes to start from; else 5.")]
@@ -163,6 +171,7 @@ def ask(
     agent: NoAgent = None,
     community: NoCommunity = None,
     schema: NoSchema = None,
+    without: Without = None,
     nodes: Nodes = None,
     calls: MostCalls = None,
     plan: NoPlan = None,

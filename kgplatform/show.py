@@ -271,9 +271,9 @@ def show_estimate(estimate: Estimate) -> None:
 # ------------------------------------------------------------------------------------------------------------- search
 
 
-def show_search(result: SearchResult) -> None:
+def show_search(result: SearchResult, out: Console | None = None) -> None:
     """What led there, then facts and passages, best first, each with where it stands."""
-    out = console()
+    out = out or console()
     if not (result.passages or result.facts or result.communities or result.paths):
         out.print("Nothing was found.")
         return
@@ -314,11 +314,11 @@ def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
         out.print(f"{number:3}. {safe(words)}")
 
 
-def show_answer(answer: Answer) -> None:
+def show_answer(answer: Answer, out: Console | None = None) -> None:
     """The answer with its citations, or the evidence where no model wrote one."""
-    out = console()
+    out = out or console()
     if answer.text is None:
-        show_search(answer.evidence)
+        show_search(answer.evidence, out)
         out.print(safe(answer.note))
         return
     out.print(safe(answer.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
@@ -53,10 +53,10 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
         show_kept(answer.run, walked=_is_walked(answer))
 
 
-def show_trace(answer: Answer) -> None:
+def show_trace(answer: Answer, out: Console | None = None) -> None:
     """The steps in order with what each did, found and cost, a walk under a heading of its own, and what was counted;
     after them the statements, under the steps' numbers."""
-    out = console()
+    out = out or console()
     statements = pasteable(run for step in answer.trace for run in step.queries)
     out.print("\n[bold]Steps[/bold]")
     path = 0
@@ -69,7 +69,7 @@ def show_trace(answer: Answer) -> None:
     _show_counts(out, answer.counts)
     if statements:
         out.print("\n[bold]Statements[/bold]")
-        print_statements(statements)
+        print_statements(statements, out.file)
 
 
 def _is_walked(answer: Answer) -> bool:
@@ -171,13 +171,13 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
-def print_statements(statements: Sequence[Pasteable]) -> None:
+def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
     """Plain, with no line broken: the marks of rich and the width of the terminal would change what is pasted."""
-    print(_HOW)
+    print(_HOW, file=file)
     for each in statements:
         held = f", with the vector set for {each.before}" if each.before is not None else ""
         rows = f"{counted(each.run.rows, 'row')} in {duration(each.run.seconds)}"
-        print(f"\n// {each.number}. {each.run.name}: {rows}{held}\n{each.text}")
+        print(f"\n// {each.number}. {each.run.name}: {rows}{held}\n{each.text}", file=file)
 
 
 def show_kept(run: str, *, walked: bool = False) -> None:

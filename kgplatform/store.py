@@ -170,6 +170,12 @@ class Store:
             counters = result.consume().counters
             return Table(columns, rows, truncated, _changes(counters))
 
+    @contextlib.contextmanager
+    def lend_driver(self, to: str) -> Iterator[neo4j.Driver]:
+        """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
+        with _translated(to):
+            yield self._driver
+
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(
             database=self.connection.database,

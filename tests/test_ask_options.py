@@ -189,3 +189,29 @@ def test_every_option_reaches_its_reader_with_its_value(
         wanted = [values | ({"documents": (document.id,)} if "--document" in line else {}) for line, values in lines]
         assert got == [OPTIONS[reader](**values) for values in wanted]
         assert {name for values in wanted for name in values} == {each.name for each in fields(OPTIONS[reader])}
+
+
+def test_routes_that_youtu_goes_without(
+    kg: KnowledgeGraph,
+    neo4j_server: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kg.ingest(put(tmp_path / "texts", FIELD), extractor="local")
+    monkeypatch.setenv("NEO4J_URI", neo4j_server.uri)
+    monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
+    monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
+    for routes, kept in ((("entity", "path"), True), (("passage", "paths"), False)):
+        monkeypatch.setattr(sys, "argv", [*ASK, "--trace", "--reader", "youtu", *(f"--without={route}" for route in routes)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        assert (ended.value.code in (0, None)) is kept
+        if kept:
+            asked = {run["name"] for step in json.loads(printed.out)["trace"] for run in step["queries"]}
+            assert "retrieve/triple" in asked
+            assert not asked & {"retrieve/named_entities", "retrieve/steps"}
+        else:
+            assert "No route 'paths' takes part" in printed.err

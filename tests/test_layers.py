@@ -98,22 +98,59 @@ readers.team_options
 readers.team readers.leader
 readers.meeting
 readers.longagent
-readers.retrieve readers.youtu readers.full_text readers.chunk_read
+readers.retrieve readers.youtu readers.full_text readers.chunk_read readers.given
 readers.choose
 pasteable function_calls
 keep info
 client
+show
+show_trace
+evaluate.question evaluate.results
+evaluate.anonymity evaluate.anonymity.placeholders evaluate.anonymity.replace evaluate.anonymity.map_file
+evaluate.anonymity.files evaluate.anonymity.reversion evaluate.anonymity.entities
+evaluate.anonymity.kinds_by_use
+evaluate.anonymity.sources
+evaluate.anonymity.dictionary
+evaluate.anonymity.anonymise
+evaluate.anonymity.restore evaluate.anonymity.questions
+evaluate.anonymity.zero_shot
+evaluate.journal
+evaluate.traces
+evaluate.datasets.entries evaluate.datasets.markup evaluate.datasets.writing
+evaluate.datasets.fields
+evaluate.datasets.draft
+evaluate.datasets.format
+evaluate.datasets.passages evaluate.datasets.long_texts evaluate.datasets.narrativeqa evaluate.datasets.graphrag_bench
+evaluate.datasets.own
+evaluate.datasets.recognise
+evaluate.datasets.loading
+evaluate.datasets
+evaluate.words evaluate.recall evaluate.statistics
+evaluate.read evaluate.verdicts
+evaluate.raters
+evaluate.ratings
 evaluate.synthetic.invented evaluate.synthetic.task
 evaluate.synthetic.haystack evaluate.synthetic.task_file
 evaluate.synthetic.needles evaluate.synthetic.retrieval
 evaluate.synthetic.needle_tasks evaluate.synthetic.alter
 evaluate.synthetic.samples evaluate.synthetic.grid
 evaluate.synthetic
-show
-show_trace
+evaluate.metrics
+evaluate.setups
+evaluate.prices evaluate.closed evaluate.keys
+evaluate.needles evaluate.ablation
+evaluate.official evaluate.graphs
+evaluate.prepare evaluate.asking
+evaluate.answers evaluate.outcome
+evaluate.run
+evaluate.retrieval
+evaluate.overview evaluate.canvas
+evaluate.squares evaluate.report
+evaluate.plots
+show_retrieval show_evaluate
 show_tree show_gist cli_options
 cli_base
-cli_ask cli_build
+cli_ask cli_build cli_anonymise cli_evaluate
 cli
 """
 """A module imports only from lines above its own."""

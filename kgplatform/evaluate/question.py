@@ -5,7 +5,7 @@ question = Question(id="q1", text="Who laid the first cable?", answers=("Cyrus F
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,7 +54,8 @@ class DataSet:
     ``name``: "musique", "own" … ``corpus``: the texts to be ingested, each once; empty: the graph that is there.
     ``recording``: an extraction made elsewhere, of just these texts. ``apart``: each question is about its own texts
     (``within``) alone, and a graph that holds others too would be another task. ``faults``: what could not be used,
-    a sentence each, with the place where it stands; ``skipped``: how many questions that were.
+    a sentence each, with the place where it stands; ``skipped``: how many questions that were. ``text_of``: in place
+    of a ``corpus`` that is too large to be held, makes the text of a title, the same each time.
     """
 
     name: str
@@ -64,3 +65,11 @@ class DataSet:
     apart: bool = False
     faults: tuple[str, ...] = field(default=())
     skipped: int = 0
+    text_of: Callable[[str], Text] | None = None
+
+    def texts_of(self, question: Question) -> tuple[Text, ...]:
+        """The texts that ``question`` is about, in the order in which it names them."""
+        if self.text_of is not None:
+            return tuple(map(self.text_of, question.within))
+        by_title = {each.title: each for each in self.corpus}
+        return tuple(by_title[title] for title in question.within)

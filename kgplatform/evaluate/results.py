@@ -141,8 +141,10 @@ class Timing:
     """What this run took, which no two runs do alike. ``seconds``: by setup, the seconds of each question by its id.
 
     ``construction``: by setup or graph, what was spent on building it, by stage; ``rating``: what the raters cost.
+    ``cached``: by setup, how many of its questions took replies from the cache, so that they took less than the model.
     """
 
     seconds: Mapping[str, Mapping[str, float]]
     construction: Mapping[str, Mapping[str, Spent]] = field(default_factory=dict)
     rating: Mapping[str, Spent] = field(default_factory=dict)
+    cached: Mapping[str, int] = field(default_factory=dict)

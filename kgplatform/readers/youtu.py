@@ -29,6 +29,9 @@ from kgplatform.text import tidy
 __all__ = ["READER", "Options", "SchemaTypes", "answer"]
 
 READER = "youtu"
+PARTS = ("entity", "triple", "path", "community", "passage")
+"""The routes that a search goes at once (eq. 10), and the passages."""
+
 _WHOLE = -1
 """Stands for the whole question among the positions of sub-questions."""
 
@@ -36,6 +39,8 @@ _WHOLE = -1
 @dataclass(frozen=True, slots=True)
 class Options:
     """How the reader works. ``agent``, ``community`` and ``schema`` set to False are the paper's ablations (table 3).
+
+    ``without``: routes that take no part, of ``PARTS``; ``community`` set to False is one of them.
 
     ``top_k`` passages and facts are kept of each search, and of the sub-questions' searches merged. ``steps`` and
     ``sub_questions`` are upper bounds; ``evidence_tokens`` bounds the evidence in one prompt.
@@ -49,12 +54,23 @@ class Options:
     steps: int = 5
     sub_questions: int = 4
     evidence_tokens: int = 6000
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         least = {"top_k": 1, "steps": 0, "sub_questions": 1, "evidence_tokens": 1}
         for name, bound in least.items():
             if getattr(self, name) < bound:
                 raise InputError(f"{name} must be at least {bound}.")
+        for route in self.without:
+            if route not in PARTS:
+                raise InputError(f"No route {route!r} takes part in a search. Leave out some of {', '.join(PARTS)}.")
+        if set(self.left_out) == set(PARTS):
+            raise InputError("Without all of its routes a search finds nothing. Leave at least one in.")
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The routes that take no part, ``community`` among them where it is turned off."""
+        return self.without if self.community else (*self.without, "community")
 
 
 def answer(
@@ -156,8 +172,7 @@ def _search_again(memory: Memory, evidence: Evidence, calls: Calls, options: Opt
 
 def _find(evidence: Evidence, options: Options, text: str, types: tuple[str, ...] = ()) -> Retrieved:
     """The routes entity, triple, community, path and passages at once (eq. 10), fused."""
-    without = () if options.community else ("community",)
-    return evidence.search(text, route="all", top_k=options.top_k, types=types, without=without)
+    return evidence.search(text, route="all", top_k=options.top_k, types=types, without=options.left_out)
 
 
 def _write(name: str, memory: Memory, evidence: Evidence, calls: Calls, options: Options) -> Answered | ModelError:

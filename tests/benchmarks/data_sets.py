@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,19 +10,11 @@ from typing import Any
 
 import pytest
 
+from kgplatform.evaluate.datasets import load
+from kgplatform.evaluate.datasets import write_corpus as write_data_set
+from kgplatform.evaluate.question import Question
+from kgplatform.evaluate.recall import ranks, recall_at
 from kgplatform.records import Passage
-
-TITLE, TEXT = 0, 1
-Gold = tuple[str, str]
-"""Title and text of a supporting passage; the text is empty where the title alone tells it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, and its supporting passages."""
-
-    text: str
-    gold: tuple[Gold, ...]
 
 
 class Data:
@@ -44,34 +35,20 @@ class Data:
         return json.loads(self.file(name).read_text("utf-8"))
 
     def musique_questions(self) -> list[Question]:
-        """MuSiQue: the supporting paragraphs, by title and text."""
-        return [
-            Question(
-                each["question"],
-                tuple((p["title"], p["paragraph_text"]) for p in each["paragraphs"] if p["is_supporting"]),
-            )
-            for each in self.read("musique/questions.json")
-        ]
+        """MuSiQue: the supporting paragraphs, by title and text, and the parts of each question."""
+        return list(load(self.file("musique/questions.json").parent).questions)
 
     def musique_warm_ups(self, count: int) -> list[str]:
         """First parts of questions, as the data set takes them apart: like the questions, and none of them."""
         return [each["question_decomposition"][0]["question"] for each in self.read("musique/questions.json")[:count]]
 
     def hotpotqa_questions(self) -> list[Question]:
-        """HotpotQA: the paragraphs with supporting facts, by title, which no two paragraphs here share."""
-        return [
-            Question(each["question"], tuple((title, "") for title in sorted({t for t, _ in each["supporting_facts"]})))
-            for each in self.read("hotpotqa/questions.json")
-        ]
+        """HotpotQA: the paragraphs with supporting facts."""
+        return list(load(self.file("hotpotqa/questions.json").parent).questions)
 
     def hotpotqa_corpus(self, folder: Path) -> Path:
         """The paragraphs of all questions as one corpus file in ``folder``, each once."""
-        paragraphs = dict.fromkeys(
-            (title, "".join(sentences))
-            for question in self.read("hotpotqa/questions.json")
-            for title, sentences in question["context"]
-        )
-        return write_corpus(folder / "hotpotqa.json", [{"title": a, "text": b} for a, b in paragraphs])
+        return write_data_set(load(self.file("hotpotqa/questions.json").parent), folder / "hotpotqa.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +72,5 @@ def recall(questions: Sequence[Question], results: Iterable[Sequence[Passage]], 
 
     A result is a chunk; a supporting passage that was cut into several chunks is found with any of them.
     """
-    shares = [_shares(question, list(found), cuts) for question, found in zip(questions, results, strict=True)]
-    return [100 * sum(share[at] for share in shares) / len(shares) for at in range(len(cuts))]
-
-
-def _shares(question: Question, found: list[Passage], cuts: Sequence[int]) -> list[float]:
-    return [
-        sum(any(_is(each, gold) for each in found[:k]) for gold in question.gold) / len(question.gold) for k in cuts
-    ]
-
-
-def _is(passage: Passage, gold: Gold) -> bool:
-    text = _squeezed(gold[TEXT])
-    return _squeezed(passage.title) == _squeezed(gold[TITLE]) and (not text or _squeezed(passage.text) in text)
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    found = [ranks(each.supports, list(passages)) for each, passages in zip(questions, results, strict=True)]
+    return [100 * sum(recall_at(each, cut) for each in found) / len(found) for cut in cuts]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from data_sets import Data, Question, recall
+from data_sets import Data, recall
 from graphs import Built, Graphs, statement
 from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, Passage
-from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.merge import round_robin
+from kgplatform.evaluate.question import Question
+from kgplatform.readers.given import search_parts
 
 CUTS = (2, 5, 10)
 PARTS_WANTED = (93, 97)
@@ -26,7 +25,8 @@ def test_recall(section: Callable[[str, str], Section], graphs: Graphs, data: Da
     found = section("recall", "Recall: supporting passages among the first 2, 5 and 10")
     musique, hotpotqa = data.musique_questions(), data.hotpotqa_questions()
     _measure(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, (78, 82))
-    _with_tree(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, _parts(data))
+    parts = [each.parts for each in musique]
+    _with_tree(found, graphs, "MuSiQue, recorded triples", graphs.musique(), musique, parts)
     _measure(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa, (86, 95))
     _with_tree(found, graphs, "HotpotQA, local extractor", graphs.hotpotqa(), hotpotqa)
     graphs.stop(graphs.hotpotqa().home)
@@ -82,19 +82,7 @@ def _with_tree(
 
 
 def _by_parts(graph: KnowledgeGraph, questions: Sequence[Question], parts: Sequence[Sequence[str]]) -> list[float]:
-    evidence, most = Evidence(graph.store, graph.embedder), max(CUTS)
-    merged = (round_robin([evidence.search(part, top_k=most).result for part in each], most) for each in parts)
-    return recall(questions, (each.passages for each in merged), CUTS)
-
-
-def _parts(data: Data) -> list[list[str]]:
-    """The parts of each MuSiQue question, as people took it apart; ``#1`` stands for the answer to the first part."""
-    return [_filled_in(each["question_decomposition"]) for each in data.read("musique/questions.json")]
-
-
-def _filled_in(parts: Sequence[dict[str, Any]]) -> list[str]:
-    answers = [each["answer"] for each in parts]
-    return [re.sub(r"#(\d+)", lambda mark: answers[int(mark[1]) - 1], each["question"]) for each in parts]
+    return recall(questions, (search_parts(graph, each, max(CUTS)).passages for each in parts), CUTS)
 
 
 def _by_route(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[float]:

@@ -30,7 +30,7 @@ from kgplatform.llm import Ledger, make_chat
 from kgplatform.readers.answering import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.memory import Memory
 from kgplatform.readers.reflect import reflect_messages
-from kgplatform.readers.youtu import Options, answer
+from kgplatform.readers.youtu import PARTS, Options, answer
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
@@ -232,6 +232,38 @@ def test_without_communities_their_route_takes_no_part(evidence: Evidence) -> No
         asked = [{run.name for run in step.queries} for step in steps(done, "search")]
         assert ["retrieve/community" in names for names in asked] == [community, community]
         assert all("retrieve/triple" in names for names in asked)
+
+
+STATEMENTS = {
+    "entity": "retrieve/named_entities",
+    "triple": "retrieve/triple",
+    "path": "retrieve/steps",
+    "community": "retrieve/community",
+    "passage": "retrieve/passage",
+}
+
+
+@pytest.mark.parametrize("route", PARTS)
+def test_a_route_can_be_left_out(evidence: Evidence, route: str) -> None:
+    done = run(evidence, lines(reflect=["The new query is: Where did Joost Vink come from?", DONE]), without=(route,))
+    asked = [{run.name for run in step.queries} for step in steps(done, "search")]
+    assert len(asked) == 2
+    for names in asked:
+        assert {part for part, statement in STATEMENTS.items() if statement in names} == set(PARTS) - {route}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"without": ("paths",)}, "No route 'paths' takes part in a search. Leave out some of entity, triple, path"),
+        ({"without": ("bm25",)}, "No route 'bm25' takes part"),
+        ({"without": PARTS}, "Leave at least one in"),
+        ({"without": ("entity", "triple", "path", "passage"), "community": False}, "Leave at least one in"),
+    ],
+)
+def test_routes_that_cannot_be_left_out(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Options(**options)
 
 
 def test_without_the_schema_no_type_is_named(evidence: Evidence) -> None:

@@ -1,0 +1,1 @@
+"""Anonymity reversion (AnonyRAG; Youtu-GraphRAG, appendix B): names out of a corpus and back, questions, scores."""

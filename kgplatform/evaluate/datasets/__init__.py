@@ -1,0 +1,17 @@
+"""Data sets as they are published, and one's own questions, read from files that the user has.
+
+    from kgplatform.evaluate.datasets import load, write_corpus
+
+    dataset = load(Path("musique"))            # a file or a folder; which data set it is, is told from the content
+    write_corpus(dataset, Path("musique.jsonl"))
+
+docs/data-sets.md tells the formats, and what is used of them.
+"""
+
+from __future__ import annotations
+
+from kgplatform.evaluate.datasets.loading import DATA_SETS, load
+from kgplatform.evaluate.datasets.own import write_questions
+from kgplatform.evaluate.datasets.writing import write_corpus
+
+__all__ = ["DATA_SETS", "load", "write_corpus", "write_questions"]

@@ -1,0 +1,342 @@
+"""The graphs of an evaluation: the one that is there, or graphs of their own for data sets.
+
+    with Graphs(settings, note, progress) as graphs:
+        kg = graphs.for_data_set(dataset, alone=True)
+        graphs.seconds[graphs.name_of(kg)]
+
+A graph of its own is a home folder ``evaluation/NAME`` in the home folder of the settings, with a managed server that
+runs only while it is needed. It stays on disk: the next run finds it, and an ingest that was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from kgplatform.build.formats import clean
+from kgplatform.build.report import IngestReport
+from kgplatform.client import KnowledgeGraph, open_graph
+from kgplatform.embed import Embedder
+from kgplatform.errors import BudgetError, InputError
+from kgplatform.evaluate.datasets import write_corpus
+from kgplatform.evaluate.question import DataSet
+from kgplatform.evaluate.results import Build, Spent
+from kgplatform.llm import Chat, Ledger, make_chat
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.neo4j_config import has_store
+from kgplatform.records import Usage
+from kgplatform.settings import Settings
+from kgplatform.text import counted, node_id, tidy
+
+Note = Callable[[str], None]
+Progress = Callable[[str, int, int], None]
+
+CURRENT = "current"
+"""The name of the graph that the settings name."""
+AS_USUAL = Build()
+_FOLDER = "evaluation"
+_RECORD = "construction.json"
+_LONGEST_NAME = 60
+_DIGITS = 8
+_TOLD = 5
+
+
+class Graphs:
+    """Opens graphs, and closes them all when it is left; the managed servers that it started are stopped then.
+
+    All graphs share one language model, ``chat`` (None if none is configured), with one cache, that of the settings'
+    home folder, and one budget, that of ``ledger``. Graphs of their own lie in the home folder of ``settings``.
+    ``construction``: by the name of a graph, what all its ingests spent by stage; ``seconds``: how long they took.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        note: Note = lambda line: None,
+        progress: Progress = lambda stage, done, total: None,
+        *,
+        embedder: Embedder | None = None,
+        chat: Chat | None = None,
+    ) -> None:
+        self.settings = settings
+        self.ledger = Ledger(settings.max_tokens)
+        self.chat = chat or make_chat(settings, self.ledger)
+        self.construction: dict[str, dict[str, Spent]] = {}
+        self.seconds: dict[str, float] = {}
+        self._note = note
+        self._progress = progress
+        self._embedder = embedder
+        self._open: dict[str, tuple[KnowledgeGraph, ExitStack]] = {}
+
+    def __enter__(self) -> Graphs:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with ExitStack() as closing:  # each is closed, whatever happens to the others
+            for opened in self._open.values():
+                closing.callback(opened[1].close)
+            self._open.clear()
+
+    def current(self) -> KnowledgeGraph:
+        """The graph of the settings, as ``connect`` opens it."""
+        return self._opened(CURRENT, self.settings)
+
+    def for_data_set(
+        self, dataset: DataSet, build: Build = AS_USUAL, *, alone: bool, without_model: bool = False
+    ) -> KnowledgeGraph:
+        """A graph with just the texts of ``dataset``; the graph that is there, where the data set brings no texts.
+
+        Built as ``build`` says; without an extractor there, from the data set's recording, else by the model if one is
+        configured and not ``without_model``, else by rules. The current graph is taken if it holds these texts and
+        nothing else, or, for a data set ``alone``, if it is empty; else the data set gets a graph of its own.
+        Raises ``InputError`` where neither is possible, ``BudgetError`` if the budget ends while it is built.
+        """
+        if not dataset.corpus:
+            return self._without_texts(dataset, build)
+        extractor = self._extractor(dataset, build, without_model)
+        graph = self._in_current(dataset, extractor, alone) if build == AS_USUAL else None
+        if graph is not None:
+            return graph
+        if self.settings.neo4j_uri is not None:
+            raise InputError(
+                f"{dataset.name} needs a graph of its own, and NEO4J_URI names one that holds other texts, is built in "
+                "another way or is to serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
+            )
+        return self._in_own(dataset, replace(build, extractor=extractor))
+
+    def empty(self, name: str, build: Build = AS_USUAL) -> KnowledgeGraph:
+        """A graph of its own without documents; what an interrupted run left there is removed.
+
+        Raises ``InputError`` if NEO4J_URI is set: no other graph can be made at that server.
+        """
+        if self.settings.neo4j_uri is not None:
+            raise InputError(
+                f"The questions of {name} are about texts of their own each, which need a graph that is emptied again "
+                "and again. Unset NEO4J_URI, so that a managed server can be started for it."
+            )
+        own = self._own_name(f"{name}-apart", build, model="")
+        if own in self._open:
+            raise ValueError(f"the graph {own} is in use; release it first")
+        return self._opened(own, self._own_settings(own, build), fresh=True)
+
+    def name_of(self, graph: KnowledgeGraph) -> str:
+        """The name of an open graph: ``CURRENT``, or that of its folder."""
+        return next(name for name, (opened, _) in self._open.items() if opened is graph)
+
+    def release(self, graph: KnowledgeGraph) -> None:
+        """Close ``graph`` now, and stop its server if it was started for it: one that runs takes 1 to 2 GB."""
+        self._open.pop(self.name_of(graph))[1].close()
+
+    # ------------------------------------------------------------------------------------------------ which graph
+
+    def _without_texts(self, dataset: DataSet, build: Build) -> KnowledgeGraph:
+        if build != AS_USUAL:
+            raise InputError(
+                f"The questions of {dataset.name} are about the graph that is there, which is built already: give "
+                "their texts too (--path), or leave out what is about building."
+            )
+        return self.current()
+
+    def _in_current(self, dataset: DataSet, extractor: str, alone: bool) -> KnowledgeGraph | None:
+        """The current graph with the texts of ``dataset``, or None if they do not belong there."""
+        if not alone and not self._may_hold_texts():
+            return None
+        was_open = CURRENT in self._open
+        graph = self.current()
+        rows = graph.store.read("evaluate/documents")
+        wanted, there = _identities(dataset, rows)
+        file = self._corpus_file(dataset, self._folder)
+        ours = {row["source"] for row in rows} == {file.as_uri()}
+        if wanted == there and not ours:
+            self._note(f"{dataset.name}: the graph that is there holds just its {counted(len(wanted), 'text')}.")
+            return graph
+        if (alone and (ours or not rows)) or (ours and wanted == there):
+            self._ingest(graph, dataset, Build(extractor=extractor), file)
+            return graph
+        if alone and wanted < there:
+            raise InputError(
+                f"The graph holds the {counted(len(wanted), 'text')} of {dataset.name} and {len(there - wanted):,} "
+                "others, which would be found too. Name another home folder with --home, in which a graph with these "
+                "texts alone is built, or remove the others."
+            )
+        if not was_open:
+            self.release(graph)
+        return None
+
+    def _may_hold_texts(self) -> bool:
+        """Whether it is worth starting the current graph's server for a look."""
+        return self.settings.neo4j_uri is not None or has_store(self.settings.home_folder / "neo4j")
+
+    def _in_own(self, dataset: DataSet, build: Build) -> KnowledgeGraph:
+        model = self.chat.model if build.extractor == "llm" and self.chat is not None else ""
+        name = self._own_name(dataset.name, build, model)
+        if name in self._open:
+            return self._open[name][0]
+        settings = self._own_settings(name, build)
+        graph = self._opened(name, settings)
+        self._ingest(graph, dataset, build, self._corpus_file(dataset, settings.home_folder))
+        return graph
+
+    # ---------------------------------------------------------------------------------------------------- opening
+
+    @property
+    def _folder(self) -> Path:
+        return self.settings.home_folder / _FOLDER
+
+    def _own_name(self, name: str, build: Build, model: str) -> str:
+        """Other builds, models and embedding models have other graphs: what one has read another may not use."""
+        parts = [_slug(name), *([_slug(build.extractor)] if build.extractor else [])]
+        rest = replace(build, extractor=None)
+        embedder = "" if self.settings.embedder == "auto" else self.settings.embedder
+        if rest != AS_USUAL or model or embedder:
+            told = json.dumps(asdict(rest), sort_keys=True, default=str)
+            parts.append(node_id(told, model, embedder)[:_DIGITS])
+        return "-".join(parts)
+
+    def _own_settings(self, name: str, build: Build) -> Settings:
+        changes: dict[str, Any] = {"home": self._folder / name, "neo4j_jars": self.settings.jar_folder}
+        if build.chunk_tokens is not None:
+            changes["chunk_tokens"] = build.chunk_tokens
+        return self.settings.model_copy(update=changes)
+
+    def _opened(self, name: str, settings: Settings, *, fresh: bool = False) -> KnowledgeGraph:
+        if name in self._open:
+            return self._open[name][0]
+        with ExitStack() as undo:
+            if name != CURRENT:
+                undo.enter_context(_claimed(settings.home_folder))
+            if settings.neo4j_uri is None:
+                server = LocalNeo4j(settings, self._note)
+                # One of a graph of its own was left by a run that was killed: nobody else starts it.
+                if name != CURRENT or not server.status().running:
+                    undo.callback(server.down)
+                if fresh:
+                    _forget(server, settings.home_folder)
+            store = open_graph(settings, self._note).store
+            undo.callback(store.close)
+            graph = KnowledgeGraph(store, settings, embedder=self._embedder, chat=self.chat)
+            graph.check_model()
+            self._open[name] = (graph, undo.pop_all())
+        return graph
+
+    # --------------------------------------------------------------------------------------------------- building
+
+    def _extractor(self, dataset: DataSet, build: Build, without_model: bool) -> str:
+        if build.extractor is not None:
+            return build.extractor
+        if dataset.recording is not None:
+            return "recorded"
+        return "llm" if self.chat is not None and not without_model else "local"
+
+    def _corpus_file(self, dataset: DataSet, folder: Path) -> Path:
+        """Where the texts are written for ``ingest``; documents are known by this path, so it never changes."""
+        return folder / f"{_slug(dataset.name)}.jsonl"
+
+    def _ingest(self, graph: KnowledgeGraph, dataset: DataSet, build: Build, file: Path) -> None:
+        name = self.name_of(graph)
+        where = "the graph that is there" if name == CURRENT else f"a graph of its own, {graph.settings.home_folder}"
+        self._note(
+            f"{dataset.name}: {counted(len(dataset.corpus), 'text')} into {where} (extractor {build.extractor}) …"
+        )
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_corpus(dataset, file)
+        started, before = time.perf_counter(), self._spent(graph)
+        report = graph.ingest(
+            file,
+            schema=build.schema or "general",
+            extractor=build.extractor,
+            recorded=dataset.recording if build.extractor == "recorded" else None,
+            mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
+            progress=self._progress,
+        )
+        seconds, after = time.perf_counter() - started, self._spent(graph)
+        spent = {stage: _less(used, before.get(stage, Usage())) for stage, used in after.items()}
+        self._keep(name, file.with_name(f"{file.stem}-{_RECORD}"), spent, seconds, report)
+        self._tell(dataset, report)
+
+    def _spent(self, graph: KnowledgeGraph) -> dict[str, Usage]:
+        """By stage, what the models were asked until now; ``metered`` does not see the threads of an ingest."""
+        return self.ledger.worth_by_stage() | graph.ledger.worth_by_stage()
+
+    def _keep(self, name: str, file: Path, now: dict[str, Spent], seconds: float, report: IngestReport) -> None:
+        """Add what this ingest took to what earlier ones took, unless it found everything done or began anew."""
+        kept = json.loads(file.read_text("utf-8")) if file.exists() and report.unchanged else {}
+        spent = {stage: Spent(**each) for stage, each in kept.get("spent", {}).items()}
+        took = kept.get("seconds", 0.0)
+        if report.extracted or report.added or report.changed or not kept:
+            for stage, used in now.items():
+                spent[stage] = spent.get(stage, Spent()) + used
+            spent = {stage: used for stage, used in sorted(spent.items()) if used.calls}
+            took += seconds
+            file.write_text(json.dumps({"seconds": took, "spent": {k: asdict(v) for k, v in spent.items()}}), "utf-8")
+        self.construction[name], self.seconds[name] = spent, took
+
+    def _tell(self, dataset: DataSet, report: IngestReport) -> None:
+        told = [f"not ingested: {each.reason}" for each in report.skipped] + report.notes
+        for line in told[:_TOLD]:
+            self._note(f"{dataset.name}: {line}")
+        if len(told) > _TOLD:
+            self._note(f"{dataset.name}: … and {counted(len(told) - _TOLD, 'more note')}.")
+        if report.failed:
+            self._note(
+                f"{dataset.name}: {counted(len(report.failed), 'chunk')} could not be read, and stay without facts: "
+                f"{report.failed[0].reason} The next run tries again."
+            )
+        if report.stopped:
+            raise BudgetError(report.stopped)
+
+
+def _identities(dataset: DataSet, rows: list[dict[str, Any]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """The texts of ``dataset`` and those of the graph, each by name and content; untitled ones by content alone."""
+    wanted = {
+        (tidy(clean(each.title)), hashlib.sha256(clean(each.text).encode()).hexdigest())
+        for each in dataset.corpus
+        if clean(each.text).strip()
+    }
+    untitled = {sha256 for title, sha256 in wanted if not title}
+    there = {("" if row["sha256"] in untitled else row["name"], row["sha256"]) for row in rows}
+    return wanted, there
+
+
+def _less(after: Usage, before: Usage) -> Spent:
+    return Spent(
+        after.calls - before.calls,
+        after.input_tokens - before.input_tokens,
+        after.output_tokens - before.output_tokens,
+    )
+
+
+def _slug(name: str) -> str:
+    """``name`` as part of a file's name. Of different long or odd names no two become the same."""
+    plain = re.sub(r"[^\w]+", "-", name, flags=re.ASCII).strip("-").lower()[:_LONGEST_NAME]
+    return plain if plain == name else "-".join(filter(None, (plain, node_id(name)[:_DIGITS])))
+
+
+@contextmanager
+def _claimed(folder: Path) -> Iterator[None]:
+    """``folder`` for this run alone. Raises ``InputError`` if another run has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "in-use").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"Another evaluation is using {folder}. Wait until it ends, or name another home folder with --home."
+            ) from error
+        yield
+
+
+def _forget(server: LocalNeo4j, home: Path) -> None:
+    """Begin anew: no document, schema or embedding model of an earlier run stays."""
+    server.down()
+    if has_store(home / "neo4j"):
+        shutil.rmtree(home / "neo4j" / "data")

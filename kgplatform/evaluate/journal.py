@@ -1,0 +1,168 @@
+"""What is paid for is kept at once: a file of JSON lines that only grows, and that outlives `kill -9` and a full disk.
+
+    with Journal(folder / "answers.jsonl") as journal:
+        done = {record["key"] for record in journal.records}
+        journal.add({"key": key, "text": "…"})
+
+One process at a time writes a journal (``evaluate`` locks its folder); threads may add at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from kgplatform.errors import InputError, KgError
+from kgplatform.text import counted
+
+_LOCK = ".lock"
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Journal:
+    """Records on disk, one a line, readable by the owner alone. ``noun`` is what one of them is called in sentences.
+
+    ``records``: those that were there when it was opened, in their order. A last line that was not finished is cut
+    off the file. ``faults``: a sentence for each earlier line that cannot be read; it is skipped, and stays in the
+    file. Raises ``InputError`` where the file cannot be opened.
+    """
+
+    def __init__(self, path: Path, noun: str = "answer") -> None:
+        self.path = path
+        self.faults: tuple[str, ...] = ()
+        self._noun = noun
+        self._lock = threading.Lock()
+        self._torn = False
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise InputError(f"{path} cannot be opened: {error.strerror or error}.") from error
+        try:
+            self.records = self._read()
+        except BaseException:  # whatever it is, the file is closed, and it goes on
+            self.close()
+            raise
+        self._kept = len(self.records)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Write ``record`` and have it on the disk before this returns. Raises ``KgError`` where that fails."""
+        line = json.dumps(record).encode() + b"\n"  # in ASCII: half a surrogate pair has no other form
+        with self._lock:
+            try:
+                self._append(line)
+            except OSError as error:
+                self._mend()
+                self._refuse(error)
+            self._kept += 1
+
+    def close(self) -> None:
+        """Close the file. A second time does nothing."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def _append(self, line: bytes) -> None:
+        content = b"\n" + line if self._torn else line
+        written = os.write(self._file, content)
+        if written < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(self._file)
+        self._size += len(content)
+        self._torn = False
+
+    def _mend(self) -> None:
+        """Take half a line away again; where even that fails, the next one begins a line of its own."""
+        self._torn = True
+        with suppress(OSError):
+            os.ftruncate(self._file, self._size)
+            self._torn = False
+
+    def _refuse(self, error: OSError) -> NoReturn:
+        kept = f"{counted(self._kept, self._noun)} {'is' if self._kept == 1 else 'are'} kept"
+        if error.errno in _NO_SPACE:
+            why, what = f"No space is left for {self.path}", "free some space and"
+        else:
+            why, what = f"{self.path} cannot be written: {error.strerror or error}", "mend that and"
+        raise KgError(f"{why}. {kept}; {what} run the same command again.") from error
+
+    def _read(self) -> list[dict[str, Any]]:
+        content = self.path.read_bytes()
+        end = content.rfind(b"\n") + 1
+        lines = content[:end].split(b"\n")[:-1]
+        found = [_record(line) for line in lines]
+        if found and found[-1] is None and lines[-1]:  # such as zeros, which a machine that lost its power leaves
+            end -= len(lines.pop()) + 1
+            found.pop()
+        if end < len(content):
+            os.ftruncate(self._file, end)
+        self._size = end
+        self.faults = tuple(
+            f"{self.path}, line {number}: this is no {self._noun}; it is left out."
+            for number, (line, record) in enumerate(zip(lines, found, strict=True), 1)
+            if record is None and line
+        )
+        return [record for record in found if record is not None]
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def write_whole(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+    """Write ``content`` to ``path``: all of it, or the file is as it was. Raises ``KgError`` where that fails."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        full = error.errno in _NO_SPACE
+        why = f"No space is left for {path}" if full else f"{path} cannot be written: {error.strerror or error}"
+        what = "free some space" if full else "mend that"
+        raise KgError(f"{why}. All answers are kept; {what} and run the same command again.") from error
+
+
+def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The records by their ``key``; of several with one key the last."""
+    return {str(record["key"]): record for record in records if "key" in record}
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """``folder``, made if need be, for this process alone; free again when it ends, however it ends.
+
+    Raises ``InputError`` where another has it, or where it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / _LOCK).open("ab")
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be used: {error.strerror or error}.") from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"Another evaluation is writing to {folder}. Wait for its end, or name another folder with --out."
+            ) from error
+        yield

@@ -1,0 +1,114 @@
+"""What readers need beside the text: pages with gists, a knowledge tree, atomic facts. Said, or built beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kgplatform.build.facts_pass import chunks_without_facts
+from kgplatform.build.settle import Progress, graph_state
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, InputError, SettingError
+from kgplatform.evaluate.official import is_installed
+from kgplatform.evaluate.results import Build, Setup
+from kgplatform.evaluate.setups import OFFICIAL, resolved
+from kgplatform.text import counted
+
+_COMPLETE = "complete"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a graph lacks for some setups: how many documents have no pages, how many chunks no atomic facts from a
+    model or a recording, and whether there is no tree. ``readers``: the setups that need pages."""
+
+    pages: int = 0
+    facts: int = 0
+    tree: bool = False
+    readers: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each thing without which a reader works, but not as it is meant to."""
+        notes = []
+        if self.tree:
+            notes.append(
+                "There is no knowledge tree, so nothing was found by communities: run `kgplatform tree`, or --prepare."
+            )
+        if self.facts:
+            notes.append(
+                "There are chunks without atomic facts from a model, and graphreader walked over what they have "
+                "instead: run `kgplatform ingest --facts`, or --prepare."
+            )
+        return tuple(notes)
+
+
+def check_installed(setups: Sequence[Setup]) -> None:
+    """Raise ``SettingError`` where a setup needs a package that is not installed."""
+    official = [each.name for each in setups if each.reader in OFFICIAL]
+    if official and not is_installed():
+        raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `pip install 'kgplatform[graphrag]'`.")
+
+
+def missing(kg: KnowledgeGraph, setups: Sequence[Setup]) -> Missing:
+    """What ``setups`` would use and ``kg`` does not have."""
+    readers = tuple(each.name for each in setups if each.reader == "readagent")
+    walks = any(each.reader == "graphreader" for each in setups)
+    tree = any(map(_uses_tree, setups)) and graph_state(kg.store).get("treeState") != _COMPLETE
+    return Missing(
+        sum(not each.pages for each in kg.documents()) if readers else 0,
+        len(chunks_without_facts(kg.store, None)) if walks else 0,
+        tree,
+        readers,
+    )
+
+
+def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ...]:
+    """Notes on what is missing. Raises ``InputError`` where a setup could not answer any question without it."""
+    lacking = missing(kg, setups)
+    if lacking.pages:
+        lack = f"{counted(lacking.pages, 'document')} {'has' if lacking.pages == 1 else 'have'} none"
+        names = " and ".join(lacking.readers)
+        raise InputError(f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add --prepare.")
+    by_community = [each.name for each in setups if resolved(each).get("route") == "community"]
+    if lacking.tree and by_community:
+        raise InputError(
+            f"{' and '.join(by_community)} searches by communities, and there is no knowledge tree. Run "
+            "`kgplatform tree` first, or add --prepare."
+        )
+    return lacking.notes
+
+
+def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress: Progress) -> tuple[str, ...]:
+    """Build what is missing; returns a note for each part that could not be built whole.
+
+    What is there already, and was built with the same options, costs nothing. Raises ``BudgetError`` where the tokens
+    ran out: what was built until then is kept.
+    """
+    lacking = missing(kg, setups)
+    notes = []
+    if lacking.facts:
+        read = kg.ingest(facts=True, progress=progress)
+        _check(read.stopped)
+        if read.facts_failed:
+            notes.append("The atomic facts of some chunks could not be read.")
+    if lacking.pages or (lacking.readers and build.gist):
+        gists = kg.gist(**build.gist, progress=progress)
+        _check(gists.stopped)
+        if gists.failed:
+            notes.append("The gists of some pages could not be written.")
+    if lacking.tree and kg.stats().nodes.get("Entity"):  # of a text without any there is no tree to build
+        _check(kg.build_tree(progress=progress).stopped)
+    return tuple(notes)
+
+
+def _check(stopped: str) -> None:
+    if stopped:
+        raise BudgetError(stopped)
+
+
+def _uses_tree(setup: Setup) -> bool:
+    options = resolved(setup)
+    if "community" in options.get("without", ()):
+        return False
+    return bool(options.get("community")) or options.get("route") in ("community", "all")

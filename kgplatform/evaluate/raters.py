@@ -1,0 +1,292 @@
+"""Language models that score answers: four raters, each with its paper's idea and a prompt of our own.
+
+    rate("lr", ToRate(question, "Cyrus Field, in 1858"), chat).scores
+    # {'lr1': 1.0, 'lr2': 1.0, 'strict': 0.0, 'permissive': 1.0}
+
+``judge``   one digit, right or wrong, against all right answers at once (Youtu-GraphRAG)
+``lr``      ReadAgent's strict and permissive rater, of which LR-1 and LR-2 are made (section 4.1, figures 6 and 7;
+            GraphReader, appendix B): each right answer is compared by itself, and the best one counts
+``rubric``  LongAgent's three levels (EMNLP, appendix B): 2 and 1 of 2 points count as correct
+``facts``   which of the supporting facts stand in what the reader had read (GraphReader, appendix F, figure 19)
+
+A reply that gives no verdict is asked for once more, with what was wrong; then the answer is unrated, and a flag says
+so. Of ``judge`` alone such an answer counts as wrong, flagged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, create_model, model_validator
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.question import Question
+from kgplatform.evaluate.verdicts import Degree, first_score, read_degree, read_score, read_yes_no
+from kgplatform.evaluate.words import is_refusal, plain
+from kgplatform.json_text import without_thoughts
+from kgplatform.llm import Chat
+from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.readers.answering import fence_for
+from kgplatform.readers.window import head
+from kgplatform.reply import ask
+from kgplatform.text import tidy
+
+T = TypeVar("T")
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "judge": ("judge",),
+    "lr": ("lr1", "lr2", "strict", "permissive"),
+    "rubric": ("accuracy",),
+    "facts": ("facts.rated",),
+}
+"""What each rater scores; ``metrics.METRICS`` has the definitions."""
+
+RATERS = tuple(METRICS)
+READ_TOKENS = 16_000
+"""Of what a reader had read, as much as the rater ``facts`` sees."""
+
+UNRATED, FLAGGED, CUT = "unrated", "flagged", "cut"
+"""How flags begin: no score; a score for want of a verdict; a score for a part of the text."""
+
+_EMPTY = "it was empty."
+_BROKE_OFF = "it broke off at the length limit before its verdict."
+_NO_VERDICT = "it has none of these, or more than one."
+
+
+@dataclass(frozen=True, slots=True)
+class ToRate:
+    """One answer. ``text``: None where the reader failed; ``read``: see ``read.what_was_kept`` (rater ``facts``)."""
+
+    question: Question
+    text: str | None
+    read: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a rater makes of one answer: scores from 0 to 1 by metric, none of those that do not apply or are unrated.
+
+    ``flags``: what to know of them, a sentence each, beginning with ``unrated``, ``flagged`` or ``cut``. ``counts``:
+    ``points`` of the rubric, ``facts.recalled`` and ``facts.needed``. ``settled`` is False where the model gave no
+    verdict: another run is to ask it again.
+    """
+
+    scores: Mapping[str, float]
+    flags: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    settled: bool = True
+
+
+def rate(rater: str, item: ToRate, chat: Chat, *, read_tokens: int = READ_TOKENS) -> Rating:
+    """The rating of one answer. ``read_tokens`` bounds what the rater ``facts`` sees of ``item.read``.
+
+    No model is asked about a question that the rater cannot rate (no right answer, or no supporting facts) or an answer
+    that is missing, which scores 0. Raises ``InputError`` for an unknown rater, ``ModelError`` and ``BudgetError``.
+    """
+    return without_asking(rater, item) or _RATINGS[rater](prompts(rater, item, read_tokens), item, chat, read_tokens)
+
+
+def without_asking(rater: str, item: ToRate) -> Rating | None:
+    """The rating where no model is needed for it; None where one is. Raises ``InputError`` for an unknown rater."""
+    if rater not in METRICS:
+        raise InputError(f"There is no rater {rater!r}. Choose one of {', '.join(RATERS)}.")
+    question, text = item.question, item.text
+    if rater == "facts":
+        missing = text is None or not item.read.strip()
+        if not question.facts:
+            return Rating({})
+        needed = len(question.facts)
+        return Rating({"facts.rated": 0.0}, counts=_fact_counts(0, needed)) if missing else None
+    if not question.answerable or not question.answers:
+        return Rating({})
+    if text is None or not text.strip() or (rater == "judge" and _refuses(text, question)):
+        return Rating(dict.fromkeys(METRICS[rater], 0.0))
+    return None
+
+
+def prompts(rater: str, item: ToRate, read_tokens: int = READ_TOKENS) -> list[Messages]:
+    """The prompts whose replies make a rating: of ``lr`` two for each right answer, of the others one.
+
+    They hold all that a rating depends on, but for the model.
+    """
+    question = item.question
+    if rater == "facts":
+        return [_facts_messages(question, item.read[: _fitting(item.read, read_tokens)])]
+    answer = plain(item.text or "")
+    if rater == "lr":
+        return [_lr_messages(name, question, answer, each) for each in question.answers for name in _LR_PROMPTS]
+    references = "\n".join(map(tidy, question.answers))
+    fence = fence_for(question.text, references, answer)
+    return [render(_PROMPTS[rater], question=question.text, references=references, answer=answer, fence=fence)]
+
+
+def recalled(ratings: Iterable[Rating]) -> tuple[float, float] | None:
+    """The recall of supporting facts over ``ratings`` of the rater ``facts``, by fact and by sample; None without any.
+
+    By fact: those recalled of those needed, over all questions. By sample: the share of questions with all of theirs.
+    """
+    counts = [each.counts for each in ratings if each.counts.get("facts.needed")]
+    if not counts:
+        return None
+    found, needed = (sum(each[name] for each in counts) for name in ("facts.recalled", "facts.needed"))
+    whole = sum(each["facts.recalled"] == each["facts.needed"] for each in counts)
+    return found / needed, whole / len(counts)
+
+
+# ------------------------------------------------------------------------------------------------------- LR-1 and LR-2
+
+_LR_PROMPTS = ("rater_strict", "rater_permissive")
+_LR_FORMS = ("YES or NO", '"Yes", "Yes, partially" or "No"')
+
+
+def lr_level(strict: bool, permissive: Degree) -> Literal["none", "partial", "exact"]:
+    """GraphReader's truth table (appendix B): exact if either rater says yes in full, partial if only the permissive
+    one sees anything in common."""
+    if strict or permissive == "yes":
+        return "exact"
+    return "partial" if permissive == "partially" else "none"
+
+
+def _lr(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
+    """The best over the right answers. What a missing verdict could still change has no score."""
+    verdicts: list[tuple[bool | None, Degree | None]] = []
+    for first, second in zip(asked[::2], asked[1::2], strict=True):
+        strict = _verdict(chat, first, read_yes_no, "lr", _LR_FORMS[0])
+        permissive: Degree | None = _verdict(chat, second, read_degree, "lr", _LR_FORMS[1])
+        verdicts.append((strict, permissive))
+        if strict and permissive == "yes":  # no other right answer can add to that
+            break
+    worst = _lr_scores([(strict or False, permissive or "no") for strict, permissive in verdicts])
+    best = _lr_scores([(strict is not False, permissive or "yes") for strict, permissive in verdicts])
+    scores = {metric: value for metric, value in worst.items() if best[metric] == value}
+    if scores == worst:
+        return Rating(scores)
+    silent = [name for place, name in enumerate(("strict", "permissive")) if any(v[place] is None for v in verdicts)]
+    who = f"{' and '.join(silent)} rater{'s' if len(silent) > 1 else ''}"
+    return Rating(scores, (f"{UNRATED}: the {who} gave no verdict, asked twice.",), settled=False)
+
+
+def _lr_scores(verdicts: Sequence[tuple[bool, Degree]]) -> dict[str, float]:
+    levels = {lr_level(*each) for each in verdicts}
+    degrees = {permissive for _, permissive in verdicts}
+    return {
+        "lr1": float("exact" in levels),
+        "lr2": float(levels != {"none"}),
+        "strict": float(any(strict for strict, _ in verdicts)),
+        "permissive": float(degrees != {"no"}),
+    }
+
+
+def _lr_messages(prompt: str, question: Question, answer: str, reference: str) -> Messages:
+    reference = tidy(reference)
+    fence = fence_for(question.text, reference, answer)
+    return render(prompt, question=question.text, answer=answer, reference=reference, fence=fence)
+
+
+# ---------------------------------------------------------------------------------------------------- judge and rubric
+
+_PROMPTS = {"judge": "rater_judge", "rubric": "rater_rubric"}
+
+
+def _judge(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
+    score = _verdict(chat, asked[0], _read_judge, "judge", "1 or 0")
+    if score is None:
+        return Rating({"judge": 0.0}, (f"{FLAGGED}: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    return Rating({"judge": float(score)})
+
+
+def _read_judge(text: str) -> int | None:
+    score, said = read_score(text, "01"), read_yes_no(text)
+    if score is not None:
+        return score
+    return int(said) if said is not None else first_score(text, "01")
+
+
+def _refuses(text: str, question: Question) -> bool:
+    """Whether an answer says that there is none, and none of the right answers says so too."""
+    return is_refusal(text) and not any(map(is_refusal, question.answers))
+
+
+def _rubric(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
+    points = _verdict(chat, asked[0], lambda text: read_score(text, "012"), "rubric", '"Score: 2", 1 or 0')
+    if points is None:
+        return Rating({}, (f"{UNRATED}: the rubric rater gave no score, asked twice.",), settled=False)
+    return Rating({"accuracy": float(points > 0)}, counts={"points": points})
+
+
+# ---------------------------------------------------------------------------------------------------- supporting facts
+
+
+class _Recall(BaseModel):
+    """Of the supporting facts: how many are truly needed, and how many of those the text says."""
+
+    analysis: Any = None
+    recalled: int = Field(ge=0)
+    needed: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> _Recall:
+        if self.recalled > self.needed:
+            raise ValueError(f"recalled is {self.recalled}, more than needed, which is {self.needed}")
+        return self
+
+
+@cache
+def _recall_of(count: int) -> type[_Recall]:
+    """The reply about ``count`` supporting facts."""
+    return create_model("Recall", __base__=_Recall, needed=(int, Field(ge=0, le=count)))
+
+
+def _facts(asked: Sequence[Messages], item: ToRate, chat: Chat, read_tokens: int) -> Rating:
+    said, _ = ask(chat, asked[0], _recall_of(len(item.question.facts)), stage="rate_facts")
+    seen, whole = _fitting(item.read, read_tokens), len(item.read)
+    flags = (f"{CUT}: {seen:,} of {whole:,} characters that were read were rated.",) if seen < whole else ()
+    scores = {"facts.rated": said.recalled / said.needed} if said.needed else {}
+    return Rating(scores, flags, _fact_counts(said.recalled, said.needed))
+
+
+def _facts_messages(question: Question, text: str) -> Messages:
+    facts = "\n".join(f"{number}. {tidy(each)}" for number, each in enumerate(question.facts, 1))
+    fence = fence_for(question.text, text, facts)
+    count = str(len(question.facts))
+    return render("rater_facts", question=question.text, text=text, facts=facts, count=count, fence=fence)
+
+
+def _fact_counts(found: int, needed: int) -> dict[str, int]:
+    return {"facts.recalled": found, "facts.needed": needed}
+
+
+def _fitting(text: str, tokens: int) -> int:
+    """How many characters of ``text`` are rated."""
+    return head(text, tokens)
+
+
+# ----------------------------------------------------------------------------------------------------- asking the model
+
+_RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]] = {
+    "judge": _judge,
+    "lr": _lr,
+    "rubric": _rubric,
+    "facts": _facts,
+}
+
+
+def _verdict(chat: Chat, messages: Messages, read: Callable[[str], T | None], rater: str, form: str) -> T | None:
+    """What ``read`` makes of the reply; asked once more where that is nothing. After that the chat forgets both."""
+    stage = f"rate_{rater}"
+    reply = chat.send(messages, stage=stage)
+    said = read(without_thoughts(reply.text, cut_off=reply.cut_off))
+    if said is not None:
+        return said
+    fault = _BROKE_OFF if reply.cut_off else _NO_VERDICT if reply.text.strip() else _EMPTY
+    reminder = render("rater_again", fault=fault, form=form)[1]["content"]
+    again = with_reminder(messages, f"\n\n{reminder}.")
+    second = chat.send(again, stage=stage)
+    said = read(without_thoughts(second.text, cut_off=second.cut_off))
+    if said is None:
+        for each in (messages, again):
+            chat.forget(each)
+    return said

@@ -1,0 +1,323 @@
+"""What retrieval finds, without any language model: recall of supporting passages by route, and how long it takes.
+
+    report = evaluate_retrieval([musique, hotpotqa], graphs)
+    report.measured[0].rows[0]      # Row(route='all', recall=(Estimate(…), …), …)
+    print(retrieval_markdown(report))
+
+Beside the platform's own routes stand the papers' baselines over the same passages and vectors (BM25, dense, the two
+fused by reciprocal rank), the retrievers of neo4j-graphrag where it is installed, and, where people took the questions
+apart, what searching their parts would find.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+import numpy as np
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, ServerError, StoreError
+from kgplatform.evaluate import official
+from kgplatform.evaluate.graphs import AS_USUAL, Graphs, Progress
+from kgplatform.evaluate.question import DataSet, Question, Text
+from kgplatform.evaluate.recall import all_found_at, ranks, recall_at
+from kgplatform.evaluate.results import Build, Estimate
+from kgplatform.evaluate.statistics import estimate
+from kgplatform.readers.given import search_parts
+from kgplatform.records import Passage
+from kgplatform.text import counted
+
+CUTS = (2, 5, 10)
+BY_PARTS = "all, by parts"
+OWN_ROUTES = ("all", "passage", "triple", "entity", "path", "community")
+BASELINES = ("bm25", "dense", "hybrid")
+ROUTES = (*OWN_ROUTES, BY_PARTS, *BASELINES, *official.KINDS)
+_WARM_UPS = 10
+"""Searches of each route before its clock runs: the first ones load and compile what all others find ready."""
+_SHOWN = 5
+_WORD = re.compile(r"\w")
+
+Find = Callable[[Question], tuple[Sequence[Passage], str]]
+"""A search: what it found, and why it failed if it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One route. ``recall``: for each cut the mean share of a question's supporting passages among so many results;
+    ``all_found``: the share of questions with all of them there. ``p50``, ``p95``: milliseconds of a search, the
+    question's embedding included. ``failed``: questions that it could not search, which found nothing."""
+
+    route: str
+    recall: tuple[Estimate, ...]
+    all_found: tuple[Estimate, ...]
+    p50: float
+    p95: float
+    questions: int
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One data set. ``questions``: those with supporting passages; ``left_out``: those without, and those that could
+    not be read. ``graph``: its name; ``seconds``: of building it, in this run or before, 0 if it was there."""
+
+    dataset: str
+    questions: int
+    left_out: int
+    documents: int
+    chunks: int
+    graph: str
+    embedder: str
+    seconds: float
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalReport:
+    """All data sets. ``cuts``: after how many results is counted, for ``Row.recall`` and ``Row.all_found``.
+    ``seconds``: of the whole run, graphs and their servers included."""
+
+    cuts: tuple[int, ...]
+    measured: tuple[Measured, ...]
+    seconds: float
+
+
+def evaluate_retrieval(
+    datasets: Sequence[DataSet],
+    graphs: Graphs,
+    *,
+    routes: Sequence[str] = (),
+    cuts: Sequence[int] = CUTS,
+    build: Build = AS_USUAL,
+    progress: Progress = lambda stage, done, total: None,
+) -> RetrievalReport:
+    """Search every question of ``datasets`` by each of ``routes``; by all that there are (``ROUTES``), without any.
+
+    One data set after the other, so that one server runs at a time; no language model is asked, unless ``build`` has
+    the extractor ``llm``. Raises ``InputError`` for a route that does not exist or cannot be had, for cuts that are no
+    counts, and for a data set that does not say which passages support its answers.
+    """
+    started = time.perf_counter()
+    _check(routes, cuts)
+    for dataset in datasets:
+        _check_supports(dataset)
+    alone = len(datasets) == 1
+    measured = tuple(
+        _measure(each, graphs, tuple(routes), tuple(sorted(set(cuts))), build, alone, progress)
+        for each in _distinctly_named(datasets)
+    )
+    return RetrievalReport(tuple(sorted(set(cuts))), measured, round(time.perf_counter() - started, 1))
+
+
+def _measure(
+    dataset: DataSet,
+    graphs: Graphs,
+    routes: tuple[str, ...],
+    cuts: tuple[int, ...],
+    build: Build,
+    alone: bool,
+    progress: Progress,
+) -> Measured:
+    questions = _usable(dataset)
+    graph = graphs.for_data_set(dataset, build, alone=alone, without_model=True)
+    try:
+        name, counts = graphs.name_of(graph), _counts(graph)
+        chosen, missing = _chosen(routes, questions, counts)
+        notes = [*missing, *_unknown_supports(graph, questions)]
+        rows = []
+        for at, route in enumerate(chosen):
+            progress(f"{dataset.name}: searching", at, len(chosen))
+            rows.append(_row(route, graph, questions, cuts, notes))
+        progress(f"{dataset.name}: searching", len(chosen), len(chosen))
+        return Measured(
+            dataset.name,
+            len(questions),
+            len(dataset.questions) - len(questions) + dataset.skipped,
+            counts.get("Document", 0),
+            counts.get("Chunk", 0),
+            name,
+            graph.embedder.name,
+            round(graphs.seconds.get(name, 0.0), 1),
+            tuple(rows),
+            tuple(notes),
+        )
+    finally:
+        graphs.release(graph)
+
+
+def _row(
+    route: str, graph: KnowledgeGraph, questions: Sequence[Question], cuts: tuple[int, ...], notes: list[str]
+) -> Row:
+    asked = [each for each in questions if each.parts] if route == BY_PARTS else questions
+    find = _finder(route, graph, max(cuts))
+    for question in asked[-_WARM_UPS:]:
+        find(question)
+    found: list[tuple[int | None, ...]] = []
+    seconds: list[float] = []
+    faults: list[str] = []
+    for question in asked:
+        started = time.perf_counter()
+        passages, fault = find(question)
+        seconds.append(time.perf_counter() - started)
+        found.append(ranks(question.supports, passages))
+        faults += [f"{question.id}: {fault}"] if fault else []
+    if faults:
+        notes.append(f"{route}: {counted(len(faults), 'question')} failed and found nothing, the first {faults[0]}")
+    if len(asked) < len(questions):
+        notes.append(f"{route}: over the {counted(len(asked), 'question')} that people took apart.")
+    p50, p95 = (round(1000 * float(each), 2) for each in np.percentile(seconds, (50, 95)))
+    recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in cuts)
+    complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in cuts)
+    return Row(route, recall, complete, p50, p95, len(asked), len(faults))
+
+
+def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
+    if route in official.KINDS:
+        return _officially(official.Official(graph, route), top_k)
+    if route == BY_PARTS:
+        return lambda question: (search_parts(graph, question.parts, top_k).passages, "")
+    return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
+
+
+def _officially(retriever: official.Official, top_k: int) -> Find:
+    """A question that the foreign library fails at has found nothing, as it would for its users, and that is told."""
+
+    def find(question: Question) -> tuple[Sequence[Passage], str]:
+        try:
+            return retriever.search(question.text, top_k).passages, ""
+        except ServerError:
+            raise
+        except StoreError as error:
+            return (), str(error)
+
+    return find
+
+
+# --------------------------------------------------------------------------------------------- what can be measured
+
+
+def _check(routes: Sequence[str], cuts: Sequence[int]) -> None:
+    for route in routes:
+        if route not in ROUTES:
+            near = get_close_matches(route, ROUTES, 1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InputError(f"There is no route {route!r} to measure; there are {'; '.join(ROUTES)}.{hint}")
+    if not cuts or min(cuts) < 1:
+        raise InputError("Recall is counted after 1 result or more: name cuts such as 2,5,10.")
+
+
+def _check_supports(dataset: DataSet) -> None:
+    if dataset.apart:
+        raise InputError(
+            f"Each question of {dataset.name} is about a text of its own, so that there is nothing to retrieve from "
+            "all texts together. Evaluate it with readers, without --retrieval-only."
+        )
+    if not _usable(dataset):
+        raise InputError(
+            f"No question of {dataset.name} says which passages support its answer, so that recall cannot be counted. "
+            'In a file of your own, name them in "documents" or "passages".'
+        )
+
+
+def _usable(dataset: DataSet) -> list[Question]:
+    """The questions that can be searched for (they have a word), and whose supporting passages are known."""
+    return [each for each in dataset.questions if each.supports and _WORD.search(each.text)]
+
+
+def _distinctly_named(datasets: Sequence[DataSet]) -> Iterator[DataSet]:
+    """The data sets, the second of a name with a number: their graphs and rows are known by it."""
+    seen: dict[str, int] = {}
+    for each in datasets:
+        number = seen[each.name] = seen.get(each.name, 0) + 1
+        yield each if number == 1 else replace(each, name=f"{each.name} {number}")
+
+
+def _chosen(
+    routes: tuple[str, ...], questions: Sequence[Question], counts: dict[str, int]
+) -> tuple[list[str], list[str]]:
+    """The routes to measure, and why some are not. Raises ``InputError`` if one was asked for that cannot be had."""
+    lacking = {}
+    if not counts.get("Community"):
+        lacking["community"] = "the graph has no knowledge tree (`kgplatform tree`)"
+    if not any(each.parts for each in questions):
+        lacking[BY_PARTS] = "no question was taken apart by people"
+    if not official.is_installed():
+        why = "neo4j-graphrag is not installed (`pip install 'kgplatform[graphrag]'`)"
+        lacking |= dict.fromkeys(official.KINDS, why)
+    for route in routes:
+        if route in lacking:
+            raise InputError(f"The route {route} cannot be measured: {lacking[route]}.")
+    missing = [] if routes else [f"{route} is not measured: {why}." for route, why in lacking.items()]
+    return [each for each in routes or ROUTES if each not in lacking], missing
+
+
+def _counts(graph: KnowledgeGraph) -> dict[str, int]:
+    return {row["label"]: row["count"] for row in graph.store.read("client/node_counts")}
+
+
+def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
+    """Says so if supporting passages are in no document, by their titles: no search can find them."""
+    titles = list(dict.fromkeys(each.title for question in questions for each in question.supports))
+    documents = [Passage(info.id, info.uri, info.name, 0, 0, None, "", 0.0, ()) for info in graph.documents()]
+    found = ranks([Text(title) for title in titles], documents)
+    unknown = [title for title, rank in zip(titles, found, strict=True) if rank is None]
+    if not unknown:
+        return []
+    named = ", ".join(repr(each) for each in unknown[:_SHOWN]) + (" …" if len(unknown) > _SHOWN else "")
+    return [f"The titles of {counted(len(unknown), 'supporting passage')} are no document's: {named}."]
+
+
+# ---------------------------------------------------------------------------------------------------------- Markdown
+
+
+def retrieval_markdown(report: RetrievalReport) -> str:
+    """The report as Markdown: a table for each data set, percent with 95 % confidence intervals."""
+    parts = ["# Retrieval", _explained(report)]
+    for each in report.measured:
+        parts += [f"## {_cell(each.dataset)}", in_words(each), _table(report.cuts, each.rows)]
+        parts += ["\n".join(f"- {_cell(note)}" for note in each.notes)] if each.notes else []
+    return "\n\n".join(parts) + "\n"
+
+
+def in_words(measured: Measured) -> str:
+    """What was searched, in a line."""
+    left_out = f" ({measured.left_out:,} left out)" if measured.left_out else ""
+    built = f"built in {measured.seconds:,.0f} s" if measured.seconds else "as it was"
+    return (
+        f"{counted(measured.questions, 'question')}{left_out} over {counted(measured.documents, 'passage')} in "
+        f"{counted(measured.chunks, 'chunk')}; graph {measured.graph}, {built}; embedded by {measured.embedder}."
+    )
+
+
+def _explained(report: RetrievalReport) -> str:
+    return (
+        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
+        "percent, with its 95 % confidence interval (bootstrap over the questions). all@k: the share of questions with "
+        "all of them there. p50, p95: milliseconds of a search, the question's embedding included, one search at a "
+        f"time. The whole run took {report.seconds:,.0f} s."
+    )
+
+
+def _table(cuts: tuple[int, ...], rows: Sequence[Row]) -> str:
+    head = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50 ms", "p95 ms"]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+    for row in rows:
+        shares = [f"{percent(each.mean)} ({percent(each.low)}–{percent(each.high)})" for each in row.recall]
+        complete = [percent(each.mean) for each in row.all_found]
+        lines.append([_cell(row.route), *shares, *complete, f"{row.p50:.0f}", f"{row.p95:.0f}"])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def percent(share: float) -> str:
+    """A share as people read it in a table: "74.9"."""
+    return f"{100 * share:.1f}"
+
+
+def _cell(text: str) -> str:
+    """Text of others in one line of Markdown."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")

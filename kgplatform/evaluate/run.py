@@ -1,0 +1,393 @@
+"""An evaluation from its first question to its results: every setup answers every question, and every answer is kept.
+
+    with Graphs(settings, note, progress) as graphs:
+        results, timing = evaluate(graphs, Plan(dataset, parse_setups("retrieve,youtu"), Path("evaluation")))
+
+It may be stopped at any time, and goes on: an answer is on the disk before the next thing happens. A second run asks
+no model for what the first one has, as long as nothing changed that the answer depends on (``keys``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from kgplatform.build.settle import Progress
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError
+from kgplatform.evaluate.answers import Answers, Record, scored, unanswered
+from kgplatform.evaluate.asking import Outcome, Task, added, ask, less, task_for, worth
+from kgplatform.evaluate.datasets import write_corpus
+from kgplatform.evaluate.graphs import Graphs
+from kgplatform.evaluate.journal import Journal, claimed
+from kgplatform.evaluate.keys import answer_key, graph_fingerprint, texts_fingerprint
+from kgplatform.evaluate.outcome import outcome
+from kgplatform.evaluate.prepare import check_installed, check_prepared, prepare
+from kgplatform.evaluate.question import DataSet, Question, Text
+from kgplatform.evaluate.raters import RATERS, ToRate
+from kgplatform.evaluate.ratings import Ratings, remarks
+from kgplatform.evaluate.read import what_was_kept
+from kgplatform.evaluate.results import Build, Results, Scored, Setup, Spent, Timing
+from kgplatform.evaluate.setups import check_distinct, nearest
+from kgplatform.evaluate.words import need_rouge
+from kgplatform.llm import Chat, ManyModels
+from kgplatform.text import counted
+
+Place = tuple[str, str]
+"""The names of a setup and of a question."""
+
+NO_MODEL = (
+    "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
+    "`kgplatform evaluate --retrieval-only` needs none."
+)
+MOST_FAILURES = 10
+"""Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
+
+_AHEAD = 2
+"""Questions that are under way or next in line, for each that is asked at once."""
+
+_GRAPH_FREE = ("longagent", "readagent", "fulltext", "chunkread", "chunknotes", "closed")
+_PLAIN_ROUTES = ("bm25", "dense", "hybrid", "passage")
+_SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be evaluated. ``out``: the folder of all that comes of it. ``parallel``: questions at once.
+
+    ``prepare``: build what the readers lack (gists, tree, facts). ``raters``: names from ``raters.RATERS``;
+    ``judge_model``: who rates, if it is not the model that answers. ``chief``: the metric that counts most.
+    ``alone``: no other data set is evaluated in the same run, so that an empty graph may be used for it.
+    """
+
+    dataset: DataSet
+    setups: tuple[Setup, ...]
+    out: Path
+    parallel: int = 1
+    prepare: bool = False
+    raters: tuple[str, ...] = ("judge",)
+    judge_model: str | None = None
+    chief: str | None = None
+    alone: bool = True
+
+
+def evaluate(
+    graphs: Graphs, plan: Plan, note: Callable[[str], None] = lambda line: None, progress: Progress = _SILENT
+) -> tuple[Results, Timing]:
+    """Ask, score, rate, and compare. What failed is in the results, and is asked again by the next run.
+
+    Raises ``InputError`` for a plan that cannot be followed, ``BudgetError`` where the tokens ran out, ``ModelError``
+    after ``MOST_FAILURES`` failures in a row, ``StoreError``, and ``KgError`` where a file cannot be written. Every
+    answer until then is kept.
+    """
+    chat = _checked(graphs, plan)
+    with claimed(plan.out), Journal(plan.out / "answers.jsonl") as journal:
+        for fault in journal.faults:
+            note(fault)
+        asked = _Round(graphs, plan, chat, Answers(plan.out, journal), note, progress)
+        for build, setups in _by_build(plan.setups):
+            asked.ask_all(build, setups)
+        return asked.results()
+
+
+def _checked(graphs: Graphs, plan: Plan) -> Chat:
+    """The model, once nothing is found wrong that can be seen before anything is asked."""
+    check_distinct(plan.setups)
+    check_installed(plan.setups)
+    need_rouge()
+    for each in plan.raters:
+        if each not in RATERS:
+            raise InputError(f"There is no rater {each!r}.{nearest(each, RATERS)} There are {', '.join(RATERS)}.")
+    if not plan.dataset.questions:
+        raise InputError(f"{plan.dataset.name} has no question.")
+    if graphs.chat is None:
+        raise SettingError(NO_MODEL)
+    return graphs.chat
+
+
+class _Round:
+    """The questions of one plan on their way to the results."""
+
+    def __init__(
+        self,
+        graphs: Graphs,
+        plan: Plan,
+        chat: Chat,
+        answers: Answers,
+        note: Callable[[str], None],
+        progress: Progress,
+    ) -> None:
+        self.graphs = graphs
+        self.plan = plan
+        self.chat = chat
+        self.answers = answers
+        self.note = note
+        self.progress = progress
+        self.notes: dict[str, None] = {}
+        self.graph_notes: tuple[str, ...] = ()
+        self.built: dict[str, dict[str, Spent]] = {}
+        self.known: dict[tuple[str, str], tuple[Task, Record]] = {}
+        self.failed: dict[tuple[str, str], tuple[Task, Outcome]] = {}
+        self._in_a_row = 0
+        self._told: set[str] = set()
+
+    # ------------------------------------------------------------------------------------------------------ graphs
+
+    def ask_all(self, build: Build, setups: Sequence[Setup]) -> None:
+        """Ask ``setups``, all over graphs that are built in the same way."""
+        if self.plan.dataset.apart:
+            self._ask_apart(build, setups)
+            return
+        dataset = self.plan.dataset
+        kg = self.graphs.for_data_set(dataset, build, alone=self.plan.alone)
+        self._prepare(kg, build, setups)
+        self._ask(kg, self._pending(dataset.questions, setups, graph_fingerprint(kg)))
+        self.graphs.release(kg)
+
+    def _ask_apart(self, build: Build, setups: Sequence[Setup]) -> None:
+        """Each group of questions over a graph of the texts that it is about, which is emptied after it."""
+        extractor = build.extractor or self._extractor(setups)
+        settings = self.graphs.settings
+        how = {"extractor": extractor, "chunk": settings.chunk_tokens, "embedder": settings.embedder}
+        how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
+        kg = None
+        for texts, questions in _groups(self.plan.dataset):
+            pending = self._pending(questions, setups, texts_fingerprint(texts, build, how))
+            if pending:
+                kg = kg or self.graphs.empty(self.plan.dataset.name, build)
+                self._fill(kg, texts, replace(build, extractor=extractor))
+                self._prepare(kg, build, setups)
+                self._ask(kg, pending)
+                kg.remove([each.id for each in kg.documents()])
+        if kg is not None:
+            self.graphs.release(kg)
+
+    def _extractor(self, setups: Sequence[Setup]) -> str:
+        """By a model only where some setup reads more than the texts themselves: it is much the dearest."""
+        plain = all(each.reader in _GRAPH_FREE or each.options.get("route") in _PLAIN_ROUTES for each in setups)
+        return "local" if plain else "llm"
+
+    def _fill(self, kg: KnowledgeGraph, texts: tuple[Text, ...], build: Build) -> None:
+        """Put ``texts`` into the empty graph."""
+        file = kg.settings.home_folder / "texts.jsonl"
+        write_corpus(DataSet(self.plan.dataset.name, (), texts), file)
+        with self._counted(kg):
+            report = kg.ingest(
+                file,
+                schema=build.schema or "general",
+                extractor=build.extractor,
+                mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
+            )
+        if report.stopped:
+            raise BudgetError(report.stopped)
+        if report.failed:
+            raise ModelError(
+                f"{texts[0].title} could not be read: {report.failed[0].reason} Run the same command again."
+            )
+
+    def _prepare(self, kg: KnowledgeGraph, build: Build, setups: Sequence[Setup]) -> None:
+        """Build what is missing, if that is wanted, and note what is missing then."""
+        notes: tuple[str, ...] = ()
+        if self.plan.prepare:
+            with self._counted(kg):
+                notes = prepare(kg, setups, build, self.progress)
+        self.graph_notes = (*notes, *check_prepared(kg, setups))
+
+    @contextmanager
+    def _counted(self, kg: KnowledgeGraph) -> Iterator[None]:
+        """Count what is spent on building ``kg``; by ledgers, since not all threads of a build know who asked."""
+        before = self._spent(kg)
+        yield
+        name = self.graphs.name_of(kg)
+        self.built[name] = added(self.built.get(name, {}), less(self._spent(kg), before))
+
+    def _spent(self, kg: KnowledgeGraph) -> dict[str, Spent]:
+        """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
+        return worth(self.graphs.ledger) | worth(kg.ledger)
+
+    # ----------------------------------------------------------------------------------------------------- answers
+
+    def _pending(self, questions: Sequence[Question], setups: Sequence[Setup], graph: str) -> list[tuple[str, Task]]:
+        """What is still to be asked, by its key; each question to all setups before the next one."""
+        pending = []
+        for task in (task_for(setup, each, self.plan.dataset) for each in questions for setup in setups):
+            key = answer_key(task.setup, [task.text, dict(task.options)], task.question, self.chat.model, graph)
+            record = self.answers.known(key, task)
+            if record is None:
+                pending.append((key, task))
+            else:
+                self.known[_place(task)] = (task, record)
+        return pending
+
+    def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Task]]) -> None:
+        """Ask ``pending``, ``parallel`` at once; each answer is kept as it comes."""
+        pool = ThreadPoolExecutor(self.plan.parallel)
+        waiting = iter(pending)
+        futures: dict[Future[Outcome], tuple[str, Task]] = {}
+        try:
+            while True:
+                for key, task in islice(waiting, _AHEAD * self.plan.parallel - len(futures)):
+                    futures[pool.submit(ask, kg, task)] = (key, task)
+                if not futures:
+                    break
+                for future in wait(futures, return_when=FIRST_COMPLETED).done:
+                    self._keep(*futures.pop(future), future.result())
+        except KgError:
+            pool.shutdown(cancel_futures=True)  # what is under way is paid for: it is kept too
+            self._keep_finished(futures)
+            raise
+        except BaseException:  # Ctrl-C, or a fault: nobody waits for a model that may take minutes
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        pool.shutdown()
+
+    def _keep_finished(self, futures: Mapping[Future[Outcome], tuple[str, Task]]) -> None:
+        with suppress(KgError):  # there is an error on its way already, and this one would say the same
+            for future, (key, task) in futures.items():
+                if not future.cancelled() and future.exception() is None:
+                    self._keep(key, task, future.result())
+
+    def _keep(self, key: str, task: Task, outcome: Outcome) -> None:
+        if outcome.answer is not None and outcome.answer.text is not None:
+            self._in_a_row = 0
+            self.known[_place(task)] = (task, self.answers.keep(key, task, outcome, self.graph_notes))
+        else:
+            self._fail(task, outcome)
+        done = len(self.known) + len(self.failed)
+        self.progress("answers", done, len(self.plan.setups) * len(self.plan.dataset.questions))
+
+    def _fail(self, task: Task, outcome: Outcome) -> None:
+        """Count a failure, and say the first of each setup at once. Raises ``ModelError`` after too many in a row."""
+        self.failed[_place(task)] = (task, outcome)
+        self.notes |= dict.fromkeys(self.graph_notes)
+        if task.setup.name not in self._told:
+            self._told.add(task.setup.name)
+            self.note(f"{task.setup.name} failed on {task.question.id}: {outcome.error}")
+        self._in_a_row += 1
+        if self._in_a_row >= MOST_FAILURES:
+            raise ModelError(
+                f"{MOST_FAILURES} questions in a row failed, the last: {outcome.error} What was answered is kept; put "
+                "that right and run the same command again."
+            )
+
+    # ----------------------------------------------------------------------------------------------------- results
+
+    def results(self) -> tuple[Results, Timing]:
+        """The answers with all their scores, in the order of setups and questions, and what they come to."""
+        plan = self.plan
+        places = [(setup.name, each.id) for setup in plan.setups for each in plan.dataset.questions]
+        ratings, models, spent = self._rated(places)
+        if self.failed:
+            failed = counted(len(self.failed), "question")
+            self.notes[f"{failed} failed, and count as wrong; the next run asks them again."] = None
+        found = outcome(
+            plan.dataset,
+            plan.setups,
+            [self._scored(place, ratings.get(place, {})) for place in places],
+            model=self.chat.model,
+            raters=models,
+            notes=self._all_notes(places),
+            chief=plan.chief,
+        )
+        return found, self._timing(spent)
+
+    def _all_notes(self, places: Sequence[Place]) -> tuple[str, ...]:
+        """Those that were kept with the answers first, so that they are there however often the run was stopped."""
+        kept = [note for place in places if place in self.known for note in self.known[place][1]["notes"]]
+        return tuple(dict.fromkeys([*kept, *self.notes]))
+
+    def _scored(self, place: Place, ratings: Mapping[str, float]) -> Scored:
+        if place in self.known:
+            return scored(*self.known[place], ratings)
+        return unanswered(*self.failed[place], ratings)
+
+    def _rated(self, places: Sequence[Place]) -> tuple[dict[Place, dict[str, float]], dict[str, str], dict[str, Spent]]:
+        """Scores by models for each answer, the model of each rater, and what the raters spent now."""
+        scores: dict[Place, dict[str, float]] = {place: {} for place in places}
+        models: dict[str, str] = {}
+        spent: dict[str, Spent] = {}
+        judge = _judge(self.chat, self.plan.judge_model)
+        with Ratings(self.plan.out / "ratings.jsonl", judge, self.graphs.settings.concurrency) as file:
+            for fault in file.faults:
+                self.note(fault)
+            for rater in self.plan.raters:
+                rated = [place for place in places if self._is_for(rater, place)]
+                if not rated:
+                    continue
+                items = [self._to_rate(rater, place) for place in rated]
+                before = worth(self.graphs.ledger)
+                ratings = file.all(rater, items, self.progress)
+                for place, rating in zip(rated, ratings, strict=True):
+                    scores[place] |= rating.scores
+                models[rater] = judge.model
+                spent[rater] = sum(less(worth(self.graphs.ledger), before).values(), Spent())
+                self.notes |= dict.fromkeys(remarks(rater, ratings))
+        return scores, models, spent
+
+    def _is_for(self, rater: str, place: Place) -> bool:
+        """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
+        question = self._task(place).question
+        if rater == "facts":
+            return bool(question.facts)
+        return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
+
+    def _to_rate(self, rater: str, place: Place) -> ToRate:
+        task = self._task(place)
+        if place not in self.known:
+            return ToRate(task.question, None)
+        read = what_was_kept(self.answers.trace(task)) if rater == "facts" else ""
+        return ToRate(task.question, self.known[place][1]["text"], read)
+
+    def _task(self, place: Place) -> Task:
+        return (self.known[place] if place in self.known else self.failed[place])[0]
+
+    def _timing(self, rating: dict[str, Spent]) -> Timing:
+        seconds: dict[str, dict[str, float]] = {setup.name: {} for setup in self.plan.setups}
+        cached = dict.fromkeys(seconds, 0)
+        for setup in self.plan.setups:
+            for question in self.plan.dataset.questions:
+                if (setup.name, question.id) in self.known:
+                    _, record = self.known[setup.name, question.id]
+                    seconds[setup.name][question.id] = record["seconds"]
+                    cached[setup.name] += record["cached"] > 0
+        construction = {
+            name: added(spent, self.built.get(name, {})) for name, spent in self.graphs.construction.items()
+        }
+        return Timing(seconds, {**self.built, **construction}, rating, cached)
+
+
+def _place(task: Task) -> Place:
+    return task.setup.name, task.question.id
+
+
+def _by_build(setups: Sequence[Setup]) -> list[tuple[Build, list[Setup]]]:
+    """Setups whose graph is built in the same way, together; the first of each decides the order."""
+    groups: list[tuple[Build, list[Setup]]] = []
+    for setup in setups:
+        of_its_build = next((group for build, group in groups if build == setup.build), None)
+        if of_its_build is None:
+            groups.append((setup.build, [setup]))
+        else:
+            of_its_build.append(setup)
+    return groups
+
+
+def _groups(dataset: DataSet) -> Iterator[tuple[tuple[Text, ...], list[Question]]]:
+    """Questions about the same texts, with these texts; one group at a time, since the texts may be large."""
+    groups: dict[tuple[str, ...], list[Question]] = {}
+    for question in dataset.questions:
+        groups.setdefault(question.within, []).append(question)
+    for questions in groups.values():
+        yield dataset.texts_of(questions[0]), questions
+
+
+def _judge(chat: Chat, model: str | None) -> Chat:
+    if model is None or model == chat.model:
+        return chat
+    if not isinstance(chat, ManyModels):
+        raise InputError("This language model has no other beside it: leave out --judge-model.")
+    return chat.with_model(model)

@@ -1,0 +1,179 @@
+"""What is compared, as people write it: readers and comparators, each with its options.
+
+parse_setups("retrieve,bm25,youtu:agent=false:top_k=10")
+# three setups: "retrieve", "bm25" and "youtu agent=false top_k=10"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import Any, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.results import Build, Setup
+from kgplatform.readers.answering import AnswerMode
+from kgplatform.readers.choose import OPTIONS, READERS, options_for
+
+CLOSED = "closed"
+OFFICIAL = ("official-vector", "official-hybrid")
+"""Readers with retrievers of the package neo4j-graphrag."""
+
+ROUTES = {"bm25": {"route": "bm25"}, "dense": {"route": "dense"}, "hybrid": {"route": "hybrid"}}
+"""Comparators that are the reader ``retrieve`` by one route."""
+
+NAMES = (*READERS, *ROUTES, *OFFICIAL, CLOSED)
+_JOINED = "+"
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedOptions:
+    """The model alone, without any document. There is nothing that it could refuse for."""
+
+    mode: AnswerMode = "open"
+
+    def __post_init__(self) -> None:
+        if self.mode != "open":
+            raise InputError("closed is the model without documents: it has no mode but open.")
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialOptions:
+    """Retrieval by neo4j-graphrag, the answer by our prompt, over ``top_k`` passages."""
+
+    mode: AnswerMode = "reject"
+    top_k: int = 10
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("reject", "open"):
+            raise InputError(f"There is no mode {self.mode!r}. Choose one of reject, open.")
+        if self.top_k < 1:
+            raise InputError("top_k must be at least 1.")
+
+
+_OWN_OPTIONS: dict[str, type[Any]] = {CLOSED: ClosedOptions, **dict.fromkeys(OFFICIAL, OfficialOptions)}
+
+
+def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noqa: B008 - frozen: one serves all
+    """The setups that ``text`` lists, in its order; parted by commas, their options by colons.
+
+    Values of options that hold several are joined by ``+``. Raises ``InputError`` for an unknown reader or option, a
+    value that cannot be used, and for a setup that comes twice.
+    """
+    written = [each.strip() for each in text.split(",")]
+    if not all(written):
+        raise InputError("A reader's name is missing. Write --readers as retrieve,youtu:agent=false,readagent.")
+    setups = tuple(_parsed(each, build) for each in written)
+    check_distinct(setups)
+    return setups
+
+
+def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) -> Setup:  # noqa: B008 - frozen
+    """The setup of the reader or comparator ``name`` with ``options``, whose values may be text. See ``parse_setups``.
+
+    Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
+    """
+    if name not in NAMES:
+        raise InputError(f"There is no reader {name!r}.{nearest(name, NAMES)} There are {', '.join(NAMES)}.")
+    reader = "retrieve" if name in ROUTES else name
+    fixed = ROUTES.get(name, {})
+    for option in fixed.keys() & options.keys():
+        raise InputError(f"{name} is the reader retrieve by the route {name}: leave {option} out.")
+    given = {option: _value(name, reader, option, value) for option, value in options.items()}
+    setup = Setup(setup_name(name, given), reader, {**fixed, **given}, build)
+    resolved(setup)
+    return setup
+
+
+def setup_name(name: str, options: Mapping[str, Any]) -> str:
+    """A reader with its options as it is shown: "longagent members=retrieved:5"."""
+    return " ".join([name, *(f"{option}={_shown(value)}" for option, value in options.items())])
+
+
+def resolved(setup: Setup) -> dict[str, Any]:
+    """All options of ``setup``, those that were not given as its reader has them by default.
+
+    Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
+    """
+    if setup.reader in _OWN_OPTIONS:
+        return asdict(_OWN_OPTIONS[setup.reader](**setup.options))
+    return asdict(options_for(setup.reader, setup.options))
+
+
+def check_distinct(setups: Sequence[Setup]) -> None:
+    """Raise ``InputError`` where two setups have the same name, or are the same under two names."""
+    known: dict[str, str] = {}
+    names: set[str] = set()
+    for setup in setups:
+        same = repr((setup.reader, sorted(resolved(setup).items()), setup.build))
+        if setup.name in names or same in known:
+            first = known.get(same, setup.name)
+            raise InputError(
+                f"{setup.name} is there twice. Give each setup once."
+                if first == setup.name
+                else f"{setup.name} is the same as {first}: those are its options by default. Give one of them."
+            )
+        known[same] = setup.name
+        names.add(setup.name)
+
+
+def option_names(reader: str) -> tuple[str, ...]:
+    """The names of the options that ``reader`` has."""
+    return tuple(get_type_hints(_options_class(reader)))
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """`` Did you mean X?``, with a blank before it; nothing where no known word is near."""
+    found = get_close_matches(word.lower(), known, n=1)
+    return f" Did you mean {found[0]}?" if found else ""
+
+
+def _parsed(written: str, build: Build) -> Setup:
+    name, *parts = written.split(":")
+    options: dict[str, str] = {}
+    last = None
+    for part in parts:
+        option, equals, value = part.partition("=")
+        if equals:
+            last = option.strip().replace("-", "_")
+            if last in options:
+                raise InputError(f"{written}: {last} is there twice.")
+            options[last] = value.strip()
+        elif last is None:
+            raise InputError(f"{written}: {part!r} is no option=value. Write it as youtu:agent=false:top_k=10.")
+        else:  # a colon inside of a value: members=retrieved:5
+            options[last] += f":{part.strip()}"
+    return make_setup(name.strip(), options, build)
+
+
+def _options_class(reader: str) -> type[Any]:
+    return _OWN_OPTIONS[reader] if reader in _OWN_OPTIONS else OPTIONS[reader]
+
+
+def _value(name: str, reader: str, option: str, value: Any) -> Any:
+    """``value`` as the option wants it. What it means, and whether it is in bounds, is the reader's to check."""
+    kinds = get_type_hints(_options_class(reader))
+    if option not in kinds:
+        near = nearest(option, tuple(kinds))
+        raise InputError(f"{name} has no option {option!r}.{near} It has {', '.join(kinds)}.")
+    kind = kinds[option]
+    if get_origin(kind) is tuple:
+        return tuple(value.split(_JOINED)) if isinstance(value, str) else tuple(value)
+    if kind not in (bool, int, int | None, str, str | None):
+        return value
+    if isinstance(value, str) and value.lower() == "none" and kind in (int | None, str | None):
+        return None
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        wanted = {bool: "true or false", int: "a whole number", int | None: "a whole number or none"}.get(kind, "text")
+        raise InputError(f"{name}: {option}={_shown(value)} cannot be used: it is to be {wanted}.") from error
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    return _JOINED.join(map(str, value)) if isinstance(value, tuple) else str(value)

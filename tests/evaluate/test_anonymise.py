@@ -1,0 +1,302 @@
+"""Names out of texts and back: which mentions are found, who is one with whom, and that nothing else changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgplatform.build.schema import load_schema
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.evaluate.anonymity.dictionary import Dictionary
+from kgplatform.evaluate.anonymity.entities import Candidate, Entity, WordUse, resolve
+from kgplatform.evaluate.anonymity.files import inverse, json_edits
+from kgplatform.evaluate.anonymity.kinds_by_use import kinds_by_use
+from kgplatform.evaluate.anonymity.placeholders import label_of, number_entities, taken_numbers
+from kgplatform.evaluate.anonymity.replace import Finder, with_edits
+from kgplatform.evaluate.anonymity.sources import Names, chosen_types, graph_names, local_names, names_from_file
+from kgplatform.records import Document
+
+A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"
+FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York City Hall": A}
+
+
+# ------------------------------------------------------------------------------------------------------------- mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Captain Ahab sailed. Ahab's ship.", f"{A} sailed. {A}'s ship."),
+        ("Ahab’s leg, Ahab-like, (Ahab), “Ahab”.", f"{A}’s leg, {A}-like, ({A}), “{A}”."),
+        ("THE VOYAGE OF CAPTAIN AHAB", f"THE VOYAGE OF {A}"),
+        ("an ahab of a man; Ahabs; Bahab; Ahab2; _Ahab_", f"an ahab of a man; Ahabs; Bahab; Ahab2; _{A}_"),
+        ("Captain\nAhab, Captain \r\n  Ahab, Captain\u00a0Ahab", f"{A}, {A}, {A}"),
+        ("He was a captain.\n\nAhab came.", f"He was a captain.\n\n{A} came."),
+        ("Captain\n\nAhab", f"Captain\n\n{A}"),
+        ("in New York City Hall", f"in New {A}"),  # the longest of what overlaps: 14 letters against 13
+        ("New York City and New York", f"{C} and {B}"),
+    ],
+)
+def test_mentions(text: str, expected: str) -> None:
+    assert Finder(FORMS).replaced(text) == expected
+
+
+def test_unicode() -> None:
+    finder = Finder(
+        {"René Müller": A, "史进": B, "d'Artagnan": C, "Straße": "[LOCATION#4]", "Mrs. Garth": "[PERSON#5]"}
+    )
+    assert finder.replaced("Rene\u0301 Mu\u0308ller, RENÉ MÜLLER") == f"{A}, {A}"
+    assert finder.replaced("Rene\u0301 Mu\u0308ller\u0301") == "Rene\u0301 Mu\u0308ller\u0301"  # another letter
+    assert finder.replaced("从史进拜师到最终") == f"从{B}拜师到最终"
+    assert finder.replaced("D’Artagnan and d'Artagnan") == f"{C} and {C}"
+    assert finder.replaced("STRASSE, Straße") == "[LOCATION#4], [LOCATION#4]"
+    assert finder.replaced("Mrs Garth and Mrs. Garth.") == "[PERSON#5] and [PERSON#5]."
+
+
+def test_a_common_word_is_a_name_only_with_its_capital() -> None:
+    finder = Finder({"Field": A}, plain_words=["Field"])
+    assert finder.replaced("Field crossed a field: FIELD REPORT") == f"{A} crossed a field: FIELD REPORT"
+    assert Finder({"Field": A}).replaced("FIELD") == A
+
+
+def test_names_without_a_letter_to_begin_with_or_empty_are_not_looked_for() -> None:
+    assert Finder({"": A, "…": A, '"Ahab"': B}).replaced('… "Ahab"') == f'… "{B}"'
+
+
+# ------------------------------------------------------------------------------------------------------------- entities
+
+
+def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
+    return Candidate("PERSON", name, aliases, is_person=True, weight=weight)
+
+
+def entities(*candidates: Candidate, like: Sequence[tuple[str, str]] = (), text: str = "") -> dict[str, Entity]:
+    use = WordUse.of([" ".join(each.name for each in candidates), text])
+    return {each.name: each for each in resolve(candidates, like, use)}
+
+
+def test_aliases_are_one_entity() -> None:
+    found = entities(person("Captain Ahab"), person("Ahab", "the old man"), person("Queequeg"))
+    assert set(found) == {"Captain Ahab", "Queequeg"}
+    assert found["Captain Ahab"].forms == ("Ahab", "Captain Ahab", "the old man")
+
+
+def test_surname_given_name_and_both() -> None:
+    found = entities(person("Charles Tilston Bright"), person("Sir Charles Bright"), person("Pedro II"))
+    bright = found["Charles Tilston Bright"]
+    assert set(bright.forms) >= {"Charles Tilston Bright", "Sir Charles Bright", "Charles Bright", "Bright", "Charles"}
+    assert found["Pedro II"].forms == ("Pedro", "Pedro II")
+
+
+def test_what_may_mean_several_has_a_placeholder_of_its_own() -> None:
+    found = entities(person("Charles Bright"), person("Edward Bright"))
+    assert found["Bright"].may_be == ("Charles Bright", "Edward Bright")
+    assert "Bright" not in found["Charles Bright"].forms
+    stated = entities(person("Charles Bright"), person("Edward Bright"), person("Bright"))
+    assert stated["Bright"].may_be == ("Charles Bright", "Edward Bright")
+    chosen = entities(person("Charles Bright", "Bright"), person("Edward Bright"))
+    assert set(chosen) == {"Charles Bright", "Edward Bright"}
+    assert "Bright" in chosen["Charles Bright"].forms
+
+
+def test_titles_tell_people_apart() -> None:
+    found = entities(person("Mr. Garth"), person("Mrs. Garth"))
+    assert set(found) == {"Mr. Garth", "Mrs. Garth", "Garth"}
+    assert found["Garth"].may_be == ("Mr. Garth", "Mrs. Garth")
+
+
+def test_a_surname_that_is_a_common_word_is_left_to_the_full_name() -> None:
+    found = entities(person("Cyrus Field"), text="A field, the field and a field.")
+    assert found["Cyrus Field"].forms == ("Cyrus", "Cyrus Field")
+    assert entities(person("Cyrus Field"), text="A field. Field and Field and Field.")["Cyrus Field"].plain_words == {
+        "Field"
+    }
+
+
+def test_likenesses_of_a_graph() -> None:
+    places = [Candidate("LOCATION", name) for name in ("Valentia Island", "Valentia", "Kraków", "Krakow")]
+    found = entities(*places, like=[("Valentia Island", "Valentia"), ("Kraków", "Krakow")])
+    assert sorted(each.forms for each in found.values()) == [("Krakow", "Kraków"), ("Valentia", "Valentia Island")]
+    brothers = [person("Bright"), person("Charles Bright"), person("Edward Bright")]
+    kept = entities(*brothers, like=[("Bright", "Charles Bright"), ("Bright", "Edward Bright")])
+    assert set(kept) == {"Bright", "Charles Bright", "Edward Bright"}
+
+
+def test_the_type_that_weighs_more() -> None:
+    found = resolve([person("Washington"), Candidate("LOCATION", "Washington", weight=3)], [], WordUse.of([]))
+    assert [each.label for each in found] == ["LOCATION"]
+
+
+# -------------------------------------------------------------------------------------------------------- placeholders
+
+
+def test_numbers_are_stable_and_tell_nothing() -> None:
+    names = [("PERSON", f"Name {n:02}") for n in range(40)]
+    numbers = number_entities(names, 0, {7})
+    assert numbers == number_entities(reversed(names), 0, {7})
+    assert numbers != number_entities(names, 1, {7})
+    assert sorted(int(each[8:-1]) for each in numbers.values()) == [n for n in range(1, 42) if n != 7]
+    in_order = [int(numbers[each][8:-1]) for each in names]
+    assert in_order != sorted(in_order)
+
+
+def test_numbers_that_the_texts_have_are_not_given() -> None:
+    assert taken_numbers("[PERSON#7] and [X#12], [Person #3], [#4]") == {7, 12}
+    names = Names((person("Ahab"), person("Starbuck")))
+    found = Dictionary.of([names], ["Ahab met [PERSON#1] and [OTHER#2]. Starbuck."], seed=0)
+    assert sorted(found.entities) == ["[PERSON#3]", "[PERSON#4]"]
+
+
+def test_labels() -> None:
+    assert [label_of(each) for each in ("Person", "work of art", "  a-b ", "3D", "史")] == [
+        "PERSON",
+        "WORK_OF_ART",
+        "A_B",
+        "",
+        "史",
+    ]
+
+
+# -------------------------------------------------------------------------------------------------------------- sources
+
+
+def test_types_by_name_and_by_alias() -> None:
+    schema = load_schema("general")
+    assert chosen_types(["Location", "person"], schema) == {"Place": "LOCATION", "Person": "PERSON"}
+    assert chosen_types(["Ship"], schema, ["ship"]) == {"ship": "SHIP"}
+    with pytest.raises(InputError, match="There is no type 'Persn'. Did you mean Person. There are: Award, "):
+        chosen_types(["Persn"], schema)
+
+
+def test_kinds_by_use() -> None:
+    text = (
+        "He lived in Nantucket. From Sag Harbour to Bildad they went. Bulkington said nothing. The sailor Tashtego "
+        "came, and Pip Coffin. The Jeroboam passed. HMS Coffin sank. In English he swore. The Company said no."
+    )
+    names = ["Nantucket", "Sag Harbour", "Bulkington", "Tashtego", "Pip Coffin", "Jeroboam", "HMS Coffin", "English"]
+    found = kinds_by_use([*names, "Company"], [text, "The company, a company."], ["Peter Coffin"])
+    people = {"Bulkington": "Person", "Tashtego": "Person", "Pip Coffin": "Person"}
+    assert found == {"Nantucket": "Place", "Sag Harbour": "Place", **people}
+
+
+def document(text: str, name: str = "Text") -> Document:
+    return Document(f"id {name}", name, f"file:///{name}", f"file:///{name}", text, "0" * 64)
+
+
+def test_local_names() -> None:
+    text = "Ada Lovelace was born in London in 1815. She wrote to Charles Babbage. The Analytical Engine was his."
+    found = local_names([document(text)], ["Person", "Location"], lambda *_: None)
+    assert {(each.label, each.name) for each in found.candidates} >= {
+        ("PERSON", "Ada Lovelace"),
+        ("LOCATION", "London"),
+        ("PERSON", "Charles Babbage"),
+    }
+    assert found.statements[0].text == "Ada Lovelace was born in London in 1815."
+    assert "Analytical Engine" in found.untyped
+
+
+SHIP = '{"name": "X", "type": "Ship"}'
+
+
+def test_names_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "names.jsonl"
+    file.write_text(
+        '{"name": "Ahab", "type": "Character", "aliases": ["the captain"]}\n\n{"name": "X", "type": "Ship"}'
+    )
+    ahab, ship = names_from_file(file).candidates
+    assert (ahab.label, ahab.aliases, ahab.is_person) == ("CHARACTER", ("the captain",), True)
+    assert (ship.label, ship.is_person) == ("SHIP", False)
+    for wrong in ('{"name": "Ahab"}', "Ahab", '{"name": 1, "type": "X"}', '{"name": "…", "type": "X"}'):
+        file.write_text('{"name": "A", "type": "B"}\n' + wrong)
+        with pytest.raises(InputError, match="names.jsonl, line 2: expected"):
+            names_from_file(file)
+    file.write_bytes(b"")
+    with pytest.raises(InputError, match="are empty"):
+        names_from_file(file)
+    file.write_bytes(b'{"name": "Ren\xe9", "type": "B"}')
+    with pytest.raises(InputError, match="not in UTF-8"):
+        names_from_file(file)
+    with pytest.raises(InputError, match="cannot be read: no such file"):
+        names_from_file(tmp_path / "none")
+
+
+def test_names_of_the_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="The graph is empty"):
+        graph_names(kg, ["Person"])
+    (tmp_path / "ada.txt").write_text("Ada Lovelace knew Lady Lovelace. Lovelace was born in London.")
+    people = [{"name": name, "type": "Person"} for name in ("Ada Lovelace", "Lady Lovelace", "Lovelace")]
+    triple = {"subject": "Lovelace", "predicate": "born in", "object": "London", "quote": "was born in London"}
+    recorded = {
+        "document": "ada.txt",
+        "entities": [*people, {"name": "London", "type": "Place"}, {"name": "Cable", "type": "Thing"}],
+        "triples": [triple],
+    }
+    (tmp_path / "ada.jsonl").write_text(json.dumps(recorded))
+    kg.ingest(tmp_path / "ada.txt", recorded=tmp_path / "ada.jsonl", mode="flexible")
+    found = graph_names(kg, ["Person", "Location"])
+    assert [(each.label, each.name) for each in sorted(found.candidates, key=lambda each: each.name)] == [
+        ("PERSON", "Ada Lovelace"),
+        ("PERSON", "Lady Lovelace"),
+        ("LOCATION", "London"),
+        ("PERSON", "Lovelace"),
+    ]
+    assert [(s.subject, s.object, s.document) for s in found.statements] == [("Lovelace", "London", "ada")]
+    with pytest.raises(InputError, match="There is no type 'Plce'. Did you mean Place"):
+        graph_names(kg, ["Plce"])
+
+
+# ----------------------------------------------------------------------------------------------------------- properties
+
+NAMES = ["Ahab", "Captain Ahab", "New York", "New York City", "史进", "René", "Mrs. Garth", "d'Artagnan"]
+PIECES = st.one_of(
+    st.sampled_from(
+        [*NAMES, "AHAB", "Ahab's", "Rene\u0301", "New\nYork", "New\r\nYork City", "[PERSON#1]", "[PERSON#"]
+    ),
+    st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=6),
+    st.sampled_from(["[PERSON#", " ", "\r\n", "\n\n", "\t", ", ", "\ufeff", "#1]", "]", '"', "\\"]),
+)
+TEXTS = st.lists(PIECES, max_size=30).map("".join)
+PEOPLE = Names(tuple(person(name) for name in NAMES))
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_there_and_back_is_identity(text: str) -> None:
+    dictionary = Dictionary.of([PEOPLE], [text], seed=0)
+    edits = [(each.start, each.end, each.placeholder) for each in dictionary.finder.mentions(text)]
+    hidden = with_edits(text, edits)
+    assert with_edits(hidden, inverse(text, edits)) == text
+    assert all(before[1] <= after[0] for before, after in zip(edits, edits[1:], strict=False))
+    for placeholder in {each[2] for each in edits}:
+        assert placeholder not in text  # so that whoever finds it knows who put it there
+
+
+VALUES = st.recursive(
+    TEXTS | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=6
+)
+FINDER = Dictionary.of([PEOPLE], [""], seed=0).finder
+
+
+@settings(max_examples=40, deadline=None)
+@given(VALUES, st.booleans())
+def test_json_stays_json_with_its_keys(value: object, ascii_only: bool) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
+    edits, broken = json_edits(text, lambda each, _: FINDER.replaced(each), lambda _: [])
+    hidden = with_edits(text, edits)
+    assert json.loads(hidden) == _mapped(value)
+    assert with_edits(hidden, inverse(text, edits)) == text
+    assert broken == []
+
+
+def _mapped(value: object) -> object:
+    if isinstance(value, str):
+        return FINDER.replaced(value)
+    if isinstance(value, list):
+        return [_mapped(each) for each in value]
+    return {key: _mapped(each) for key, each in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,123 @@
+"""`kgplatform anonymise`: what it prints, for people and as JSON, and what it says of wrong options."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES
+from typer.testing import CliRunner
+
+from kgplatform.cli import app
+from kgplatform.client import KnowledgeGraph
+from kgplatform.evaluate.anonymity.map_file import read_map
+from kgplatform.evaluate.anonymity.replace import Finder
+from kgplatform.store import Connection
+from kgplatform.testing import OpenAIServer
+
+CORPUS, QUESTIONS = EXAMPLES / "corpus", EXAMPLES / "questions.jsonl"
+TEXTS = {"Cyrus_Field.md", "Samuel_Morse.txt", "People.json", "Voyages.jsonl"}
+
+
+def invoke(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["anonymise", *map(str, arguments)])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+def refused(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["anonymise", *map(str, arguments)])
+    assert done.exit_code != 0
+    return str(done.exception)
+
+
+def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
+    out = tmp_path / "hidden"
+    said = invoke(CORPUS, "--out", out, "--questions", QUESTIONS, "--build-questions", 12).split("\n")
+    assert said[0].startswith("17 texts in ")
+    assert "PERSON)" in said[0]
+    assert said[1] == f"Map: {out}.map.json. Keep it apart from the texts: it undoes all of this."
+    assert said[2] == f"Questions: {out}.questions.jsonl"
+    assert said[3] == f"Made: {out}.reversion.jsonl (6 choice simple, 6 reversion simple)"
+    assert any(line.startswith("Note: Great_Eastern.docx: written as text, ") for line in said)
+    assert "Note: the questions were not filtered by what a model knows without texts (--filter)" in said
+    assert said[-2].startswith("Names of no known type, which stand as before")
+    found = read_map(Path(f"{out}.map.json"))
+    left = Finder({form: each.placeholder for each in found.entities for form in each.forms})
+    texts = [path for path in out.rglob("*") if path.suffix in (".txt", ".md")]
+    assert [path.name for path in texts if left.mentions(path.read_text().replace("_", " "))] == []
+    back = invoke(out, "--restore", "--out", tmp_path / "back", "--questions", f"{out}.questions.jsonl")
+    assert back.startswith("17 texts in ")
+    assert (tmp_path / "back.questions.jsonl").read_bytes() == QUESTIONS.read_bytes()
+    same = {path.name for path in CORPUS.iterdir() if (tmp_path / "back" / path.name).is_file()}
+    assert same >= TEXTS
+    assert all((tmp_path / "back" / name).read_bytes() == (CORPUS / name).read_bytes() for name in same)
+
+
+def test_as_json_with_names_alone(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("Ahab hunts the whale. [bold]The Pequod sails.")
+    names = tmp_path / "names.jsonl"
+    names.write_text('{"name": "Ahab", "type": "Person"}\n{"name": "Pequod", "type": "Ship"}')
+    out = tmp_path / "out"
+    told = json.loads(invoke(tmp_path / "in", "--out", out, "--names", names, "--extractor", "none", "--json"))
+    assert (told["files"], told["entities"], told["mentions"]) == (1, {"PERSON": 1, "SHIP": 1}, 2)
+    hidden = (out / "a.txt").read_text()
+    assert hidden in (
+        "[PERSON#1] hunts the whale. [bold]The [SHIP#2] sails.",
+        "[PERSON#2] hunts the whale. [bold]The [SHIP#1] sails.",
+    )
+    (out / "a.txt").write_text("changed")
+    (out / "b.txt").write_text("new")
+    message = refused(out, "--restore", "--out", tmp_path / "back")
+    assert "It is the map of another folder." in message
+
+
+@pytest.mark.usefixtures("store")
+def test_names_of_the_graph_and_a_filter(
+    kg: KnowledgeGraph, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = tmp_path / "in"
+    files.mkdir()
+    pupils = ["Ada Korn", "Bea Lund", "Cid Mohr", "Dov Nagy", "Eva Orsi", "Fay Pohl"]
+    lines = [f"{one} taught {other}." for one, other in zip(pupils, pupils[1:], strict=False)]
+    (files / "school.txt").write_text(" ".join(lines))
+    triples = [
+        {"subject": one, "predicate": "taught", "object": other, "quote": line}
+        for one, other, line in zip(pupils, pupils[1:], lines, strict=False)
+    ]
+    entities = [{"name": name, "type": "Person"} for name in pupils]
+    recorded = tmp_path / "recorded.jsonl"
+    recorded.write_text(json.dumps({"document": "school.txt", "entities": entities, "triples": triples}))
+    kg.ingest(files, recorded=recorded, mode="flexible")
+    for name, value in {
+        "NEO4J_URI": neo4j_server.uri,
+        "NEO4J_USERNAME": neo4j_server.username,
+        "NEO4J_PASSWORD": neo4j_server.password,
+        "KGPLATFORM_EMBEDDER": "hash:64",
+    }.items():
+        monkeypatch.setenv(name, value)
+    given = ("--extractor", "graph", "--type", "Person", "--build-questions", 4)
+    assert "Set OPENAI_API_KEY" in refused(files, "--out", tmp_path / "out", *given, "--filter")
+    assert not (tmp_path / "out").exists()
+    with OpenAIServer(lambda _: "Answer: (A)") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        told = json.loads(invoke(files, "--out", tmp_path / "out", *given, "--filter", "--json"))
+    assert told["entities"] == {"PERSON": 6}
+    assert sum(told["built"].values()) == 4
+    assert any("more were left out" in note and "answers them without any text" in note for note in told["notes"])
+    made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
+    assert {each["documents"][0] for each in made} == {"school.txt"}
+    assert all(each["choices"][0] != each["answer"] for each in made if "choices" in each)
+    assert not any(name in json.dumps(each["question"]) for each in made for name in pupils)
+
+
+def test_wrong_options(tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "out")
+    assert "--filter goes with --build-questions" in refused(CORPUS, *out, "--filter")
+    assert "name a file of names" in refused(CORPUS, *out, "--extractor", "none")
+    assert "and nothing else" in refused(CORPUS, *out, "--restore", "--type", "Person")
+    assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn")
+    assert "out.map.json cannot be read" in refused(CORPUS, "--restore", *out, "--map", tmp_path / "out.map.json")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,283 @@
+"""Files and folders of data sets: which they are, what is wrong with them, how many of their questions are taken."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from kgplatform import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.evaluate.datasets import DATA_SETS, load, write_corpus
+from kgplatform.evaluate.datasets.entries import entries
+from kgplatform.evaluate.question import DataSet, Text
+
+OWN = {"question": "Who?", "answer": "Odd"}
+HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}
+
+
+def written(file: Path, content: Any) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, bytes):
+        file.write_bytes(content)
+    else:
+        file.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    return file
+
+
+def refusal(path: Path, name: str | None = None, **options: Any) -> str:
+    with pytest.raises(InputError) as refused:
+        load(path, name, **options)
+    return str(refused.value)
+
+
+# --------------------------------------------------------------------------------------------------- forms
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [OWN, OWN | {"question": "Where?"}],
+        json.dumps([OWN, OWN | {"question": "Where?"}], indent=2),
+        {"data": [OWN, OWN | {"question": "Where?"}]},
+        {"questions": [OWN, OWN | {"question": "Where?"}], "version": 1},
+        {"features": [], "rows": [{"row_idx": 0, "row": OWN}, {"row_idx": 1, "row": OWN | {"question": "Where?"}}]},
+        json.dumps(OWN) + "\n\n" + json.dumps(OWN | {"question": "Where?"}),
+        "\ufeff" + json.dumps([OWN, OWN | {"question": "Where?"}]),
+    ],
+    ids=["list", "indented", "data", "questions", "rows", "lines", "mark"],
+)
+def test_questions_stand_in_lists_lines_and_objects(tmp_path: Path, content: Any) -> None:
+    dataset = load(written(tmp_path / "q.json", content))
+    assert [each.text for each in dataset.questions] == ["Who?", "Where?"]
+    assert dataset.faults == ()
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_one_object_is_one_question(tmp_path: Path, indent: int | None) -> None:
+    dataset = load(written(tmp_path / "q.json", json.dumps(OWN, indent=indent)))
+    assert len(dataset.questions) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.lists(some.recursive(some.none() | some.integers() | some.text(), some.lists, max_leaves=4), min_size=1))
+def test_a_list_is_read_as_json_reads_it(values: list[Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = written(Path(folder) / "list.json", json.dumps(values, ensure_ascii=True, indent=1))
+        assert [each.value for each in entries(file)] == values
+
+
+def test_values_that_are_longer_than_what_is_read_at_once_are_whole(tmp_path: Path) -> None:
+    values = [{"text": letter * 300_000} for letter in "aé"] + [123456789, "end"]
+    file = written(tmp_path / "list.json", json.dumps(values, ensure_ascii=False))
+    assert [each.value for each in entries(file)] == values
+
+
+@pytest.mark.parametrize("form", ["lines", "list"])
+def test_a_long_file_is_not_held(tmp_path: Path, form: str) -> None:
+    values = [{"number": number, "text": str(number) * 20_000} for number in range(200)]
+    text = "\n".join(map(json.dumps, values)) if form == "lines" else json.dumps(values)
+    file = written(tmp_path / "long.json", text)
+    tracemalloc.start()
+    assert sum(each.value["number"] for each in entries(file)) == sum(range(200))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < len(text) / 4
+
+
+# ------------------------------------------------------------------------------------------- bad files
+
+
+def test_what_is_no_text_is_named(tmp_path: Path) -> None:
+    written(tmp_path / "a.jsonl.gz", gzip.compress(b"{}"))
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a", "b")
+    told = "questions are read from JSON, JSON lines and CSV."
+    for name, noun in (
+        ("a.jsonl.gz", "an archive (gzip), not text"),
+        ("a.zip", "an archive (ZIP), not text: unpack it"),
+    ):
+        assert refusal(tmp_path / name) == f"{tmp_path / name} is {noun}; {told}"
+    parquet = written(tmp_path / "a.parquet", b"PAR1" + bytes(100))
+    assert refusal(parquet) == f"{parquet} is a table (Parquet), not text; {told}"
+    pointer = written(tmp_path / "b.json", "version https://git-lfs.github.com/spec/v1\n")
+    assert "a Git LFS pointer, not the file: run `git lfs pull`" in refusal(pointer)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty."),
+        (b"\xef\xbb\xbf \n", "is empty."),
+        ("[1]".encode("utf-16"), "is in UTF-16: save it again as UTF-8."),
+        ('[{"question": "Où?"}]'.encode("latin-1"), "is not in UTF-8 throughout: save it again as UTF-8."),
+        (b"[]", "holds an empty list."),
+        (b'[{"question": "Who?", "answer": "a"}, {"quest', "is broken in item 2 (not valid JSON: unterminated string"),
+        (b'[{"question": "Who?", "answer": "a"}', "is broken in item 1 (the list is not closed). If it was down"),
+        (b'[{"question": "Who?", "answer": "a"} {}]', "is broken in item 1 (no comma follows). If it was downloaded"),
+        (b"Who?\nWhere?\n", "holds no JSON objects (not valid JSON: expecting value). If it was downloaded, get"),
+        (b'"Who?"', "holds no JSON objects (found a text). If it was downloaded, get it again."),
+        (b"7", "holds no JSON objects (found 7). If it was downloaded, get it again."),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_broken_as_a_whole_is_one_sentence(tmp_path: Path, content: bytes, reason: str) -> None:
+    file = written(tmp_path / "q.json", content)
+    assert refusal(file).startswith(f"{file} {reason}")
+
+
+def test_a_file_of_another_format_is_told_with_what_was_expected_and_what_was_found(tmp_path: Path) -> None:
+    file = written(tmp_path / "r.json", [{"claim": "x", "label": "y"}])
+    told = refusal(file)
+    assert "found an object with the keys claim, label; expected one of own (question, answer); musique (" in told
+    assert all(name in told for name in DATA_SETS)
+    assert "found a list" in refusal(written(tmp_path / "t.json", [[1, 2]]))
+
+
+def test_a_format_that_was_named_and_is_not_there(tmp_path: Path) -> None:
+    file = written(tmp_path / "q.json", [HOTPOT])
+    assert refusal(file, "musique") == (
+        f"{file} is not in the format musique: expected objects with the keys question, paragraphs (title, "
+        "paragraph_text); found an object with the keys question, answer, context, supporting_facts. It looks like "
+        "hotpotqa: name that instead."
+    )
+    assert load(file, "hotpotqa").name == "hotpotqa"
+
+
+def test_a_name_that_no_data_set_has(tmp_path: Path) -> None:
+    told = refusal(tmp_path, "musiqe")
+    assert told == f"There is no data set musiqe. Did you mean musique? Known are {', '.join(DATA_SETS)}."
+
+
+def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "no.json") == f"{tmp_path / 'no.json'}: there is no such file or folder."
+    assert "cannot be opened: file name too long" in refusal(tmp_path / ("x" * 300))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read(tmp_path: Path) -> None:
+    file = written(tmp_path / "folder" / "q.json", [OWN])
+    file.chmod(0)
+    assert refusal(file) == f"{file} cannot be read: permission denied."
+    file.parent.chmod(0)
+    found = f"found {file.parent} cannot be opened: permission denied."
+    assert refusal(file.parent) == f"{file.parent} holds no questions: {found}"
+    assert refusal(tmp_path) == f"{tmp_path} holds no questions: {found}"
+    file.parent.chmod(0o700)
+
+
+# ----------------------------------------------------------------------------------------------- folders
+
+
+def test_a_folder_without_questions_tells_what_is_there(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == f"{tmp_path} holds no questions: found no JSON, JSONL or CSV."
+    written(tmp_path / "corpus.json", [{"title": "A", "text": "Odd."}])
+    written(tmp_path / "deep" / "settings.json", {"colour": "red"})
+    written(tmp_path / "empty.json", "")
+    assert refusal(tmp_path) == (
+        f"{tmp_path} holds no questions: found corpus.json (a corpus); {tmp_path / 'empty.json'} is empty; "
+        "deep/settings.json holds an object with the keys colour."
+    )
+    assert "holds no questions in the format quality (article, questions" in refusal(tmp_path, "quality")
+
+
+def test_a_folder_with_several_data_sets_asks_which(tmp_path: Path) -> None:
+    written(tmp_path / "a.json", [HOTPOT])
+    written(tmp_path / "b" / "own.json", [OWN])
+    assert refusal(tmp_path) == (
+        f"{tmp_path} holds questions of several data sets (hotpotqa: a.json; own: b/own.json). Name one of them, or "
+        "one of the files."
+    )
+    assert load(tmp_path, "hotpotqa").name == "hotpotqa"
+
+
+def test_a_folder_with_several_files_of_one_data_set_asks_which(tmp_path: Path) -> None:
+    written(tmp_path / "dev.json", [HOTPOT])
+    written(tmp_path / "train.json", [HOTPOT])
+    assert "several files of questions in the format hotpotqa: dev.json, train.json. Name the one" in refusal(tmp_path)
+
+
+def test_a_folder_with_several_corpora_asks_which(tmp_path: Path) -> None:
+    written(tmp_path / "dev.json", [HOTPOT])
+    for name in ("corpus.json", "other.json"):
+        written(tmp_path / name, [{"title": "A", "text": "Odd."}])
+    assert "holds several corpora: corpus.json, other.json. Leave only the one" in refusal(tmp_path)
+
+
+def test_results_in_the_same_folder_are_no_questions(tmp_path: Path) -> None:
+    written(tmp_path / "q.json", [OWN])
+    written(tmp_path / "out" / "answers.jsonl", {"key": "a", "question": "q1", "setup": "youtu", "text": "Odd"})
+    written(tmp_path / "out" / "ratings.jsonl", {"key": "a", "question": "q1", "rater": "judge"})
+    written(tmp_path / "out" / "traces" / "q1.json", {"question": "Who?", "reader": "youtu", "trace": []})
+    assert len(load(tmp_path).questions) == 1
+
+
+def test_hidden_and_very_deep_files_are_left_out_of_a_folder(tmp_path: Path) -> None:
+    written(tmp_path / ".git" / "q.json", [OWN])
+    written(tmp_path / "a" / "b" / "c" / "d" / "q.json", [OWN])
+    written(tmp_path / "q.json", [OWN])
+    assert len(load(tmp_path).questions) == 1
+
+
+# --------------------------------------------------------------------------------------- how many questions
+
+
+def many(folder: Path, count: int) -> Path:
+    values = [HOTPOT | {"_id": f"q{n}", "context": [["A", ["Odd."]], [f"T{n}", ["Text."]]]} for n in range(count)]
+    return written(folder / f"{count}.json", values)
+
+
+def test_a_limit_takes_the_first_questions_and_the_whole_corpus(tmp_path: Path) -> None:
+    dataset = load(many(tmp_path, 20), limit=2)
+    assert [each.id for each in dataset.questions] == ["q0", "q1"]
+    assert len(dataset.corpus) == 21
+
+
+def test_a_sample_is_the_same_every_time_and_a_larger_one_holds_it(tmp_path: Path) -> None:
+    file = many(tmp_path, 60)
+    small, large = load(file, sample=5), load(file, sample=20)
+    assert load(file, sample=5) == small
+    ids = [each.id for each in large.questions]
+    assert set(ids) > {each.id for each in small.questions}
+    assert ids == sorted(ids, key=lambda each: int(each[1:]))
+    assert ids != [f"q{n}" for n in range(20)]
+    assert len(small.corpus) == 61
+    assert len(load(file, sample=100).questions) == 60
+
+
+def test_limits_that_make_no_sense(tmp_path: Path) -> None:
+    file = many(tmp_path, 2)
+    assert refusal(file, limit=0) == "The limit is 0: ask for 1 question or more."
+    assert refusal(file, sample=-1) == "The sample is -1: ask for 1 question or more."
+    assert refusal(file, limit=1, sample=1) == "Give a limit or a sample, not both."
+
+
+# ----------------------------------------------------------------------------------------------- the corpus
+
+
+def test_a_written_corpus_is_ingested_under_its_titles(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    texts = (Text("Über  den\tLeuchtturm", "Odd keeps it."), Text("A", "One."), Text("A", "Two."))
+    values = [{"title": each.title, "text": each.text} for each in texts]
+    written(tmp_path / "in" / "corpus.json", values)
+    written(tmp_path / "in" / "questions.jsonl", OWN)
+    dataset = load(tmp_path / "in")
+    file = write_corpus(dataset, tmp_path / "out" / "corpus.jsonl")
+    kg.ingest([file], extractor="local")
+    named = sorted(each.name for each in kg.documents())
+    assert named == sorted(each.title for each in dataset.corpus) == ["A", "A", "Über den Leuchtturm"]
+    assert [each.name for each in file.parent.iterdir()] == ["corpus.jsonl"]
+
+
+def test_a_corpus_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "full").write_text("a file, no folder", "utf-8")
+    dataset = DataSet("own", (), (Text("A", "One."),))
+    with pytest.raises(InputError, match="cannot be written: "):
+        write_corpus(dataset, tmp_path / "full" / "corpus.jsonl")

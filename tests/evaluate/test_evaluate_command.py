@@ -1,0 +1,187 @@
+"""`kgplatform evaluate`: options that contradict each other, sources of questions, what it prints and writes."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES
+from simulated_readers import reply
+from typer.testing import CliRunner
+
+from kgplatform.cli import app
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.prompt import Messages
+from kgplatform.settings import Settings
+from kgplatform.store import Connection, Store
+from kgplatform.testing import Fault, OpenAIServer
+
+QUESTIONS = str(EXAMPLES / "questions.jsonl")
+
+
+def said(*arguments: str) -> str:
+    """The one sentence of a command that cannot be run."""
+    done = CliRunner().invoke(app, ["evaluate", *arguments])
+    assert isinstance(done.exception, InputError), done.output
+    assert "\n" not in str(done.exception)
+    return str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "There are no questions. Name a file of your own "),
+        (["q.jsonl", "--path", "p"], "QUESTIONS and --path do not go together: leave one of them out."),
+        (["q.jsonl", "--needles", "single"], "QUESTIONS and --needles do not go together"),
+        (["--path", "p", "--needles", "single"], "--path and --needles do not go together"),
+        (["q.jsonl", "--readers", "youtu", "--grid", "g.yaml"], "--readers and --grid do not go together"),
+        (["q.jsonl", "--retrieval-only", "--readers", "youtu"], "--retrieval-only and --readers do not go together"),
+        (["q.jsonl", "--retrieval-only", "--rate", "judge"], "--retrieval-only and --rate do not go together"),
+        (["--needles", "single", "--retrieval-only"], "--needles and --retrieval-only do not go together"),
+        (["q.jsonl", "--route", "bm25"], "--route goes with --retrieval-only alone: add that, or leave it out."),
+        (["q.jsonl", "--depths", "0,1"], "--depths goes with --needles alone"),
+        (["q.jsonl", "--dataset", "musique"], "--dataset goes with --path alone"),
+        (["--path", "a", "--path", "b", "--dataset", "musique"], "Give --dataset once for each --path"),
+        (["--path", "a", "--path", "b", "--recorded", "r"], "--recorded is of one data set: give one --path."),
+        (["q.jsonl", "--rate", "none", "--rate", "judge"], "--rate none means that no model rates"),
+        (["q.jsonl", "--rate", "none", "--judge-model", "big"], "--rate none means that no model rates"),
+        (["q.jsonl"], "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL "),
+        (["--path", QUESTIONS, "--retrieval-only", "--at", "2,0"], "--at 2,0 cannot be used: write ranks from 1"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(arguments: list[str], sentence: str) -> None:
+    assert said(*arguments).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([QUESTIONS, "--readers", "yuotu"], "There is no reader 'yuotu'. Did you mean youtu? There are retrieve, "),
+        ([QUESTIONS, "--prices", "none.yaml"], "The prices in none.yaml cannot be read: "),
+        (["none.jsonl"], "none.jsonl"),
+        (["--needles", "singel"], "There is no needle task 'singel'. Did you mean single? "),
+        (["--needles", "single", "--lengths", "many"], "'many'"),
+        ([QUESTIONS, "--dataset", "x", "--path", "y"], "QUESTIONS and --path"),
+        ([QUESTIONS, "--grid", "none.yaml"], "none.yaml"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(
+    arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any server is reached: there is none at that address."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")
+    monkeypatch.setenv("NEO4J_PASSWORD", "none")
+    assert sentence in said(*arguments)
+
+
+@pytest.fixture
+def sample(store: Store, neo4j_server: Connection, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the tests' server, whose graph is that of the sample corpus, without gists and tree."""
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+    for name, value in {
+        "NEO4J_URI": neo4j_server.uri,
+        "NEO4J_USERNAME": neo4j_server.username,
+        "NEO4J_PASSWORD": neo4j_server.password,
+        "KGPLATFORM_EMBEDDER": "hash:64",
+        "KGPLATFORM_MODEL_RETRIES": "0",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """The simulated readers."""
+    with OpenAIServer(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        yield server
+
+
+@pytest.mark.usefixtures("sample")
+def test_what_comes_of_it_for_people_and_programs(server: OpenAIServer, tmp_path: Path) -> None:
+    arguments = ["evaluate", QUESTIONS, "--limit", "3", "--readers", "retrieve,bm25,closed", "--caption", "simulated"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    out = tmp_path / "evaluation"
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert [each["setup"]["name"] for each in results["setups"]] == ["retrieve", "bm25", "closed"]
+    assert (results["questions"], results["metrics"][0], results["raters"]) == (3, "judge", {"judge": "gpt-4.1-mini"})
+    assert all(name in done.stdout for name in ("retrieve", "bm25", "closed"))
+    report = (out / "report.md").read_text(encoding="utf-8")
+    assert "retrieve" in report
+    for picture in out.glob("*.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert picture.with_suffix(".svg").is_file()
+        assert picture.name in report
+    assert len(list(out.glob("*.png"))) >= 2
+    assert len(list((out / "traces").glob("*/*.txt"))) == 9
+    spent = len(server.requests)
+    again = CliRunner().invoke(app, [*arguments, "--json"])
+    assert again.exit_code == 0, again.output
+    document = json.loads(again.stdout)
+    assert document["results"] == results
+    assert set(document["timing"]["seconds"]["bm25"]) == {each["question"] for each in results["answers"]}
+    assert len(server.requests) == spent
+
+
+@pytest.mark.usefixtures("sample")
+def test_readagent_without_pages_is_said_before_anything_is_asked(server: OpenAIServer, tmp_path: Path) -> None:
+    assert said(QUESTIONS, "--limit", "1", "--readers", "retrieve,readagent") == (
+        "readagent reads gists of pages, and 20 documents have none. Run `kgplatform gist` first, or add --prepare."
+    )
+    assert server.requests == []
+    assert (tmp_path / "evaluation" / "answers.jsonl").read_text() == ""
+
+
+@pytest.mark.usefixtures("sample", "server")
+def test_a_folder_that_another_run_writes_to(tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    out.mkdir()
+    with (out / ".lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        sentence = said(QUESTIONS, "--limit", "1", "--readers", "bm25", "--out", str(out))
+    assert sentence == f"Another evaluation is writing to {out}. Wait for its end, or name another folder with --out."
+    (tmp_path / "file").touch()
+    assert said(QUESTIONS, "--readers", "bm25", "--out", "file") == "The folder file cannot be used: File exists."
+
+
+@pytest.mark.usefixtures("sample")
+def test_questions_that_failed_end_the_command_with_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def moody(messages: Messages) -> str | Fault:
+        return Fault.refuse(500, "It is tired.") if "Cyrus Field asked" in messages[1]["content"] else reply(messages)
+
+    with OpenAIServer(moody) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = CliRunner().invoke(app, ["evaluate", QUESTIONS, "--limit", "2", "--readers", "closed", "--rate", "none"])
+    assert done.exit_code == 1, done.output
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert "closed failed on q01: " in done.stderr
+    (scores,) = json.loads((tmp_path / "evaluation" / "results.json").read_text())["setups"]
+    assert (scores["answered"], scores["failed"]) == (1, 1)
+
+
+@pytest.mark.usefixtures("sample")
+def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: OpenAIServer, tmp_path: Path) -> None:
+    arguments = ["evaluate", QUESTIONS, "--limit", "4", "--readers", "retrieve,bm25", "--rate", "none"]
+    done = CliRunner().invoke(app, [*arguments, "--max-tokens", "4000"])
+    assert "The budget of 4,000 tokens is used up" in str(done.exception)
+    kept = len((tmp_path / "evaluation" / "answers.jsonl").read_text().splitlines())
+    assert 0 < kept < 8
+    asked = len(server.requests)
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert len(server.requests) == asked + 8 - kept
+
+
+@pytest.mark.usefixtures("sample")
+def test_retrieval_only_needs_no_model(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["evaluate", QUESTIONS, "--retrieval-only", "--route", "bm25", "--at", "2,5"])
+    assert done.exit_code == 0, done.output
+    assert "bm25" in done.stdout
+    assert "R@5" in done.stdout
+    assert "bm25" in (tmp_path / "evaluation" / "retrieval.md").read_text(encoding="utf-8")

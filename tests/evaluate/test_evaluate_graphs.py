@@ -1,0 +1,260 @@
+"""Which graph a data set is evaluated on: the one that is there, or one of its own with a managed server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, InputError
+from kgplatform.evaluate.graphs import CURRENT, Graphs
+from kgplatform.evaluate.question import DataSet, Question, Text
+from kgplatform.evaluate.results import Build
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import Settings, load_settings
+from kgplatform.store import Connection
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+SHIPS = (
+    Text("Marigold", "The Marigold was a paddle steamer. Ida Fenn drew its plans in Dunmouth."),
+    Text("Dunmouth", "Dunmouth is a fishing town on the river Aske."),
+    Text(
+        "Dunmouth",
+        "Dunmouth is also the name of a hill in the north, on which sheep graze all summer. Nobody has lived there "
+        "since the great storm of 1880 took the roof of the last house.",
+    ),
+)
+BIRDS = (Text("Teal", "The teal is a small duck."), Text("Smew", "The smew is a duck that dives, says Ida Fenn."))
+
+
+def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS, recording: Path | None = None) -> DataSet:
+    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus, recording)
+
+
+@pytest.fixture
+def given(kg: KnowledgeGraph, neo4j_server: Connection, tmp_path: Path) -> Settings:
+    """Settings that name the tests' own server, whose database is empty."""
+    return load_settings(
+        home=tmp_path / "home",
+        embedder="hash:64",
+        neo4j_uri=neo4j_server.uri,
+        neo4j_username=neo4j_server.username,
+        neo4j_password=neo4j_server.password,
+    )
+
+
+@pytest.fixture
+def managed(tmp_path: Path) -> Iterator[Settings]:
+    """Settings of a home folder of its own; no server is left there."""
+    jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
+    small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", neo4j_jars=jars, **small)
+    yield settings
+    assert running(settings.home_folder) == []
+
+
+def running(home: Path) -> list[Path]:
+    """The homes under ``home`` whose server is running; these are stopped."""
+    found = [file.parent.parent for file in sorted(home.rglob("server.json"))]
+    return [each for each in found if LocalNeo4j(load_settings(home=each)).down()]
+
+
+# ------------------------------------------------------------------------------------------- the graph that is there
+
+
+def test_an_empty_graph_takes_the_texts(given: Settings) -> None:
+    lines: list[str] = []
+    with Graphs(given, lines.append) as graphs:
+        graph = graphs.for_data_set(data_set(), alone=True)
+        assert graphs.name_of(graph) == CURRENT
+        assert sorted(each.name for each in graph.documents()) == ["Dunmouth", "Dunmouth", "Marigold"]
+        assert graph.search("Who drew the plans of the Marigold?").passages[0].title == "Marigold"
+        assert graphs.seconds[CURRENT] > 0
+        assert graphs.construction[CURRENT] == {}
+    assert lines == ["ships: 3 texts into the graph that is there (extractor local) …"]
+
+
+def test_a_second_run_finds_them_there(given: Settings) -> None:
+    for _ in range(2):
+        with Graphs(given) as graphs:
+            documents = graphs.for_data_set(data_set(), alone=True).documents()
+            took = graphs.seconds[CURRENT]
+    assert len(documents) == 3
+    with Graphs(given) as graphs:
+        graphs.for_data_set(data_set(), alone=True)
+        assert graphs.seconds[CURRENT] == took, "what earlier runs took is kept, and nothing was done now"
+
+
+def test_what_an_evaluation_put_there_gives_way_to_other_texts(given: Settings) -> None:
+    with Graphs(given) as graphs:
+        graphs.for_data_set(data_set(), alone=True)
+    with Graphs(given) as graphs:
+        graph = graphs.for_data_set(data_set(corpus=SHIPS[:1]), alone=True)
+        assert [each.name for each in graph.documents()] == ["Marigold"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_graph_with_just_these_texts_is_used_as_it_is(
+    given: Settings, kg: KnowledgeGraph, tmp_path: Path, alone: bool
+) -> None:
+    """Wherever they come from: here from a JSON file of the user's, in another order."""
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps([{"title": each.title, "text": each.text + " \n"} for each in reversed(SHIPS)]))
+    kg.ingest(file, extractor="local")
+    spaced = tuple(Text(f" {each.title}", each.text + " \n") for each in SHIPS)
+    lines: list[str] = []
+    with Graphs(given, lines.append) as graphs:
+        graph = graphs.for_data_set(data_set(corpus=spaced), alone=alone)
+        assert {each.source for each in graph.documents()} == {file.as_uri()}
+    assert lines == ["ships: the graph that is there holds just its 3 texts."]
+
+
+def test_other_passages_would_change_recall(given: Settings, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps([{"title": each.title, "text": each.text} for each in SHIPS + BIRDS]))
+    kg.ingest(file, extractor="local")
+    with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*--home"):
+        graphs.for_data_set(data_set(), alone=True)
+    with Graphs(given) as graphs, pytest.raises(InputError, match="NEO4J_URI names one that holds other texts"):
+        graphs.for_data_set(data_set("seas", (Text("Sea", "The sea is salt."),)), alone=True)
+    assert len(kg.documents()) == 5
+
+
+def test_a_given_server_has_one_graph_alone(given: Settings) -> None:
+    with Graphs(given) as graphs:
+        with pytest.raises(InputError, match="unset NEO4J_URI"):
+            graphs.for_data_set(data_set(), alone=False)
+        with pytest.raises(InputError, match="unset NEO4J_URI"):
+            graphs.for_data_set(data_set(), Build(chunk_tokens=50), alone=True)
+        with pytest.raises(InputError, match="Unset NEO4J_URI"):
+            graphs.empty("needles")
+        assert graphs.current().documents() == []
+
+
+def test_questions_about_the_graph_that_is_there(given: Settings) -> None:
+    with Graphs(given) as graphs:
+        assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
+        with pytest.raises(InputError, match="give their texts too"):
+            graphs.for_data_set(data_set(corpus=()), Build(chunk_tokens=50), alone=True)
+
+
+def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
+    recording = tmp_path / "openie.json"
+    fact = {"extracted_entities": ["Ida Fenn"], "extracted_triples": [["Ida Fenn", "drew", "Marigold"]]}
+    none = {"extracted_entities": [], "extracted_triples": []}
+    items = [{"title": each.title, "text": each.text, **(fact if each == SHIPS[0] else none)} for each in SHIPS]
+    recording.write_text(json.dumps(items))
+    lines: list[str] = []
+    with Graphs(given, lines.append) as graphs:
+        graph = graphs.for_data_set(data_set(recording=recording), alone=True)
+        assert "Ida Fenn drew Marigold" in [each.text for each in graph.search("Who drew the Marigold?").facts]
+    assert lines == ["ships: 3 texts into the graph that is there (extractor recorded) …"]
+
+
+FOUND = json.dumps(
+    {
+        "entities": [{"name": "Ida Fenn", "type": "Person", "quote": "Ida Fenn"}],
+        "attributes": [],
+        "triples": [],
+        "facts": [{"text": "Ida Fenn drew plans.", "key_elements": ["Ida Fenn"], "quote": ""}],
+        "proposals": [],
+    }
+)
+
+
+def test_a_model_that_is_configured_reads_the_texts_and_what_it_costs_is_kept(given: Settings) -> None:
+    with OpenAIServer(lambda messages: FOUND) as server:
+        settings = given.model_copy(update={"openai_base_url": server.base_url})
+        spent = []
+        for _ in range(2):
+            with Graphs(settings) as graphs:
+                graphs.for_data_set(data_set(), alone=True)
+                spent.append(graphs.construction[CURRENT])
+                paid = graphs.ledger.total.calls
+        assert len(server.requests) == 3
+        assert sum(each.calls for each in spent[0].values()) == 3
+        assert spent[1] == spent[0]
+        assert paid == 0, "the second run asks nobody"
+
+
+def test_without_a_model_nobody_is_asked(given: Settings) -> None:
+    chat = ScriptedChat([])
+    with Graphs(given, chat=chat) as graphs:
+        graphs.for_data_set(data_set(), alone=True, without_model=True)
+    assert chat.calls == []
+
+
+def test_a_budget_that_ends_while_the_graph_is_built(given: Settings) -> None:
+    with OpenAIServer(lambda messages: FOUND) as server:
+        settings = given.model_copy(update={"openai_base_url": server.base_url, "max_tokens": 1, "concurrency": 1})
+        with Graphs(settings) as graphs, pytest.raises(BudgetError, match="budget of 1 tokens is used up"):
+            graphs.for_data_set(data_set(), alone=True)
+        with Graphs(settings.model_copy(update={"max_tokens": None})) as graphs:
+            graph = graphs.for_data_set(data_set(), alone=True)
+            assert all(each.extracted == each.chunks for each in graph.documents())
+
+
+# ------------------------------------------------------------------------------------------------ graphs of their own
+
+
+def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
+    """Each in a folder of its own, one server at a time; the home's own server is not even started."""
+    lines: list[str] = []
+    with pytest.raises(KeyboardInterrupt), Graphs(managed, lines.append) as graphs:
+        ships = graphs.for_data_set(data_set(), alone=False)
+        assert graphs.for_data_set(data_set(), alone=False) is ships
+        assert len(ships.documents()) == len(SHIPS)
+        shipping = graphs.name_of(ships)
+        assert shipping.startswith("ships-local-")
+        graphs.release(ships)
+        assert running(managed.home_folder) == []
+        birds = graphs.for_data_set(data_set("birds", BIRDS), Build(chunk_tokens=20), alone=False)
+        assert birds.settings.chunk_tokens == 20
+        assert len(birds.documents()) == len(BIRDS)
+        assert set(graphs.seconds) == {shipping, graphs.name_of(birds)}
+        raise KeyboardInterrupt
+    assert not (managed.home_folder / "neo4j").exists()
+    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
+
+
+def test_an_empty_graph_begins_anew(managed: Settings, tmp_path: Path) -> None:
+    """Whatever a run that was killed left there: here texts, an embedding model, and its server."""
+    with Graphs(managed) as graphs:
+        left = graphs.empty("needles")
+        folder = left.settings.home_folder
+        (tmp_path / "left.txt").write_text("Something of an earlier run.")
+        left.ingest(tmp_path / "left.txt", extractor="local")
+        with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):
+            others.empty("needles")
+    with Graphs(managed) as graphs:
+        graph = graphs.empty("needles")
+        assert graph.settings.home_folder == folder
+        assert graph.documents() == []
+        assert graph.schema() is None
+
+
+def test_names_of_graphs(managed: Settings) -> None:
+    """Whatever makes a difference to a graph makes one to its name, which is a name for a folder everywhere."""
+    usual = managed.model_copy(update={"embedder": "auto"})
+    own = Graphs(usual)._own_name
+    assert own("hotpotqa", Build(extractor="local"), "") == "hotpotqa-local"
+    others = [
+        own("hotpotqa", Build(extractor="recorded"), ""),
+        own("hotpotqa", Build(extractor="llm"), "small"),
+        own("hotpotqa", Build(extractor="llm"), "large"),
+        own("hotpotqa", Build(extractor="local", chunk_tokens=100), ""),
+        own("hotpotqa", Build(extractor="local", gist={"preset": "book"}), ""),
+        own("HotpotQA", Build(extractor="local"), ""),
+        own("../hotpotqa", Build(extractor="local"), ""),
+        own("花", Build(extractor="local"), ""),
+        own("x" * 300, Build(extractor="local"), ""),
+        Graphs(managed)._own_name("hotpotqa", Build(extractor="local"), ""),
+    ]
+    assert len({"hotpotqa-local", *others}) == 1 + len(others)
+    assert all(re.fullmatch(r"[\w-]{1,100}", each, re.ASCII) for each in others)

@@ -1,0 +1,279 @@
+"""An evaluation in this process: what is asked again and what is not, failures, scores that change with their gold."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import put
+from pydantic import SecretStr
+from simulated_readers import kind, reply
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
+from kgplatform.evaluate.graphs import Graphs
+from kgplatform.evaluate.question import DataSet, Question
+from kgplatform.evaluate.results import Build, Results, Setup, Timing
+from kgplatform.evaluate.run import MOST_FAILURES, Plan, evaluate
+from kgplatform.evaluate.setups import parse_setups
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.prompt import Messages
+from kgplatform.settings import Settings
+from kgplatform.store import Connection
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+TEXTS = {
+    "lamp.txt": "Ann Ottley kept the Red Lamp. She lit it every evening for thirty years.",
+    "ship.txt": "The ship Heron sailed to Bergen in May. Its master was Tom Pell.",
+    "mill.txt": "The mill of Stockbridge burned down in 1871. Nobody built it again.",
+}
+LAMP = Question("q1", "Who kept the Red Lamp?", ("Ann Ottley",), kind="who", facts=("Ann Ottley kept the Red Lamp.",))
+SHIP = Question("q2", "Where did the ship Heron sail?", ("Bergen",), kind="where")
+MILL = Question("q3", "When did the mill of Stockbridge burn down?", ("1871",), kind="when")
+ASKED = DataSet("own", (LAMP, SHIP, MILL))
+
+
+@pytest.fixture
+def settings(settings: Settings, neo4j_server: Connection) -> Settings:
+    """The tests' server as the one that is given."""
+    password = SecretStr(neo4j_server.password)
+    given = {"neo4j_uri": neo4j_server.uri, "neo4j_username": neo4j_server.username, "neo4j_password": password}
+    return settings.model_copy(update=given)
+
+
+@pytest.fixture
+def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+    """Three small documents."""
+    kg.ingest(put(tmp_path / "corpus", TEXTS), extractor="local")
+    return kg
+
+
+class Desk:
+    """Runs plans with one model, and knows what it was asked."""
+
+    def __init__(self, settings: Settings, out: Path) -> None:
+        self.settings = settings
+        self.chat: ScriptedChat | None = ScriptedChat(reply)
+        self.out = out
+        self.notes: list[str] = []
+
+    def run(self, readers: str, dataset: DataSet = ASKED, **changes: Any) -> tuple[Results, Timing]:
+        plan = replace(Plan(dataset, parse_setups(readers), self.out), **changes)
+        if self.chat is not None:
+            self.chat.calls.clear()
+        with Graphs(self.settings, embedder=HashEmbedder(64), chat=self.chat) as graphs:
+            return evaluate(graphs, plan, self.notes.append)
+
+    @property
+    def asked(self) -> list[str]:
+        """The prompts that were sent by the last run."""
+        assert self.chat is not None
+        return [kind(each.messages) for each in self.chat.calls]
+
+
+@pytest.fixture
+def desk(graph: KnowledgeGraph, settings: Settings, tmp_path: Path) -> Iterator[Desk]:
+    return Desk(settings, tmp_path / "out")
+
+
+def test_answers_scores_and_costs(desk: Desk) -> None:
+    results, timing = desk.run("retrieve,closed")
+    assert [(each.setup, each.question) for each in results.answers] == [
+        (setup, question) for setup in ("retrieve", "closed") for question in ("q1", "q2", "q3")
+    ]
+    retrieve, closed = results.setups
+    assert results.metrics[0] == "judge"
+    assert (retrieve.scores["judge"].mean, closed.scores["judge"].mean) == (1.0, 0.0)
+    assert list(retrieve.by_kind) == ["who", "where", "when"]
+    (judged,) = [each for each in results.pairs if each.metric == "judge"]
+    assert (judged.first, judged.second, judged.difference, judged.count) == ("retrieve", "closed", 1.0, 3)
+    assert results.raters == {"judge": "scripted"}
+    assert [each.rpartition(":")[2] for each in results.notes if each.startswith("Facts read")] == [
+        " retrieve 1 of 1 (100.0 %), closed 0 of 1 (0.0 %)."
+    ]
+    assert set(timing.seconds["closed"]) == {"q1", "q2", "q3"}
+
+
+def test_a_second_run_asks_nobody_and_a_new_reader_is_added(desk: Desk) -> None:
+    first, _ = desk.run("retrieve,closed")
+    again, _ = desk.run("retrieve,closed")
+    assert (again, desk.asked) == (first, [])
+    more, _ = desk.run("retrieve,bm25,closed")
+    assert desk.asked == ["answer"] * 3  # of bm25 alone; its answers are those of retrieve, and rated already
+    assert [each.setup.name for each in more.setups] == ["retrieve", "bm25", "closed"]
+    assert [each for each in more.answers if each.setup != "bm25"] == list(first.answers)
+
+
+def test_what_changed_is_asked_again_and_nothing_else(desk: Desk, graph: KnowledgeGraph, tmp_path: Path) -> None:
+    desk.run("retrieve,closed", raters=())
+    desk.run("retrieve:top_k=1,closed", raters=())
+    assert desk.asked == ["answer"] * 3
+    other = replace(ASKED, questions=(LAMP, replace(SHIP, text="Where did the ship Heron sail in May?"), MILL))
+    desk.run("retrieve,closed", other, raters=())
+    assert sorted(desk.asked) == ["answer", "zero_shot"]
+    graph.ingest(put(tmp_path / "corpus", {**TEXTS, "new.txt": "The ship Petrel sailed to Cork."}), extractor="local")
+    desk.run("retrieve", raters=())
+    assert desk.asked == ["answer"] * 3
+    desk.chat = ScriptedChat(reply, model="another")
+    desk.run("retrieve", raters=())
+    assert desk.asked == ["answer"] * 3
+
+
+def test_a_gold_answer_that_was_put_right_is_scored_again_without_asking(desk: Desk) -> None:
+    wrong = replace(ASKED, questions=(replace(LAMP, answers=("Tom Pell",)), SHIP, MILL))
+    before, _ = desk.run("retrieve", wrong, raters=())
+    after, _ = desk.run("retrieve", raters=())
+    assert desk.asked == []
+    assert [each.answers[0].scores["contains"] for each in (before, after)] == [0.0, 1.0]
+
+
+def test_an_answer_without_its_trace_is_asked_for_again(desk: Desk) -> None:
+    desk.run("retrieve", raters=())
+    (trace,) = (desk.out / "traces" / "retrieve").glob("q2.json")
+    trace.unlink()
+    desk.run("retrieve", raters=())
+    assert desk.asked == ["answer"]
+    assert trace.is_file()
+
+
+def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
+    def moody(messages: Messages) -> str:
+        if "Heron" in messages[1]["content"] and kind(messages) == "zero_shot":
+            raise ModelError("The model is tired.")
+        return reply(messages)
+
+    desk.chat = ScriptedChat(moody)
+    results, timing = desk.run("closed")
+    assert desk.notes == ["closed failed on q2: The model is tired."]
+    failed = results.answers[1]
+    assert (failed.text, failed.error) == (None, "The model is tired.")
+    assert (failed.scores["failed"], failed.scores["f1"], failed.scores["judge"]) == (1.0, 0.0, 0.0)
+    assert (results.setups[0].answered, results.setups[0].failed) == (2, 1)
+    assert "1 question failed, and count as wrong; the next run asks them again." in results.notes
+    assert set(timing.seconds["closed"]) == {"q1", "q3"}
+    desk.chat = ScriptedChat(reply)
+    assert desk.run("closed")[0].setups[0].failed == 0
+    assert desk.asked.count("zero_shot") == 1
+
+
+def test_a_server_that_is_down_ends_it(desk: Desk) -> None:
+    def down(messages: Messages) -> str:
+        raise ModelError("Nobody answers.")
+
+    desk.chat = ScriptedChat(down)
+    many = replace(ASKED, questions=tuple(replace(LAMP, id=str(number)) for number in range(40)))
+    with pytest.raises(ModelError, match=rf"^{MOST_FAILURES} questions in a row failed, the last: Nobody answers\. "):
+        desk.run("closed", many)
+    assert len(desk.asked) <= MOST_FAILURES + 2
+
+
+def test_a_budget_keeps_what_was_under_way(desk: Desk) -> None:
+    """Two questions at once: one finds the budget used up while the other is still being answered."""
+    stopped = threading.Event()
+
+    def dear(messages: Messages) -> str:
+        if "Heron" in messages[1]["content"]:
+            stopped.set()
+            raise BudgetError("The budget is used up.")
+        assert stopped.wait(30)
+        return reply(messages)
+
+    desk.chat = ScriptedChat(dear)
+    with pytest.raises(BudgetError):
+        desk.run("closed", parallel=2, raters=())
+    lines = (desk.out / "answers.jsonl").read_text().splitlines()
+    assert "q1" in {json.loads(line)["question"] for line in lines} <= {"q1", "q3"}
+
+
+def test_parallel_comes_to_the_same(desk: Desk, tmp_path: Path) -> None:
+    one, _ = desk.run("retrieve,bm25,closed")
+    four, _ = desk.run("retrieve,bm25,closed", parallel=4, out=tmp_path / "four")
+    assert four == one
+
+
+def test_choices_and_the_texts_that_a_question_is_about(desk: Desk) -> None:
+    chosen = replace(LAMP, choices=("Tom Pell", "Ann Ottley"), within=("lamp",))
+    desk.run("fulltext", replace(ASKED, questions=(chosen,)))
+    assert desk.chat is not None
+    (sent,) = (each.messages[1]["content"] for each in desk.chat.calls)
+    assert "begin with its letter: (A) Tom Pell (B) Ann Ottley" in sent
+    assert "Red Lamp" in sent
+    assert "Stockbridge" not in sent
+
+
+def test_notes_say_what_the_graph_lacks(desk: Desk) -> None:
+    results, _ = desk.run("retrieve,graphreader", raters=())
+    assert [each.partition(",")[0] for each in results.notes][-2:] == [
+        "There is no knowledge tree",
+        "There are chunks without atomic facts from a model",
+    ]
+    again, _ = desk.run("retrieve,graphreader", raters=())
+    assert again == results
+
+
+def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph) -> None:
+    with pytest.raises(InputError, match=r"^readagent reads gists of pages, and 3 documents have none\. "):
+        desk.run("readagent,graphreader")
+    assert desk.asked == []
+    results, timing = desk.run("readagent,graphreader,youtu", prepare=True)
+    assert not [each for each in results.notes if "no knowledge tree" in each or "atomic facts" in each]
+    assert all(each.pages for each in graph.documents())
+    assert all(each.failed == 0 for each in results.setups)
+    assert "current" in timing.construction
+    before = len(desk.asked)
+    assert before > 0
+    assert desk.run("readagent,graphreader,youtu", prepare=True)[0] == results
+    assert desk.asked == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"raters": ("jugde",)},
+            r"^There is no rater 'jugde'\. Did you mean judge\? There are judge, lr, rubric, facts",
+        ),
+        ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
+        ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is there twice"),
+        ({"setups": (Setup("closed", "closed", {}, Build(chunk_tokens=50)),)}, r"about the graph that is there"),
+    ],
+)
+def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        desk.run("closed", **changes)
+    assert desk.asked == []
+
+
+def test_without_a_model_it_says_what_to_set(settings: Settings, tmp_path: Path) -> None:
+    with (
+        Graphs(settings, embedder=HashEmbedder(64)) as graphs,
+        pytest.raises(SettingError, match=r"^Answers are written by a language model\. Set OPENAI_API_KEY, or "),
+    ):
+        evaluate(graphs, Plan(ASKED, parse_setups("closed"), tmp_path / "out"))
+
+
+def test_another_model_rates(desk: Desk) -> None:
+    results, _ = desk.run("closed", judge_model="large", raters=("judge", "facts"))
+    assert results.raters == {"judge": "large", "facts": "large"}
+
+
+def test_costs_are_what_was_paid_and_not_what_the_cache_gave(desk: Desk, settings: Settings, tmp_path: Path) -> None:
+    """A reply from the cache counts with what it once cost; the seconds of such questions are marked."""
+    desk.chat = None
+    with OpenAIServer(reply) as server:
+        desk.settings = settings.model_copy(update={"openai_base_url": server.base_url})
+        paid, first = desk.run("retrieve,closed")
+        sent = len(server.requests)
+        free, second = desk.run("retrieve,closed", out=tmp_path / "elsewhere")
+    assert len(server.requests) == sent
+    assert free == paid
+    retrieve, closed = paid.setups
+    assert retrieve.spent["answer"].calls == closed.spent["answer"].calls == 3
+    assert retrieve.spent["answer"].input_tokens > closed.spent["answer"].input_tokens > 0
+    assert (dict(first.cached), dict(second.cached)) == ({"retrieve": 0, "closed": 0}, {"retrieve": 3, "closed": 3})
+    assert first.rating["judge"].calls > 0

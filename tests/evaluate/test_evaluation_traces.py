@@ -1,0 +1,209 @@
+"""Traces on disk: equal when read again, as people read them, in files of their own whatever the ids are."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from walks import walk
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, KgError
+from kgplatform.evaluate.question import Question, Text
+from kgplatform.evaluate.results import Setup
+from kgplatform.evaluate.traces import FOLDER, read_trace, slug, trace_file, write_trace
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.records import Answer, QueryRun, SearchResult, Step, Usage
+from kgplatform.show_trace import show_run
+from kgplatform.testing import ScriptedChat
+
+ASKED = "Where was the founder of the Atlantic Telegraph Company born?"
+QUESTION = Question("q01", ASKED, ("Stockbridge", "in Stockbridge"), supports=(Text("field"),), kind="two hops")
+SETUP = Setup("youtu agent=false", "youtu", {"agent": False, "top_k": 3})
+STEP = Step(
+    "search", "s", 0.5, queries=(QueryRun("retrieve/passage", "RETURN $k AS k", {"k": [1.5, "a", None]}, 1, 0.1),)
+)
+ANSWER = Answer(ASKED, "youtu", "Stockbridge [1].", (), SearchResult(ASKED, (), (), 0.1), (STEP,), Usage(1, 2, 3))
+
+
+@pytest.fixture
+def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+    """Three documents, and a model that always says the same."""
+    kg.ingest(put(tmp_path / "texts", FIELD | OTHERS), recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
+    chat = ScriptedChat(
+        lambda messages: json.dumps({"sufficient": True, "answer": "In Stockbridge [1].", "citations": []})
+    )
+    return KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=chat)
+
+
+def as_printed(text: str) -> list[str]:
+    """The lines of a trace without what no two prints have alike."""
+    return [re.sub(r"[\d.]+ m?s\b", "…", line) for line in text.splitlines()]
+
+
+def test_a_trace_is_read_as_it_was_written_and_as_ask_prints_it(
+    graph: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for answer in (graph.ask(ASKED, top_k=3), walk(graph, ASKED, "John Pender", "Stockbridge")):
+        file = write_trace(tmp_path / FOLDER, SETUP, QUESTION, answer)
+        assert file == trace_file(tmp_path / FOLDER, SETUP.name, "q01")
+        assert read_trace(file) == answer
+        show_run(answer, as_json=False, trace=True)
+        head, text = file.with_suffix(".txt").read_text().split("\n\n", 1)
+        assert as_printed(text) == as_printed(capsys.readouterr().out)
+        assert head.splitlines() == [
+            f"Question q01 (two hops): {ASKED}",
+            "Right answers: Stockbridge; in Stockbridge",
+            "Needed passages: field",
+            "Setup: youtu agent=false (reader youtu, agent False, top_k 3)",
+        ]
+
+
+def test_without_a_model_the_evidence_is_the_trace(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path / "texts", FIELD))
+    answer = kg.ask(ASKED)
+    assert answer.text is None
+    file = write_trace(tmp_path, SETUP, QUESTION, answer)
+    assert read_trace(file) == answer
+    assert "\nPassages\n  1. field, characters " in file.with_suffix(".txt").read_text()
+
+
+def test_texts_of_users_and_models_are_kept_to_the_letter_and_steer_no_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    nasty = "a\x1b[31mred [bold]b[/bold] :smile: \ud800 \u2028 人 {'} \\ud801"
+    step = replace(STEP, reply=nasty, queries=(QueryRun("n", "RETURN $p", {"p": nasty, "q": float("inf")}, 0, 0.0),))
+    answer = replace(ANSWER, text=nasty, note=nasty, trace=(step,))
+    question = Question("q", nasty, choices=(nasty, "b"), answerable=False)
+    file = write_trace(tmp_path, Setup(nasty, "youtu"), question, answer)
+    assert read_trace(file) == answer
+    text = file.with_suffix(".txt").read_text(encoding="utf-8")
+    assert "\x1b" not in text
+    assert "red [bold]b[/bold] :smile: \\ud800" in text
+    assert "\nChoice: a\ufffd[31mred [bold]b" in text
+    assert "\nChoice: b\nRight answer: the texts hold none\n" in text
+
+
+def test_a_long_line_is_not_broken(tmp_path: Path) -> None:
+    long = "words " * 900 + "end"
+    file = write_trace(tmp_path, SETUP, replace(QUESTION, text=long), replace(ANSWER, text=long))
+    assert [len(line) for line in file.with_suffix(".txt").read_text().splitlines()].count(len(long)) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------ the files
+
+
+def test_names_that_are_plain_stay_as_they_are() -> None:
+    for name in ("q01", "2hop__482757_12019", "5a8b57f25542995d1e6f1371", "retrieve", "musique.dev-3", "top_k=3"):
+        assert slug(name) == name
+
+
+def test_no_two_names_share_a_file() -> None:
+    names = [
+        "a/b",
+        "a_b",
+        "a b",
+        "a\\b",
+        "A/b",
+        "a-b",
+        "",
+        " ",
+        ".",
+        "..",
+        "...",
+        "-",
+        "x" * 300,
+        "x" * 301,
+        "é",
+        "e\u0301",
+    ]
+    names += ["人", "\ud800", "q", "Q", "con.", "con", "a\0b", slug("a/b"), slug(slug("a/b")), "~", "*", "nul"]
+    slugs = [slug(name) for name in names]
+    assert len({each.lower() for each in slugs}) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._=+-]*[A-Za-z0-9_=+]", each) or len(each) == 1 for each in slugs)
+    assert max(map(len, slugs)) <= 73
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_slugs_are_apart_and_safe(one: str, other: str) -> None:
+    assert (slug(one).lower() == slug(other).lower()) == (one == other)
+    assert not set(slug(one)) & set('/\\\0 :*?"<>|\n')
+    assert not slug(one).startswith((".", "-"))
+
+
+def test_strange_ids_have_files_of_their_own(tmp_path: Path) -> None:
+    ids = ["../../etc/passwd", "", "a/b", "a_b", "..", "x" * 5000, "v1.2", "v1.3"]
+    files = [write_trace(tmp_path, SETUP, replace(QUESTION, id=each), replace(ANSWER, note=each)) for each in ids]
+    assert len(set(files)) == len(ids)
+    assert {file.parent.parent for file in files} == {tmp_path}
+    assert [read_trace(file).note for file in files] == ids
+    assert len(list(files[0].parent.iterdir())) == 2 * len(ids)
+
+
+def test_only_the_owner_may_read_them_and_a_second_run_replaces_them(tmp_path: Path) -> None:
+    file = write_trace(tmp_path / "new" / FOLDER, SETUP, QUESTION, ANSWER)
+    assert write_trace(tmp_path / "new" / FOLDER, SETUP, QUESTION, replace(ANSWER, text="Other.")) == file
+    assert read_trace(file).text == "Other."
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.with_suffix(".txt"))] == [0o600] * 2
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert sorted(path.name for path in file.parent.iterdir()) == ["q01.json", "q01.txt"]
+
+
+def test_several_threads_write_side_by_side(tmp_path: Path) -> None:
+    questions = [replace(QUESTION, id=f"q{number}") for number in range(40)]
+    threads = [
+        threading.Thread(target=write_trace, args=(tmp_path, SETUP, each, replace(ANSWER, note=each.id)))
+        for each in questions
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for each in questions:
+        file = trace_file(tmp_path, SETUP.name, each.id)
+        assert read_trace(file).note == each.id
+        assert file.with_suffix(".txt").read_text().startswith(f"Question {each.id} ")
+
+
+def test_a_full_disk_is_one_sentence_and_what_was_there_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = write_trace(tmp_path, SETUP, QUESTION, ANSWER)
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", full)
+        with pytest.raises(KgError, match=r"No space is left for .*q01\.txt.*free some space"):
+            write_trace(tmp_path, SETUP, QUESTION, replace(ANSWER, text="Other."))
+    assert read_trace(file) == ANSWER
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).write_text("a file")
+    with pytest.raises(KgError, match=f"The folder {tmp_path / FOLDER}.* cannot be made"):
+        write_trace(tmp_path / FOLDER, SETUP, QUESTION, ANSWER)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"question": 1}', b"\xff", b"[" * 100_000])
+def test_a_broken_trace_is_one_sentence(content: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "q01.json"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=r"q01\.json holds no trace of an answer\. Remove it"):
+        read_trace(file)
+
+
+def test_a_missing_trace_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_trace(tmp_path / "q01.json")

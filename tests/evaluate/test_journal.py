@@ -1,0 +1,168 @@
+"""The journal of an evaluation: what was added is there again, whatever stopped the process that added it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from kgplatform.errors import InputError, KgError
+from kgplatform.evaluate.journal import Journal, last_by_key, write_whole
+
+
+def test_what_was_added_is_there_again(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "answers.jsonl"
+    records = [{"key": "a", "text": "Größe \u2028 \ud800"}, {"key": "b", "text": "line\nbreak"}]
+    with Journal(path) as journal:
+        assert journal.records == []
+        for record in records:
+            journal.add(record)
+    with Journal(path) as journal:
+        assert (journal.records, journal.faults) == (records, ())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(path.read_bytes().splitlines()) == 2
+
+
+@pytest.mark.parametrize("torn", [b'{"key": "c", "te', b'{"key": "c"}', b"\0\0\0\0", b"\0\0\n", b"[1]\n", b"\xff\n"])
+def test_a_last_line_that_was_not_finished_is_cut_off(torn: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(b'{"key": "a"}\n{"key": "b"}\n' + torn)
+    with Journal(path) as journal:
+        assert [record["key"] for record in journal.records] == ["a", "b"]
+        assert journal.faults == ()
+        journal.add({"key": "d"})
+    assert path.read_bytes() == b'{"key": "a"}\n{"key": "b"}\n{"key": "d"}\n'
+
+
+def test_a_broken_line_in_the_middle_is_named_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(b'{"key": "a"}\nnonsense\n\n"text"\n{"key": "b"}\n')
+    with Journal(path, "rating") as journal:
+        assert [record["key"] for record in journal.records] == ["a", "b"]
+        assert journal.faults == tuple(f"{path}, line {n}: this is no rating; it is left out." for n in (2, 4))
+    assert b"nonsense" in path.read_bytes()
+
+
+def test_threads_add_whole_lines(tmp_path: Path) -> None:
+    with Journal(tmp_path / "answers.jsonl") as journal:
+        threads = [
+            threading.Thread(target=lambda n=n: [journal.add({"key": f"{n} {m}", "text": "x" * 900}) for m in range(9)])
+            for n in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    with Journal(tmp_path / "answers.jsonl") as journal:
+        assert len(last_by_key(journal.records)) == 72
+        assert journal.faults == ()
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(InputError, match=r"folder\.jsonl cannot be opened: Is a directory\."):
+        Journal(tmp_path / "folder.jsonl")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"cannot be opened: "):
+        Journal(tmp_path / "file" / "answers.jsonl")
+
+
+LIMITED = """
+    import resource, signal, sys
+    from pathlib import Path
+    from kgplatform.errors import KgError
+    from kgplatform.evaluate.journal import Journal
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    journal = Journal(Path(sys.argv[1]))
+    journal.add({"key": "first"})
+    journal.add({"key": "second"})
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+    for _ in range(2):
+        try:
+            journal.add({"key": "x" * 200})
+        except KgError as error:
+            print(error)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    journal.add({"key": "third"})
+"""
+
+
+def test_no_space_is_one_sentence_and_loses_nothing(tmp_path: Path) -> None:
+    """A limit on the size of files: a part of the line is written, then no more, as on a full disk."""
+    path = tmp_path / "answers.jsonl"
+    command = [sys.executable, "-c", textwrap.dedent(LIMITED), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said = f"No space is left for {path}. 2 answers are kept; free some space and run the same command again."
+    assert done.stdout.splitlines() == [said, said]
+    with Journal(path) as journal:
+        assert ([record["key"] for record in journal.records], journal.faults) == (["first", "second", "third"], ())
+
+
+KILLED = """
+    import sys
+    from pathlib import Path
+    from kgplatform.evaluate.journal import Journal
+    journal = Journal(Path(sys.argv[1]))
+    for number in range(1_000_000):
+        journal.add({"key": str(number), "text": "x" * 5_000})
+        print(number, flush=True)
+"""
+
+
+def test_kill_9_loses_nothing_that_add_returned_from(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        for line in process.stdout:
+            if line.strip() == "40":
+                os.kill(process.pid, signal.SIGKILL)
+                break
+        added = [40, *map(int, process.stdout.read().split())]
+    with Journal(path) as journal:
+        found = [int(record["key"]) for record in journal.records]
+    assert found == list(range(len(found)))
+    assert added[-1] <= found[-1] <= added[-1] + 1
+
+
+def test_a_whole_file_or_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_whole(path, b"first")
+    write_whole(path, b"second", mode=0o644)
+    assert path.read_bytes() == b"second"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(KgError, match=r"^.*cannot be written: No such file or directory\. All answers are kept; mend "):
+        write_whole(tmp_path / "none" / "results.json", b"third")
+
+
+FILLED = """
+    import resource, signal, sys
+    from pathlib import Path
+    from kgplatform.errors import KgError
+    from kgplatform.evaluate.journal import write_whole
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    write_whole(Path(sys.argv[1]), b"first")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+    try:
+        write_whole(Path(sys.argv[1]), b"x" * 200)
+    except KgError as error:
+        print(error)
+"""
+
+
+def test_no_space_for_a_whole_file_leaves_the_one_before(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    command = [sys.executable, "-c", textwrap.dedent(FILLED), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        f"No space is left for {path}. All answers are kept; free some space and run the same command again.\n"
+    )
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]

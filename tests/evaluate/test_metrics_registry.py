@@ -1,0 +1,210 @@
+"""Which metrics there are, and which of them an answer gets: by what its question knows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+from kgplatform.evaluate.metrics import CUTS, METRICS, of_failure, ordered, without_model
+from kgplatform.evaluate.question import Question, Text
+from kgplatform.readers.answering import REFUSAL
+from kgplatform.records import Answer, FoundFact, Passage, SearchResult, Usage
+
+PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+WORDS = ["em", "f1", "contains", "rouge1", "rouge2", "rougeL"]
+RETRIEVAL = [f"{name}@{k}" for name in ("recall", "all") for k in CUTS]
+
+
+def passage(title: str, text: str) -> Passage:
+    return Passage(title, f"file:///c.json#{title}", title, 0, len(text), None, text, 1.0, ("all",))
+
+
+def answered(text: str | None, *passages: Passage, **more: Any) -> Answer:
+    evidence = SearchResult("?", passages, tuple(more.pop("facts", ())), 0.1)
+    return Answer("?", more.pop("reader", "retrieve"), text, (), evidence, (), Usage(), **more)
+
+
+def scores(question: Question, text: str | None, *passages: Passage, **more: Any) -> dict[str, float]:
+    return without_model(question, answered(text, *passages, **more))
+
+
+ASKED = Question("q1", "Which ship laid it?", answers=("Great Eastern", "SS Great Eastern"))
+
+
+# ------------------------------------------------------------------------------------------------------------ registry
+
+
+def test_the_names() -> None:
+    assert list(METRICS) == [
+        *(
+            "judge",
+            "lr1",
+            "lr2",
+            "strict",
+            "permissive",
+            "accuracy",
+            "choice",
+            "reverted",
+            "restored",
+            "em",
+            "f1",
+            "f1*",
+        ),
+        *("contains", "rouge1", "rouge2", "rougeL", "hallucination", "refusal", *RETRIEVAL, "facts", "facts.all"),
+        *("facts.rated", "compression", "failed"),
+    ]
+    assert all(each.name == name and each.title and each.source for name, each in METRICS.items())
+    assert len({each.title for each in METRICS.values()}) == len(METRICS)
+    assert [name for name, each in METRICS.items() if each.better == "lower"] == ["hallucination", "refusal", "failed"]
+
+
+def test_metrics_of_raters() -> None:
+    by_rater: dict[str, list[str]] = {}
+    for name, each in METRICS.items():
+        if each.rater:
+            by_rater.setdefault(each.rater, []).append(name)
+    assert by_rater == {
+        "judge": ["judge"],
+        "lr": ["lr1", "lr2", "strict", "permissive"],
+        "rubric": ["accuracy"],
+        "facts": ["facts.rated"],
+    }
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_page_defines_each(name: str) -> None:
+    base = name.split("@")[0] + "@k" if "@" in name else name
+    assert f"| `{base}` |" in PAGE or f"`{base}`," in PAGE or f", `{base}` |" in PAGE
+
+
+def test_names_in_order() -> None:
+    assert ordered(["failed", "em", "judge", "em"]) == ("judge", "em", "failed")
+    with pytest.raises(KeyError):
+        ordered(["em", "beauty"])
+
+
+# -------------------------------------------------------------------------------------------------------- of one answer
+
+
+def test_a_plain_question() -> None:
+    found = scores(ASKED, "SS Great Eastern [1]")
+    assert list(found) == [*WORDS, "refusal", "failed"]
+    assert [found[name] for name in (*WORDS, "refusal", "failed")] == [1, 1, 1, 1, 1, 1, 0, 0]
+
+
+def test_an_answer_in_a_sentence() -> None:
+    """it was great eastern, less its article: P = 2/4, R = 2/2 of "great eastern"; with "ss" P = 2/4, R = 2/3."""
+    found = scores(ASKED, "It was the Great Eastern [1].")
+    assert (found["em"], found["contains"]) == (0, 1)
+    assert found["f1"] == pytest.approx(2 / 3)
+
+
+def test_keywords_bring_f1_star() -> None:
+    asked = replace(ASKED, keywords=("Great Eastern",))
+    assert scores(asked, "Great Western")["f1*"] == pytest.approx(1 / 2)
+    assert scores(asked, "Western")["f1*"] == 0
+    assert "f1*" not in scores(ASKED, "Western")
+
+
+def test_a_refusal_where_there_is_an_answer_is_wrong() -> None:
+    found = scores(ASKED, REFUSAL)
+    assert (found["refusal"], found["em"], found["contains"], found["failed"]) == (1, 0, 0, 0)
+    assert scores(Question("q", "Is it?", answers=("no",)), "There is no answer.")["contains"] == 0
+
+
+def test_where_the_right_answer_says_so_a_refusal_is_none() -> None:
+    found = scores(Question("q", "Which ship laid it?", answers=("unanswerable",)), "Unanswerable")
+    assert (found["refusal"], found["em"], found["contains"]) == (0, 1, 1)
+
+
+def test_without_an_answer_in_the_texts_only_a_refusal_is_right() -> None:
+    asked = Question("q", "Which ship laid it?", answerable=False)
+    assert scores(asked, REFUSAL) == {"hallucination": 0, "failed": 0}
+    assert scores(asked, "Great Eastern [1]") == {"hallucination": 1, "failed": 0}
+    assert of_failure(asked) == {"failed": 1}
+
+
+def test_without_a_right_answer_only_retrieval_is_scored() -> None:
+    asked = Question("q", "Which ship laid it?", supports=(Text("Great Eastern"),))
+    assert list(scores(asked, "The Agamemnon", passage("Great Eastern", "A ship."))) == [*RETRIEVAL, "failed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "em"),
+    [
+        ("(B) a great dog [1]", 1, 1),
+        ("Answer: (B)", 1, 1),
+        ("B", 1, 1),
+        ("a great dog", 1, 1),
+        ("(A) a horse", 0, 0),
+        ("Some animal or other", 0, 0),
+        (REFUSAL, 0, 0),
+    ],
+)
+def test_of_a_choice_the_words_count(text: str, right: float, em: float) -> None:
+    asked = Question("q", "Whom did he follow?", answers=("A great dog",), choices=("a horse", "a great dog", "a cat"))
+    found = scores(asked, text)
+    assert (found["choice"], found["em"]) == (right, em)
+    assert list(found) == ["choice", *WORDS, "refusal", "failed"]
+
+
+def test_supporting_passages() -> None:
+    asked = replace(ASKED, supports=(Text("Great Eastern", "A ship. It laid it."), Text("Brunel", "An engineer.")))
+    others = [passage(f"Other {number}", "x") for number in range(3)]
+    read = [others[0], passage("Great Eastern", "It laid it."), *others[1:], passage("Brunel", "An engineer.")]
+    found = scores(asked, "Great Eastern", *read)
+    assert [found[name] for name in RETRIEVAL] == [0.5, 1, 1, 0, 1, 1]
+    assert [scores(asked, "Great Eastern")[name] for name in RETRIEVAL] == [0] * 6
+
+
+def test_supporting_facts_stand_in_passages_or_in_facts() -> None:
+    asked = replace(ASKED, facts=("The Great Eastern laid the cable.", "Brunel designed the ship."))
+    fact = FoundFact("f", "Brunel designed the ship.", 1.0, ("triple",), ())
+    half = scores(asked, "x", passage("Ships", "In 1866 the Great Eastern laid the cable."))
+    assert (half["facts"], half["facts.all"]) == (0.5, 0)
+    whole = scores(asked, "x", passage("Ships", "In 1866 the Great Eastern laid the cable."), facts=[fact])
+    assert (whole["facts"], whole["facts.all"]) == (1, 1)
+
+
+def test_readers_that_count_words_have_a_compression_rate() -> None:
+    found = scores(ASKED, "x", reader="readagent", counts={"words.in_context": 235, "words.of_text": 1000})
+    assert found["compression"] == pytest.approx(0.765)
+
+
+def test_placeholders_are_scored_by_what_they_restore() -> None:
+    names = {"[PERSON#1]": ("Ahab", "Captain Ahab"), "[PERSON#7]": ("Queequeg",)}
+    asked = Question("q", "Who are [PERSON#1] and [PERSON#7]?", answers=("[PERSON#1]: Ahab",), placeholders=names)
+    found = scores(asked, "[PERSON#1]: Captain Ahab\n[PERSON#7]: Starbuck [1]")
+    assert found == {"reverted": 0, "restored": 0.5, "refusal": 0, "failed": 0}
+
+
+def test_a_reader_that_failed_has_nothing_right() -> None:
+    asked = replace(ASKED, keywords=("Great",), supports=(Text("Great Eastern"),), facts=("It laid it.",))
+    found = of_failure(asked)
+    assert list(found) == list(scores(asked, "Great Eastern"))
+    assert {name for name, value in found.items() if value} == {"failed"}
+
+
+def test_an_answer_without_text_failed_and_still_retrieved() -> None:
+    asked = replace(ASKED, supports=(Text("Great Eastern"),))
+    found = scores(asked, None, passage("Great Eastern", "A ship."))
+    assert (found["failed"], found["em"], found["refusal"], found["recall@2"]) == (1, 0, 0, 1)
+
+
+def test_every_score_is_one_of_the_registry() -> None:
+    everything = Question(
+        "q",
+        "?",
+        answers=("a b",),
+        keywords=("a",),
+        choices=("a b", "c"),
+        supports=(Text("T"),),
+        facts=("A fact there is.",),
+    )
+    found = scores(everything, "a b", counts={"words.in_context": 1, "words.of_text": 2})
+    others = {"hallucination", "reverted", "restored"} | {name for name, each in METRICS.items() if each.rater}
+    assert set(found) | others == set(METRICS)
+    assert not set(found) & others

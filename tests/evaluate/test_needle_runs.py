@@ -1,0 +1,258 @@
+"""Needles as a data set: what is asked, texts that are made again to the letter, the map, and a run with readers."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from simulated_readers import reply
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.graphs import Graphs
+from kgplatform.evaluate.needles import (
+    KINDS,
+    Depths,
+    heat_map,
+    needle_data_set,
+    parse_depths,
+    parse_lengths,
+    reader_options,
+)
+from kgplatform.evaluate.question import DataSet, Question, Text
+from kgplatform.evaluate.results import Results, Scored, Setup, SetupScores
+from kgplatform.evaluate.run import Plan, evaluate
+from kgplatform.evaluate.setups import parse_setups
+from kgplatform.evaluate.synthetic import RANKS, math_find, single_needle
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.prompt import Messages
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
+from kgplatform.text import count_tokens
+
+# ------------------------------------------------------------------------------------------------- lengths and depths
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [("1000", (1000,)), (" 1000, 8000", (1000, 8000)), ("1000-16000:4", (1000, 6000, 11000, 16000))],
+)
+def test_lengths_as_people_write_them(text: str, lengths: tuple[int, ...]) -> None:
+    assert parse_lengths(text) == lengths
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "'' is no length"),
+        ("1000,", "'' is no length"),
+        ("1k", "'1k' is no length. Write tokens as 1000,8000 or as 1000-16000:4"),
+        ("0", "'0' is no length"),
+        ("-5", "'-5' is no length"),
+        ("10.5-20:3", "'10.5' is no length"),
+        ("1000-16000", "'1000-16000' is no length"),
+        ("8000-1000:4", "make no grid"),
+        ("1000-8000:1", "make no grid"),
+    ],
+)
+def test_lengths_that_cannot_be(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse_lengths(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "depths"),
+    [
+        ("single", "0, 0.5,1", (0.0, 0.5, 1.0)),
+        ("single", "0-1:3", (0.0, 0.5, 1.0)),
+        ("pass-key", "1.0", (1.0,)),
+        ("multi", "0/0.33,1/0", ((0.0, 0.33), (1.0, 0.0))),
+        ("multi", "0,1,0.5", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
+        ("multi", "0-1:3", ((0.0, 0.5), (0.0, 1.0), (0.5, 1.0))),
+    ],
+)
+def test_depths_as_people_write_them(kind: str, text: str, depths: tuple[Depths, ...]) -> None:
+    assert parse_depths(kind, text) == depths
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        ("single", "", "'' is no depth"),
+        ("single", "50%", "'50%' is no depth. Write shares from 0 to 1"),
+        ("single", "1.5", "'1.5' is no depth"),
+        ("single", "nan", "'nan' is no depth"),
+        ("single", "0/1", "'0/1' is no depth"),
+        ("single", "1-0:3", "makes no depths"),
+        ("single", "0-1:1", "makes no depths"),
+        ("multi", "0.5", "two needles need two"),
+        ("multi", "0/0.5/1", "a pair of depths"),
+        ("multi", "0/0.5,1", "a pair of depths"),
+    ],
+)
+def test_depths_that_cannot_be(kind: str, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        parse_depths(kind, text)
+
+
+# ------------------------------------------------------------------------------------------------------ the data set
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_task_is_about_a_text_of_its_own_that_is_made_again_to_the_letter(kind: str) -> None:
+    depths = parse_depths(kind, "0,0.5,1")
+    found = needle_data_set(kind, (300, 600), depths, samples=2, seed=7)
+    again = needle_data_set(kind, (300, 600), depths, samples=2, seed=7)
+    assert found.questions == again.questions
+    assert len({each.id for each in found.questions}) == len(found.questions) == 12
+    assert (found.apart, found.corpus) == (True, ())
+    for question in found.questions:
+        (text,) = found.texts_of(question)
+        assert (text,) == again.texts_of(question) == found.texts_of(question)
+        assert text.title == question.id == question.within[0]
+        assert all(fact in text.text for fact in question.facts)
+        assert any(question.answers[0] in fact for fact in question.facts)
+        length = 300 if ", 300 tokens, " in question.kind else 600
+        assert 0.6 * length < count_tokens(text.text) <= length
+    assert needle_data_set(kind, (300,), depths, seed=8).questions[0].answers != found.questions[0].answers
+
+
+def test_the_rank_that_is_asked_for() -> None:
+    for rank in RANKS:
+        found = needle_data_set("math", (200,), (0.5,), rank=rank)
+        assert rank in found.questions[0].text
+        assert found.texts_of(found.questions[0])[0].text == math_find(200, 0.5, 0, rank=rank).text
+
+
+def test_a_haystack_of_ones_own(tmp_path: Path) -> None:
+    told = [f"On day {day} the ship was seen off the cape. Nobody knew whose it was." for day in range(80)]
+    book = tmp_path / "book.txt"
+    book.write_text("\n\n".join(told), encoding="utf-8")
+    found = needle_data_set("single", (500,), (0.5,), haystack=book)
+    (text,) = found.texts_of(found.questions[0])
+    assert text.text == single_needle(500, 0.5, haystack="\n\n".join(told)).text
+    assert told[0] in text.text
+    with pytest.raises(InputError, match="The haystack is too short"):
+        needle_data_set("single", (50_000,), (0.5,), haystack=book)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"kind": "singel"}, "no needle task 'singel'. Did you mean single? There are single, multi, pass-key"),
+        ({"lengths": ()}, "nothing to ask"),
+        ({"samples": 0}, "nothing to ask"),
+        ({"lengths": (300, 300)}, "A length is there twice"),
+        ({"depths": (0.5, 0.5)}, "A depth is there twice"),
+        ({"depths": ((0, 0.5),)}, "A task single has one depth"),
+        ({"kind": "multi"}, "A task multi has the depths of two needles"),
+        ({"kind": "number", "haystack": Path("book.txt")}, "makes its own text: leave --haystack out"),
+        ({"haystack": Path("no such book.txt")}, "The haystack no such book.txt cannot be read"),
+        ({"rank": "smallest"}, "A task single has no rank"),
+        ({"kind": "math", "rank": "larges"}, "There is no rank 'larges'. Did you mean largest"),
+        ({"lengths": (3,)}, "has no room for what is to be hidden"),
+    ],
+)
+def test_tasks_that_cannot_be_made(given: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        needle_data_set(**{"kind": "single", "lengths": (300,), "depths": (0.5,), **given})  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_longagent_is_told_the_kind_of_work_unless_the_setup_says_it() -> None:
+    plain, auto, other = parse_setups("longagent,longagent:task=auto,retrieve")
+    tasks = {kind: needle_data_set(kind, (300,), parse_depths(kind, "0,1")).questions[0] for kind in KINDS}
+    assert {kind: reader_options(plain, each).get("task") for kind, each in tasks.items()} == {
+        **{"single": "qa", "multi": "qa", "pass-key": "passkey"},
+        **{"number": "number", "key-value": "kv", "math": "math"},
+    }
+    assert all(reader_options(setup, each) == {} for setup in (auto, other) for each in tasks.values())
+    assert reader_options(plain, Question("1", "Who?", kind="2 hops")) == {}
+
+
+def test_texts_of_a_corpus_come_by_title() -> None:
+    texts = (Text("a", "A."), Text("b", "B."))
+    question = Question("1", "Who?", within=("b", "a"))
+    assert DataSet("own", (question,), texts, apart=True).texts_of(question) == (texts[1], texts[0])
+
+
+# ----------------------------------------------------------------------------------------------------------- the map
+
+
+def scored(setup: str, kind: str, number: int, found: float | None) -> Scored:
+    return Scored(f"q{number}", kind, setup, "text", None, False, {} if found is None else {"contains": found}, {})
+
+
+def results(*answers: Scored) -> Results:
+    setups = dict.fromkeys(each.setup for each in answers)
+    scores = tuple(SetupScores(Setup(name, "retrieve"), {}, {}, {}, 1, 0) for name in setups)
+    return Results("needles, single", 3, 0, "scripted", {}, ("contains",), scores, (), answers)
+
+
+def test_the_map_has_a_cell_for_every_length_and_depth() -> None:
+    told = results(
+        scored("b", "single, 1000 tokens, depth 1", 1, 1.0),
+        scored("b", "single, 1000 tokens, depth 1", 2, 0.0),
+        scored("b", "single, 800 tokens, depth 0", 3, 0.0),
+        scored("b", "single, 800 tokens, depth 0.25", 4, None),
+        scored("a", "single, 800 tokens, depth 0.25", 4, 1.0),
+    )
+    found = heat_map(told)
+    assert (found.setups, found.lengths, found.depths, found.metric) == (
+        *(("b", "a"), (800, 1000), ("0", "0.25", "1")),
+        "contains",
+    )
+    assert found.found["b"] == ((0.0, None), (None, None), (None, 0.5))
+    assert found.counts["b"] == ((1, 0), (0, 0), (0, 2))
+    assert found.found["a"] == ((None, None), (1.0, None), (None, None))
+
+
+def test_pairs_of_depths_are_in_order() -> None:
+    kinds = [f"multi, 1000 tokens, depths {pair}" for pair in ("0.33/1", "0/1", "0/0.33")]
+    found = heat_map(results(*(scored("a", kind, number, 1.0) for number, kind in enumerate(kinds))))
+    assert found.depths == ("0/0.33", "0/1", "0.33/1")
+
+
+def test_other_questions_make_no_map() -> None:
+    with pytest.raises(InputError, match="nothing to map"):
+        heat_map(results(scored("a", "2 hops", 1, 1.0)))
+
+
+# ------------------------------------------------------------------------------------------------------------- a run
+
+
+def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def listening(messages: Messages) -> str:
+        asked.extend(re.findall(r"^Kind of work: (.*)$", messages[-1]["content"], re.MULTILINE))
+        return reply(messages)
+
+    data_set = needle_data_set("pass-key", (600, 3000), (0.0, 1.0), seed=1)
+    with OpenAIServer(listening) as server:
+        jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
+        settings = load_settings(
+            home=tmp_path / "home",
+            embedder="hash:64",
+            openai_base_url=server.base_url,
+            neo4j_jars=jars,
+            neo4j_heap="256m",
+            neo4j_page_cache="32m",
+        )
+        setups = parse_setups("longagent:member_tokens=300,retrieve,fulltext:window_tokens=1500")
+        plan = Plan(data_set, setups, tmp_path / "out", raters=(), chief="contains")
+        with Graphs(settings, embedder=HashEmbedder(64)) as graphs:
+            found, _ = evaluate(graphs, plan)
+        sent = len(server.requests)
+        with Graphs(settings, embedder=HashEmbedder(64)) as graphs:
+            again, _ = evaluate(graphs, plan)
+        assert (again.answers, len(server.requests)) == (found.answers, sent)
+    shown = heat_map(found).found
+    assert shown["longagent member_tokens=300"] == ((1.0, 1.0), (1.0, 1.0))
+    assert shown["retrieve"] == ((1.0, 1.0), (1.0, 1.0))
+    assert shown["fulltext window_tokens=1500"] == ((1.0, 1.0), (1.0, 0.0)), "the end of the longer text is not shown"
+    assert set(asked) == {"Find the pass key that is hidden in a long text of noise."}
+    facts = {each.kind: each.scores["facts"] for each in found.answers if each.setup == "fulltext window_tokens=1500"}
+    assert facts["pass-key, 3000 tokens, depth 1"] == 0.0
+    assert facts["pass-key, 3000 tokens, depth 0"] == 1.0

@@ -1,0 +1,146 @@
+"""neo4j-graphrag's own retrievers, from the real library, over a graph of the platform's."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, SettingError, StoreError
+from kgplatform.evaluate import official
+from kgplatform.evaluate.official import KINDS, Official, escaped, official_answer, official_search
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.testing import OpenAIServer
+
+pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
+
+TEXTS = {
+    "The Marigold": "The Marigold was a paddle steamer that laid the harbour cable in 1871.",
+    "Ida Fenn": "Ida Fenn drew the plans of the Marigold in her shop at Dunmouth.",
+    "Dunmouth": "Dunmouth is a fishing town whose harbour froze in the winter of 1880.",
+    "AC/DC": "AC/DC is a band, and also what two kinds of current are called (one word of each).",
+}
+
+
+@pytest.fixture
+def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+    """Four short texts, each a passage."""
+    file = tmp_path / "texts.json"
+    file.write_text(json.dumps([{"title": title, "text": text} for title, text in TEXTS.items()]))
+    kg.ingest(file, extractor="local")
+    return kg
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_they_find_what_the_question_is_about(graph: KnowledgeGraph, kind: str) -> None:
+    passages = official_search(graph, "Which paddle steamer laid the harbour cable?", kind, 2)
+    assert passages[0].title == "The Marigold"
+    assert passages[0].text == TEXTS["The Marigold"]
+    assert len(passages) == 2
+    assert passages[0].score >= passages[1].score > 0
+    assert {each.routes for each in passages} == {(kind,)}
+    assert passages == official_search(graph, "Which paddle steamer laid the harbour cable?", kind, 2)
+
+
+def test_by_vectors_they_find_what_the_nearest_vectors_are(graph: KnowledgeGraph) -> None:
+    question = "Who drew the plans of the Marigold?"
+    theirs = official_search(graph, question, "official-vector", 4)
+    ours = graph.search(question, route="dense", top_k=4).passages
+    assert [each.id for each in theirs] == [each.id for each in ours]
+
+
+def test_words_count_for_the_hybrid_one_alone(graph: KnowledgeGraph) -> None:
+    """Its best passage by words has the full share of 1, as the best by vectors has; the others have less."""
+    hybrid = official_search(graph, "Dunmouth", "official-hybrid", 4)
+    assert hybrid[0].score == 1.0
+    assert "Dunmouth" in {each.title for each in hybrid if each.score == 1.0}
+
+
+@pytest.mark.parametrize(
+    "question", ["What is AC/DC?", "(unclosed", 'say "it', "a AND", "title:x^~", "NOT [a TO", "*", "x\\"]
+)
+def test_signs_of_lucene_are_words_like_others(graph: KnowledgeGraph, question: str) -> None:
+    if not any(letter.isalnum() for letter in question):
+        with pytest.raises(InputError, match="The question is empty"):
+            official_search(graph, question, "official-hybrid")
+        return
+    assert official_search(graph, question, "official-hybrid")
+
+
+def test_the_library_itself_fails_at_such_questions(graph: KnowledgeGraph) -> None:
+    """Which is why they are escaped; where it no longer does, ``escaped`` can go."""
+    from neo4j.exceptions import ClientError
+    from neo4j_graphrag.exceptions import SearchQueryParseError
+
+    theirs = Official(graph, "official-hybrid")._retriever
+    vector = theirs.embedder.embed_query("AC/DC")
+    with pytest.raises(ClientError, match="Lexical error"):
+        theirs.search(query_text="What is AC/DC?", query_vector=vector)
+    with pytest.raises(SearchQueryParseError):
+        theirs.search(query_text="What is (AC?", query_vector=vector)
+
+
+@given(st.text())
+def test_escaped_text_keeps_its_letters(text: str) -> None:
+    bare = escaped(text).replace("\\", "")
+    assert bare.casefold() == text.replace("\\", "").casefold()
+
+
+@pytest.mark.parametrize("question", ["What is AC/DC?", "What is (AC?"])
+def test_what_they_fail_at_is_told_in_our_errors(
+    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    monkeypatch.setattr(official, "escaped", lambda text: text)
+    with pytest.raises(StoreError, match="a search of neo4j-graphrag's hybrid retriever"):
+        official_search(graph, question, "official-hybrid")
+
+
+def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:
+    reply = {"answer": "The Marigold [1].", "citations": [{"passage": 1, "quote": "laid the harbour cable"}]}
+    with OpenAIServer([json.dumps(reply)]) as server:
+        settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
+        asked = KnowledgeGraph(graph.store, settings, embedder=HashEmbedder(64))
+        answer = official_answer(asked, "Which paddle steamer laid the harbour cable?", "official-vector", top_k=2)
+    assert answer.text == "The Marigold [1]."
+    assert answer.reader == "official-vector"
+    assert [each.title for each in answer.citations] == ["The Marigold"]
+    assert len(answer.evidence.passages) == 2
+    assert answer.usage.calls == 1
+    assert [step.name for step in answer.trace] == ["search", "answer", "check citations"]
+
+
+def test_without_a_model_the_passages_are_the_answer(graph: KnowledgeGraph) -> None:
+    answer = official_answer(graph, "Who drew the plans of the Marigold?", "official-hybrid")
+    assert answer.text is None
+    assert len(answer.evidence.passages) == 4
+
+
+def test_a_kind_that_does_not_exist(graph: KnowledgeGraph) -> None:
+    with pytest.raises(InputError, match="official-hybrid. Did you mean official-vector?"):
+        official_search(graph, "Who?", "oficial-vector")
+
+
+def test_an_empty_graph(kg: KnowledgeGraph) -> None:
+    with pytest.raises(InputError, match="The graph is empty"):
+        official_search(kg, "Who?", "official-vector")
+
+
+def test_without_the_package(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(official, "_PACKAGE", "no_such_package")
+    imported: list[str] = []
+    load = builtins.__import__
+
+    def watched(name: str, *more: Any) -> Any:
+        imported.append(name)
+        return load(name, *more)
+
+    monkeypatch.setattr(builtins, "__import__", watched)
+    with pytest.raises(SettingError, match=r"pip install 'kgplatform\[graphrag\]'"):
+        official_search(graph, "Who?", "official-vector")
+    assert not [name for name in imported if name.startswith("neo4j_graphrag")]

@@ -1,0 +1,227 @@
+"""One's own questions in JSON lines: what may stand in them, what is told of them, and writing them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.datasets import load, write_questions
+from kgplatform.evaluate.question import Question, Text
+from kgplatform.text import tidy
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "questions.jsonl"
+
+
+def lines(file: Path, *values: Any) -> Path:
+    texts = (each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in values)
+    file.write_text("\n".join(texts) + "\n", "utf-8")
+    return file
+
+
+def test_the_shipped_questions_are_read_as_they_are() -> None:
+    dataset = load(EXAMPLES)
+    assert (dataset.name, dataset.corpus, dataset.apart) == ("own", (), False)
+    assert (dataset.faults, dataset.skipped) == ((), 0)
+    assert len(dataset.questions) == 20
+    first = dataset.questions[0]
+    assert (first.id, first.kind, first.answers) == ("q01", "2 hops", ("The Physical Geography of the Sea",))
+    assert first.supports == (Text("Cyrus_Field.md"), Text("Matthew Fontaine Maury"))
+    assert len(first.facts) == 2
+
+
+def test_everything_that_a_question_may_say(tmp_path: Path) -> None:
+    values = {
+        "id": " q 1 ",
+        "question": " Who keeps\nthe light? ",
+        "answer": "Odd",
+        "answers": ["Odd", "Odd the keeper"],
+        "keywords": ["Odd"],
+        "choices": ["Even", "Odd the Keeper"],
+        "documents": ["light.md"],
+        "passages": [{"title": "Keepers", "text": "Odd keeps it."}, {"title": "Lights"}],
+        "facts": ["Odd keeps the light."],
+        "parts": ["Which light?", "Who keeps it?"],
+        "within": ["Keepers"],
+        "kind": "who",
+        "hops": 3,
+        "placeholders": {"[PERSON#12]": ["Odd", "Odd Vik"], "[PLACE#3]": "Vell"},
+    }
+    dataset = load(lines(tmp_path / "q.jsonl", values))
+    assert dataset.faults == ()
+    assert dataset.questions == (
+        Question(
+            id="q 1",
+            text="Who keeps\nthe light?",
+            answers=("Odd the Keeper",),
+            keywords=("Odd",),
+            choices=("Even", "Odd the Keeper"),
+            supports=(Text("light.md"), Text("Keepers", "Odd keeps it."), Text("Lights")),
+            facts=("Odd keeps the light.",),
+            parts=("Which light?", "Who keeps it?"),
+            within=("Keepers",),
+            kind="who",
+            placeholders={"[PERSON#12]": ("Odd", "Odd Vik"), "[PLACE#3]": ("Vell",)},
+        ),
+    )
+
+
+def test_the_least_that_a_question_must_say(tmp_path: Path) -> None:
+    questions = load(
+        lines(tmp_path / "q.jsonl", "", {"question": "Why?", "answer": 7}, {"question": "W?", "answer": 0.5})
+    )
+    assert [(each.id, each.answers) for each in questions.questions] == [("line 2", ("7",)), ("line 3", ("0.5",))]
+
+
+def test_a_question_without_an_answer_is_kept_where_retrieval_can_be_scored(tmp_path: Path) -> None:
+    with_passages = {"question": "Who?", "documents": ["a.md"]}
+    unanswerable = {"question": "Whose?", "answerable": False, "answer": "n/a"}
+    placeholders = {"question": "Who is [PERSON#1]?", "placeholders": {"[PERSON#1]": ["Odd"]}}
+    dataset = load(lines(tmp_path / "q.jsonl", with_passages, {"question": "Why?"}, unanswerable, placeholders))
+    assert [(each.text, each.answers, each.answerable) for each in dataset.questions] == [
+        ("Who?", (), True),
+        ("Whose?", (), False),
+        ("Who is [PERSON#1]?", (), True),
+    ]
+    assert dataset.skipped == 1
+    assert dataset.faults == (
+        "q.jsonl, line 1: there is no answer, so that only the retrieval of its passages is scored.",
+        "q.jsonl, line 2: there is no answer; skipped.",
+        'q.jsonl, line 3: "answerable" is false, so that its answer is not used.',
+    )
+
+
+def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
+    dataset = load(
+        lines(tmp_path / "q.jsonl", *({"question": f"{n}?", "answer": "a", "anwser": "b"} for n in range(3)))
+    )
+    assert dataset.faults == ("q.jsonl: the key anwser is not known and not used.",)
+    assert (len(dataset.questions), dataset.skipped) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"question": "Who?", "answer": "a"', "not valid JSON: expecting ',' delimiter"),
+        ("Who?", "not valid JSON: expecting value"),
+        ("[1]", "found a list, expected an object"),
+        ('"Who?"', "found a text, expected an object"),
+        ("[" * 100_000, "it is nested too deeply"),
+        ('{"question": "Who?", "answer": ' + "1" * 5000 + "}", "not valid JSON: a number is too long"),
+        ({"question": "", "answer": "a"}, '"question" is empty'),
+        ({"answer": "a"}, 'there is no "question"'),
+        ({"question": ["Who?"], "answer": "a"}, '"question" is a list, expected a text'),
+        ({"question": "Who?", "answer": None}, '"answer" is null, expected a text'),
+        ({"question": "Who?", "answer": True}, '"answer" is true, expected a text'),
+        ({"question": "Who?", "answer": " "}, "there is no answer"),
+        ({"question": "Who?", "answer": "a", "choices": "a"}, '"choices" is a text, expected a list'),
+        ({"question": "Who?", "answer": "a", "choices": ["b", "c"]}, "its answer a is none of the choices"),
+        ({"question": "Who?", "choices": ["b", "c"]}, "no choice is told to be the right one"),
+        ({"question": "Who?", "answer": "a", "choices": ["a", ""]}, "a choice is empty. Write each as a short text"),
+        ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
+        ({"question": "Who?", "answer": "a", "passages": ["b"]}, '"passages" holds a text, expected objects'),
+        ({"question": "Who?", "answer": "a", "hops": "two"}, '"hops" is a text, expected a whole number'),
+        ({"question": "Who?", "placeholders": ["x"]}, '"placeholders" is a list, expected an object of lists of names'),
+        ({"question": "Who?", "placeholders": {"[A#1]": []}}, '"placeholders" has no name for [A#1]'),
+        ({"question": "Who?", "placeholders": {"[A#1]": [{}]}}, '"[A#1]" is an object without keys, expected a text'),
+    ],
+)  # fmt: skip
+def test_a_broken_line_is_named_skipped_and_counted(tmp_path: Path, line: Any, reason: str) -> None:
+    good = {"question": "Good?", "answer": "yes"}
+    dataset = load(lines(tmp_path / "q.jsonl", good, line, good | {"question": "Better?"}))
+    assert [each.text for each in dataset.questions] == ["Good?", "Better?"]
+    assert dataset.skipped == 1
+    assert dataset.faults == (f"q.jsonl, line 2: {reason}; skipped.",)
+
+
+def test_the_first_line_may_be_broken_too(tmp_path: Path) -> None:
+    dataset = load(lines(tmp_path / "q.jsonl", '{"question": "Who?', {"question": "Good?", "answer": "yes"}))
+    assert [each.id for each in dataset.questions] == ["line 2"]
+    assert dataset.faults[0].startswith("q.jsonl, line 1: not valid JSON: unterminated string")
+
+
+def test_a_line_in_another_encoding_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    good = json.dumps({"question": "Good?", "answer": "yes"}).encode()
+    file.write_bytes(
+        b"\xef\xbb\xbf" + good + b"\r\n" + '{"question": "Où?", "answer": "là"}'.encode("latin-1") + b"\r\n"
+    )
+    dataset = load(file)
+    assert [each.text for each in dataset.questions] == ["Good?"]
+    assert dataset.faults == ("q.jsonl, line 2: its text is not UTF-8; skipped.",)
+
+
+def test_what_no_database_stores_is_left_out(tmp_path: Path) -> None:
+    line = r'{"question": "Who\u0000 \ud800keeps it?\r\nNow", "answer": "Odd\ud800"}'
+    (question,) = load(lines(tmp_path / "q.jsonl", line)).questions
+    assert (question.text, question.answers) == ("Who keeps it?\nNow", ("Odd",))
+
+
+def test_a_table_of_questions_is_read_too(tmp_path: Path) -> None:
+    file = tmp_path / "q.csv"
+    file.write_text('\ufeffid,question,answer\nq1,"Who, then?",Odd\nq2,Where?,\n', "utf-8")
+    dataset = load(file)
+    assert [(each.id, each.text, each.answers) for each in dataset.questions] == [("q1", "Who, then?", ("Odd",))]
+    assert dataset.faults == ("q.csv, row 2: there is no answer; skipped.",)
+
+
+def test_a_folder_may_have_a_corpus_beside_the_questions(tmp_path: Path) -> None:
+    lines(tmp_path / "questions.jsonl", {"question": "Who?", "answer": "Odd", "documents": ["Light"]})
+    lines(tmp_path / "texts.jsonl", {"title": "Light", "text": "Odd keeps it."})
+    (tmp_path / "notes.md").write_text("Nothing to ask.", "utf-8")
+    dataset = load(tmp_path)
+    assert dataset.corpus == (Text("Light", "Odd keeps it."),)
+    assert dataset.faults == ()
+
+
+# --------------------------------------------------------------------------------------------------- writing
+
+_words = some.text(some.characters(exclude_categories=("C",)), min_size=1, max_size=12).map(tidy)
+_word = _words.filter(bool)
+_several = some.lists(_word, max_size=3, unique=True).map(tuple)
+_texts = some.builds(Text, _word, _words)
+_questions = some.builds(
+    Question,
+    id=_word,
+    text=_word,
+    answers=some.lists(_word, min_size=1, max_size=3, unique=True).map(tuple),
+    keywords=_several,
+    supports=some.lists(_texts, max_size=3, unique=True).map(tuple),
+    facts=_several,
+    parts=_several,
+    within=_several,
+    kind=_words,
+    placeholders=some.dictionaries(
+        _word, some.lists(_word, min_size=1, max_size=2, unique=True).map(tuple), max_size=2
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.lists(_questions, min_size=1, max_size=4, unique_by=lambda each: each.id))
+def test_what_was_written_is_read_back_equal(questions: list[Question]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = load(write_questions(Path(folder) / "q.jsonl", questions))
+    assert dataset.faults == ()
+    assert dataset.questions == tuple(questions)
+
+
+def test_choices_and_unanswerable_questions_are_written_and_read(tmp_path: Path) -> None:
+    questions = (
+        Question("a", "Which?", ("Ice",), choices=("Ice", "Fire"), supports=(Text("Cold"),)),
+        Question("b", "Whose?", answerable=False),
+    )
+    assert load(write_questions(tmp_path / "new" / "q.jsonl", questions)).questions == questions
+
+
+def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").mkdir()
+    with pytest.raises(InputError, match=r"q\.jsonl cannot be written: is a directory\.$"):
+        write_questions(tmp_path / "q.jsonl", [Question("a", "Who?", ("Odd",))])
+    assert [each.name for each in tmp_path.iterdir()] == ["q.jsonl"]

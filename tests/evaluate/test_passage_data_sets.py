@@ -1,0 +1,300 @@
+"""MuSiQue, HotpotQA and 2WikiMultihopQA, in the shapes in which they are published; the content is made up."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.datasets import load
+from kgplatform.evaluate.question import DataSet, Question, Text
+
+HARBOUR = "Port Anselm is a harbour. It was built by Ina Roth."
+PIANIST = "Ina Roth was born in Lund. She also played the piano."
+RIVER = "The Vell is a river."
+
+
+def paragraph(idx: int, title: str, text: str, supporting: bool = False) -> dict[str, Any]:
+    return {"idx": idx, "title": title, "paragraph_text": text, "is_supporting": supporting}
+
+
+MUSIQUE: dict[str, Any] = {
+    "id": "2hop__11_22",
+    "paragraphs": [
+        paragraph(0, "Port Anselm", HARBOUR, True),
+        paragraph(1, "Ina Roth", PIANIST, True),
+        paragraph(2, "Port Anselm", RIVER),
+    ],
+    "question": "Where was the builder of Port Anselm born?",
+    "question_decomposition": [
+        {"id": 11, "question": "Who built Port Anselm?", "answer": "Ina Roth", "paragraph_support_idx": 0},
+        {"id": 22, "question": "Where was #1 born?", "answer": "Lund", "paragraph_support_idx": 1},
+    ],
+    "answer": "Lund",
+    "answer_aliases": ["Lund, Sweden", "Lund"],
+    "answerable": True,
+}
+
+HOTPOT: dict[str, Any] = {
+    "_id": "5a01",
+    "question": "In which country was the builder of Port Anselm born?",
+    "answer": "Sweden",
+    "type": "bridge",
+    "level": "hard",
+    "supporting_facts": [["Port Anselm", 1], ["Ina Roth", 0], ["Port Anselm", 0]],
+    "context": [
+        ["Port Anselm", ["Port Anselm is a harbour.", " It was built by Ina Roth."]],
+        ["Ina Roth", ["Ina Roth was born in Lund.", " She also played the piano."]],
+        ["Vell", ["The Vell is a river."]],
+    ],
+}
+
+TWO_WIKI: dict[str, Any] = {
+    "_id": "8f77",
+    "type": "compositional",
+    "question": "Where was the builder of Port Anselm born?",
+    "context": [
+        ["Port Anselm", ["Port Anselm is a harbour.", "It was built by Ina Roth."]],
+        ["Ina Roth", ["Ina Roth was born in Lund.", "She also played the piano."]],
+    ],
+    "entity_ids": "Q11_Q22",
+    "supporting_facts": [["Port Anselm", 1], ["Ina Roth", 0]],
+    "evidences": [["Port Anselm", "builder", "Ina Roth"], ["Ina Roth", "place of birth", "Lund"]],
+    "answer": "Lund",
+    "evidences_id": [["Q11", "builder", "Q22"], ["Q22", "place of birth", "Q2167"]],
+    "answer_id": "Q2167",
+}
+
+
+def lines(file: Path, values: Iterable[Any]) -> Path:
+    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in values), "utf-8")
+    return file
+
+
+def listed(file: Path, values: Any) -> Path:
+    file.write_text(json.dumps(values, ensure_ascii=False, indent=1), "utf-8")
+    return file
+
+
+def changed(values: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return copy.deepcopy(values) | changes
+
+
+def only(dataset: DataSet) -> Question:
+    (question,) = dataset.questions
+    return question
+
+
+# ------------------------------------------------------------------------------------------------- MuSiQue
+
+
+@pytest.mark.parametrize("form", ["lines", "list"])
+def test_musique(tmp_path: Path, form: str) -> None:
+    write = lines if form == "lines" else listed
+    dataset = load(write(tmp_path / "musique_ans_v1.0_dev.jsonl", [MUSIQUE]))
+    assert (dataset.name, dataset.apart, dataset.faults, dataset.skipped) == ("musique", False, (), 0)
+    assert dataset.corpus == (Text("Port Anselm", HARBOUR), Text("Ina Roth", PIANIST), Text("Port Anselm", RIVER))
+    assert only(dataset) == Question(
+        id="2hop__11_22",
+        text="Where was the builder of Port Anselm born?",
+        answers=("Lund", "Lund, Sweden"),
+        supports=(Text("Port Anselm", HARBOUR), Text("Ina Roth")),  # the title tells the second one, not the first
+        parts=("Who built Port Anselm?", "Where was Ina Roth born?"),
+        kind="2 hops",
+    )
+
+
+def test_an_answer_is_filled_in_as_it_stands_whatever_marks_it_has(tmp_path: Path) -> None:
+    steps = [
+        {"question": "Which song?", "answer": r"\1 #2 \g<0>"},
+        {"question": "Who wrote #1 with #2?", "answer": "Bo"},
+    ]
+    dataset = load(lines(tmp_path / "dev.jsonl", [changed(MUSIQUE, question_decomposition=steps)]))
+    assert only(dataset).parts == ("Which song?", r"Who wrote \1 #2 \g<0> with Bo?")
+
+
+def test_a_part_that_refers_to_no_part_makes_a_question_unusable(tmp_path: Path) -> None:
+    steps = [{"question": "Where was #3 born?", "answer": "Lund"}]
+    file = lines(tmp_path / "dev.jsonl", [MUSIQUE, changed(MUSIQUE, question_decomposition=steps)])
+    dataset = load(file)
+    assert dataset.skipped == 1
+    assert dataset.faults == ('dev.jsonl, line 2: "question_decomposition" refers to #3, but has 1 part; skipped.',)
+
+
+def test_unanswerable_questions_are_asked_apart_each_about_its_own_paragraphs(tmp_path: Path) -> None:
+    """In one graph with all others, the paragraph that makes it unanswerable would be there."""
+    twin = changed(MUSIQUE, answerable=False, paragraphs=[*MUSIQUE["paragraphs"][1:], paragraph(3, "Vell", RIVER)])
+    dataset = load(lines(tmp_path / "musique_full_v1.0_dev.jsonl", [MUSIQUE, twin]))
+    answerable, unanswerable = dataset.questions
+    assert dataset.apart
+    assert dataset.faults == ()
+    assert [each.title for each in dataset.corpus] == ["Port Anselm", "Ina Roth", "Port Anselm (2)", "Vell"]
+    assert answerable.within == ("Port Anselm", "Ina Roth", "Port Anselm (2)")
+    assert answerable.supports == (Text("Port Anselm"), Text("Ina Roth"))
+    assert (unanswerable.id, unanswerable.answers, unanswerable.answerable) == ("2hop__11_22 unanswerable", (), False)
+    assert unanswerable.within == ("Ina Roth", "Port Anselm (2)", "Vell")
+    assert (unanswerable.supports, unanswerable.parts) == ((), ())
+
+
+def test_a_folder_as_hipporag_has_it(tmp_path: Path) -> None:
+    corpus = [{"title": "Port Anselm", "text": HARBOUR}, {"title": "Ina Roth", "text": PIANIST}]
+    corpus += [{"title": "Port Anselm", "text": RIVER}, {"title": "Elsewhere", "text": "Nothing of it."}]
+    recording = [each | {"extracted_entities": ["Ina Roth"], "extracted_triples": []} for each in corpus]
+    listed(tmp_path / "musique.json", [MUSIQUE])
+    listed(tmp_path / "musique_corpus.json", [*corpus, corpus[0], {"title": "Empty", "text": " "}])
+    listed(tmp_path / "openie.json", recording)
+    dataset = load(tmp_path)
+    assert [each.title for each in dataset.corpus] == ["Port Anselm", "Ina Roth", "Port Anselm", "Elsewhere"]
+    assert dataset.recording == tmp_path / "openie.json"
+    assert dataset.faults == ('musique_corpus.json, item 6: "text" is empty; this text is left out.',)
+    assert dataset.skipped == 0
+
+
+def test_a_recording_of_other_texts_is_not_used(tmp_path: Path) -> None:
+    lines(tmp_path / "musique.jsonl", [MUSIQUE])
+    listed(tmp_path / "openie.json", [{"title": "Ina Roth", "text": PIANIST, "extracted_triples": []}])
+    dataset = load(tmp_path)
+    assert dataset.recording is None
+    assert dataset.faults == ("openie.json: not used, for it records no extraction of 2 of the 3 texts.",)
+
+
+def test_a_supporting_passage_that_the_corpus_lacks_is_told(tmp_path: Path) -> None:
+    lines(tmp_path / "musique.jsonl", [MUSIQUE])
+    listed(tmp_path / "corpus.json", [{"title": "Ina Roth", "text": PIANIST}])
+    dataset = load(tmp_path)
+    assert len(dataset.questions) == 1
+    assert dataset.faults == (
+        "musique: of 1 question a supporting passage is not in the corpus, so that it cannot be found; the first is "
+        "2hop__11_22.",
+    )
+
+
+# ------------------------------------------------------------------------------------------------ HotpotQA
+
+
+def test_hotpotqa(tmp_path: Path) -> None:
+    dataset = load(listed(tmp_path / "hotpot_dev_distractor_v1.json", [HOTPOT]))
+    assert (dataset.name, dataset.apart, dataset.faults) == ("hotpotqa", False, ())
+    assert dataset.corpus == (Text("Port Anselm", HARBOUR), Text("Ina Roth", PIANIST), Text("Vell", RIVER))
+    assert only(dataset) == Question(
+        id="5a01",
+        text="In which country was the builder of Port Anselm born?",
+        answers=("Sweden",),
+        supports=(Text("Port Anselm"), Text("Ina Roth")),
+        facts=("It was built by Ina Roth.", "Ina Roth was born in Lund.", "Port Anselm is a harbour."),
+        kind="bridge",
+    )
+
+
+def test_hotpotqa_with_its_lists_side_by_side(tmp_path: Path) -> None:
+    """As on Hugging Face, where ``_id`` is ``id``."""
+    values = {key: HOTPOT[key] for key in ("question", "answer", "type", "level")} | {
+        "id": "5a01",
+        "supporting_facts": {"title": ["Port Anselm", "Ina Roth", "Port Anselm"], "sent_id": [1, 0, 0]},
+        "context": {"title": [t for t, _ in HOTPOT["context"]], "sentences": [s for _, s in HOTPOT["context"]]},
+    }
+    as_published = load(listed(tmp_path / "a.json", [HOTPOT]))
+    side_by_side = load(lines(tmp_path / "b.jsonl", [values]))
+    assert side_by_side.questions == as_published.questions
+    assert side_by_side.corpus == as_published.corpus
+
+
+def test_one_title_with_two_texts_keeps_both_and_supports_tell_which(tmp_path: Path) -> None:
+    other = changed(HOTPOT, _id="5a02", context=[["Ina Roth", ["Another Ina Roth."]]], supporting_facts=[])
+    other["supporting_facts"] = [["Ina Roth", 0]]
+    dataset = load(listed(tmp_path / "dev.json", [HOTPOT, other]))
+    assert [each.text for each in dataset.corpus if each.title == "Ina Roth"] == [PIANIST, "Another Ina Roth."]
+    first, second = dataset.questions
+    assert first.supports == (Text("Port Anselm"), Text("Ina Roth", PIANIST))
+    assert second.supports == (Text("Ina Roth", "Another Ina Roth."),)
+
+
+def test_a_supporting_sentence_that_does_not_exist_is_told_and_the_question_stays(tmp_path: Path) -> None:
+    dataset = load(listed(tmp_path / "dev.json", [changed(HOTPOT, supporting_facts=[["Ina Roth", 0], ["Vell", 4]])]))
+    assert only(dataset).facts == ("Ina Roth was born in Lund.",)
+    assert only(dataset).supports == (Text("Ina Roth"), Text("Vell"))
+    assert dataset.skipped == 0
+    assert dataset.faults == (
+        "dev.json, item 1: supporting sentence 4 of Vell is left out, for that passage has 1 sentence, counted from 0.",
+    )
+
+
+def test_a_supporting_passage_that_full_wiki_did_not_retrieve_is_told(tmp_path: Path) -> None:
+    dataset = load(listed(tmp_path / "dev.json", [changed(HOTPOT, context=HOTPOT["context"][1:])]))
+    assert only(dataset).supports == (Text("Port Anselm"), Text("Ina Roth"))
+    assert only(dataset).facts == ("Ina Roth was born in Lund.",)
+    assert dataset.faults[0].startswith("hotpotqa: of 1 question a supporting passage is not in the corpus")
+
+
+def test_a_test_split_without_answers_is_no_data_set(tmp_path: Path) -> None:
+    values = {"_id": "5a01", "question": "Where?", "context": HOTPOT["context"], "supporting_facts": []}
+    file = listed(tmp_path / "hotpot_test_fullwiki_v1.json", [values])
+    with pytest.raises(InputError, match="no question that can be used. .*item 1: there is no answer; skipped"):
+        load(file)
+
+
+# ------------------------------------------------------------------------------------------ 2WikiMultihopQA
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_2wiki(tmp_path: Path, packed: bool) -> None:
+    """Some releases hold lists as texts of JSON. Its sentences have no space before them."""
+    lists = {key: json.dumps(TWO_WIKI[key]) for key in ("context", "supporting_facts", "evidences")}
+    dataset = load(listed(tmp_path / "dev.json", [TWO_WIKI | lists if packed else TWO_WIKI]))
+    assert (dataset.name, dataset.faults) == ("2wiki", ())
+    assert dataset.corpus == (Text("Port Anselm", HARBOUR), Text("Ina Roth", PIANIST))
+    assert only(dataset) == Question(
+        id="8f77",
+        text="Where was the builder of Port Anselm born?",
+        answers=("Lund",),
+        supports=(Text("Port Anselm"), Text("Ina Roth")),
+        facts=("It was built by Ina Roth.", "Ina Roth was born in Lund."),
+        kind="compositional",
+    )
+
+
+def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
+    file = listed(tmp_path / "dev.json", [TWO_WIKI])
+    names = [{"Q_id": "Q2167", "aliases": ["Lund, Skåne"], "demonyms": ["Lundensian"]}]
+    lines(tmp_path / "id_aliases.json", [*names, {"aliases": ["nobody's"]}])
+    by_file, by_folder = load(file), load(tmp_path)
+    assert only(by_file).answers == only(by_folder).answers == ("Lund", "Lund, Skåne", "Lundensian")
+    assert by_file.faults == by_folder.faults == ('id_aliases.json, line 2: there is no "Q_id".',)
+
+
+# --------------------------------------------------------------------------------------------- wrong types
+
+
+@pytest.mark.parametrize(
+    ("values", "change", "reason"),
+    [
+        (MUSIQUE, {"answer": None}, '"answer" is null, expected a text'),
+        (MUSIQUE, {"answer": {"text": "Lund"}}, '"answer" is an object with the keys text, expected a text'),
+        (MUSIQUE, {"answerable": "yes"}, '"answerable" is a text, expected true or false'),
+        (MUSIQUE, {"question": "  "}, '"question" is empty'),
+        (MUSIQUE, {"paragraphs": "none"}, '"paragraphs" is a text, expected a list'),
+        (MUSIQUE, {"paragraphs": ["none"]}, '"paragraphs" holds a text, expected objects'),
+        (MUSIQUE, {"answer_aliases": [["Lund"]]}, '"answer_aliases" is a list, expected a text'),
+        (HOTPOT, {"supporting_facts": [["Ina Roth"]]}, '"supporting_facts" holds a list, expected lists of two'),
+        (HOTPOT, {"supporting_facts": [["Ina Roth", None]]}, '"supporting_facts" is null, expected a whole number'),
+        (HOTPOT, {"context": [["Ina Roth", "born"]]}, '"context" holds a text, expected a list of sentences'),
+        (HOTPOT, {"context": "nothing"}, '"context" is a text that is not JSON, expected a list'),
+        (TWO_WIKI, {"context": 7}, '"context" holds 7, expected lists of two'),
+    ],
+)  # fmt: skip
+def test_a_value_of_a_wrong_type_is_named_and_its_question_skipped(
+    tmp_path: Path, values: dict[str, Any], change: dict[str, Any], reason: str
+) -> None:
+    dataset = load(lines(tmp_path / "dev.jsonl", [values, changed(values, **change)]))
+    assert dataset.faults == (f"dev.jsonl, line 2: {reason}; skipped.",)
+    assert (len(dataset.questions), dataset.skipped) == (1, 1)
+
+
+def test_a_number_is_an_answer(tmp_path: Path) -> None:
+    dataset = load(lines(tmp_path / "dev.jsonl", [changed(MUSIQUE, answer=1984, answer_aliases=[])]))
+    assert only(dataset).answers == ("1984",)

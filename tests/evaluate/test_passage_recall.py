@@ -1,0 +1,142 @@
+"""Supporting passages by rank and supporting facts by their words."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import EXAMPLES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.evaluate.question import Text
+from kgplatform.evaluate.recall import all_found_at, fact_recall, facts_found, ranks, recall_at
+from kgplatform.records import Passage
+
+FIELD = "Cyrus Field made his money in paper. He asked Maury about the floor of the Atlantic."
+
+
+def chunk(title: str, text: str, document: str = "") -> Passage:
+    return Passage("id", document or f"file:///corpus.json#{title}", title, 0, len(text), None, text, 1.0, ("all",))
+
+
+# ------------------------------------------------------------------------------------------------------------ passages
+
+
+def test_the_first_chunk_of_a_passage_counts() -> None:
+    supports = [Text("Cyrus Field", FIELD), Text("Great Eastern", "A ship."), Text("Maury", "He mapped the sea.")]
+    found = [
+        chunk("Whitehouse", "A surgeon."),
+        chunk("Cyrus Field", "He asked Maury about the floor of the Atlantic."),
+        chunk("Cyrus Field", "Cyrus Field made his money in paper."),
+        chunk("Great Eastern", "A ship."),
+    ]
+    assert ranks(supports, found) == (2, 4, None)
+
+
+def test_a_title_alone_is_enough_where_the_support_has_no_text() -> None:
+    assert ranks([Text("Maury"), Text("Field")], [chunk("Field", "x"), chunk("Maury", "y"), chunk("Maury", "z")]) == (
+        2,
+        1,
+    )
+
+
+def test_of_two_passages_with_one_title_the_text_decides() -> None:
+    supports = [Text("Faraday", "A ship of 1874."), Text("Faraday", "A scientist.")]
+    assert ranks(supports, [chunk("Faraday", "A scientist.")]) == (None, 1)
+
+
+def test_neither_white_space_nor_the_form_of_letters_matters() -> None:
+    supports = [Text("Cafe\u0301  Paris", "One line.\nAnother line.")]
+    assert ranks(supports, [chunk("Caf\u00e9 Paris", "One line.  Another\u00a0line.")]) == (1,)
+
+
+def test_a_support_may_be_a_part_of_a_chunk() -> None:
+    assert ranks([Text("Field", "He asked Maury")], [chunk("Field", FIELD)]) == (1,)
+    assert ranks([Text("Field", "He asked Morse")], [chunk("Field", FIELD)]) == (None,)
+
+
+def test_the_same_text_under_another_title_is_another_passage() -> None:
+    assert ranks([Text("Field", FIELD)], [chunk("Cyrus Field", FIELD)]) == (None,)
+
+
+def test_a_file_is_named_by_its_title_or_its_name() -> None:
+    found = [chunk("The Great Eastern", "A ship.", "file:///data/Great%20Eastern.docx")]
+    assert ranks([Text("Great Eastern.docx"), Text("The Great Eastern"), Text("Great Eastern")], found) == (1, 1, None)
+
+
+def test_the_file_of_a_corpus_names_none_of_its_members() -> None:
+    found = [chunk("Daniel Gooch", "A chairman.", "file:///data/People.json#Daniel%20Gooch")]
+    assert ranks([Text("People.json"), Text("Daniel Gooch")], found) == (None, 1)
+
+
+def test_recall_and_all_found_by_hand() -> None:
+    found = (1, 3, None, 10)
+    assert [recall_at(found, k) for k in (1, 2, 3, 9, 10)] == [0.25, 0.25, 0.5, 0.5, 0.75]
+    assert [all_found_at((1, 3), k) for k in (1, 2, 3, 10)] == [0, 0, 1, 1]
+    assert all_found_at(found, 100) == 0
+
+
+def test_nothing_to_find_has_no_recall() -> None:
+    assert ranks([], [chunk("Field", FIELD)]) == ()
+    for measure in (recall_at, all_found_at):
+        with pytest.raises(ValueError, match="a supporting passage at least"):
+            measure((), 5)
+
+
+def test_nothing_found_is_a_recall_of_nothing() -> None:
+    assert recall_at(ranks([Text("Field", FIELD)], []), 10) == 0
+
+
+@given(st.lists(st.none() | st.integers(1, 30), min_size=1, max_size=6), st.integers(1, 30))
+@settings(deadline=None)
+def test_recall_grows_with_k_and_all_found_is_recall_of_one(found: list[int | None], k: int) -> None:
+    assert 0 <= recall_at(found, k) <= recall_at(found, k + 1) <= 1
+    assert all_found_at(found, k) == (recall_at(found, k) == 1)
+
+
+def test_the_documents_of_the_sample_questions_are_found_as_they_are_named(kg: KnowledgeGraph) -> None:
+    """Titles from headings and from the text, files of several formats, and a member of a JSON corpus."""
+    folder = EXAMPLES / "corpus"
+    named = ["Cyrus_Field.md", "Gutta-percha.html", "Charles_Bright.docx", "Cable_francais_de_1869.txt"]
+    kg.ingest([folder / name for name in (*named, "People.json")], extractor="local")
+    found = kg.search("Who laid the cable, and of what was it made?", top_k=100).passages
+    supports = [Text(name) for name in (*named, "Matthew Fontaine Maury", "Samuel_Morse.txt")]
+    *there, missing = ranks(supports, found)
+    assert missing is None
+    assert None not in there
+    assert [each.title for rank in there if rank for each in (found[rank - 1],)] == [
+        "Cyrus Field",
+        "Gutta-percha, the coat of the cables",
+        "Charles Tilston Bright, engineer",
+        "Cable francais de 1869",
+        "Matthew Fontaine Maury",
+    ]
+
+
+# --------------------------------------------------------------------------------------------------------------- facts
+
+
+def test_a_fact_counts_where_its_words_stand() -> None:
+    read = "The “Great Eastern” was  designed by Brunel.\nIt laid 2,600 miles of cable in 1866."
+    facts = [
+        "the 'Great Eastern' was designed by Brunel",
+        "It laid 2,600 miles of cable in 1866.",
+        "It laid 2,600 miles of cable in 1865.",
+        "Brunel designed her",
+        "",
+    ]
+    assert facts_found(facts, read) == (True, True, False, False, False)
+    assert facts_found(facts[:2], "") == (False, False)
+    assert facts_found([], read) == ()
+
+
+def test_recall_of_facts_by_fact_and_by_sample() -> None:
+    """Three questions with 2, 3 and 1 facts: 2 + 1 + 1 of 6 recalled; the first and the last in full."""
+    assert fact_recall([[True, True], [True, False, False], [True]]) == (pytest.approx(4 / 6), pytest.approx(2 / 3))
+    assert fact_recall([[], [False, True]]) == (0.5, 0)
+
+
+def test_no_fact_at_all_has_no_recall() -> None:
+    for found in ([], [[], []]):
+        with pytest.raises(ValueError, match="a fact at least"):
+            fact_recall(found)

@@ -1,0 +1,385 @@
+"""The pictures: the same bytes from the same figures, names as they are, and what stands where in them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib import image
+from matplotlib.axis import Axis, Tick
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from measured import results_of, timing_of
+
+from kgplatform.errors import KgError, SettingError
+from kgplatform.evaluate import canvas, plots, squares
+from kgplatform.evaluate.canvas import COLOURS, MARKERS, colour, distinct, marker, short
+from kgplatform.evaluate.needles import HeatMap
+from kgplatform.evaluate.plots import draw, draw_heat_map
+from kgplatform.evaluate.results import Results, Timing
+
+FIVE = {
+    "retrieve": "+--0+---+-",
+    "youtu $x^2$ agent=false": "++-++-0-+-",
+    "graphreader": "+++-+--++-",
+    "readagent": "          ",
+    "longagent": "xxxxxxxxxx",
+}
+MAP = HeatMap(
+    setups=("retrieve", "longagent"),
+    lengths=(1000, 16384),
+    depths=("0", "0.5", "1"),
+    found={"retrieve": ((1.0, 0.0), (0.5, None), (1.0, 0.25)), "longagent": ((1.0, 1.0),) * 3},
+    counts={"retrieve": ((4, 4), (4, 0), (4, 4)), "longagent": ((4, 4),) * 3},
+    metric="contains",
+)
+
+
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures that are drawn from now on, to be asked what is in them."""
+    made: list[Figure] = []
+
+    def new_figure(width: float, height: float) -> Figure:
+        made.append(canvas.new_figure(width, height))
+        return made[-1]
+
+    for module in (plots, squares):
+        monkeypatch.setattr(module, "new_figure", new_figure)
+    return made
+
+
+def legend_of(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def ticks_of(figure: Figure, panel: int = 0) -> tuple[list[str], list[str]]:
+    axes = figure.axes[panel]
+    return [each.get_text() for each in axes.get_xticklabels()], [each.get_text() for each in axes.get_yticklabels()]
+
+
+def not_drawn(axis: Axis) -> list[Tick]:
+    """Its ticks that lie beyond its ends."""
+    low, high = sorted(axis.get_view_interval())
+    return [tick for tick in axis.get_major_ticks() if not low <= tick.get_loc() <= high]
+
+
+def boxes_overlap(figure: Figure) -> list[tuple[str, str]]:
+    """The pairs of texts of a figure that lie over each other."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    outside = {id(each.label1) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for each in not_drawn(axis)}
+    texts = [
+        each
+        for each in figure.findobj(mpl.text.Text)
+        if each.get_visible() and each.get_text().strip() and id(each) not in outside
+    ]
+    boxes = [(each.get_text(), each.get_window_extent(renderer)) for each in texts]
+    return [
+        (one, other)
+        for place, (one, first) in enumerate(boxes)
+        for other, second in boxes[place + 1 :]
+        if first.width and second.width and first.shrunk(0.98, 0.98).overlaps(second.shrunk(0.98, 0.98))
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------ the files
+
+
+def test_the_same_figures_give_the_same_bytes(tmp_path: Path) -> None:
+    results = results_of(FIVE, kinds=["a", "b"])
+    first = draw(results, timing_of(results), tmp_path / "one", "simulated readers") + draw_heat_map(
+        MAP, tmp_path / "one"
+    )
+    # Another process, another hash seed, and a machine with habits of its own.
+    (tmp_path / "matplotlibrc").write_text("font.size: 30\naxes.facecolor: red\nsvg.hashsalt: other\n")
+    script = (
+        "from pathlib import Path\n"
+        "from test_plots import *\n"
+        "results = results_of(FIVE, kinds=['a', 'b'])\n"
+        f"folder = Path({str(tmp_path / 'two')!r})\n"
+        "draw(results, timing_of(results), folder, 'simulated readers')\n"
+        "draw_heat_map(MAP, folder)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTHONHASHSEED": "7"},
+    )
+    assert [file.name for file in first] == [
+        *("accuracy-cost.png", "accuracy-cost.svg", "right-where.png", "right-where.svg"),
+        *("accuracy-by-kind.png", "accuracy-by-kind.svg", "heat-map.png", "heat-map.svg"),
+    ]
+    for file in first:
+        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes(), file.name
+
+
+def test_a_picture_says_in_words_what_it_shows(tmp_path: Path) -> None:
+    results = results_of(FIVE)
+    draw(results, timing_of(results), tmp_path, "simulated readers")
+    svg = (tmp_path / "accuracy-cost.svg").read_text()
+    title = re.search(r"<title>(.*?)</title>", svg)
+    assert title is not None
+    assert title[1] == "Judged right against cost, 10 questions of own (simulated readers)"
+    told = "retrieve: 30 %, 2,050 tokens and 1.0 calls; youtu $x^2$ agent=false: 50 %, 9,050 tokens and 5.0 calls"
+    assert told in svg
+    assert "longagent: 0 %, no answers" in svg
+    assert "<dc:date>" not in svg
+    assert title[1].encode() in (tmp_path / "accuracy-cost.png").read_bytes()
+
+
+def test_drawing_leaves_the_style_of_others_alone(tmp_path: Path) -> None:
+    before = dict(mpl.rcParams)
+    results = results_of(FIVE)
+    draw(results, timing_of(results), tmp_path)
+    assert dict(mpl.rcParams) == before
+
+
+def test_no_picture_without_scores(tmp_path: Path) -> None:
+    results = replace(results_of(FIVE), metrics=())
+    assert draw(results, timing_of(results), tmp_path) == []
+    assert draw_heat_map(replace(MAP, setups=()), tmp_path) == []
+
+
+def test_without_matplotlib_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
+    results = results_of(FIVE)
+    with pytest.raises(SettingError, match=r"Run `pip install 'kgplatform\[evaluate\]'`"):
+        draw(results, timing_of(results), tmp_path)
+
+
+def test_a_full_disk_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    results = results_of(FIVE)
+    monkeypatch.setattr(os, "open", full)
+    with pytest.raises(KgError, match=r"No space is left for .*accuracy-cost\.png"):
+        draw(results, timing_of(results), tmp_path)
+
+
+# ---------------------------------------------------------------------------------------------------- accuracy and cost
+
+
+def test_the_legend_has_the_best_first_and_what_has_no_point(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of(FIVE)
+    draw(results, timing_of(results), tmp_path)
+    assert legend_of(figures[0]) == [
+        "graphreader  60 %",
+        "youtu $x^2$ agent=false  50 %",
+        "retrieve  30 %",
+        "longagent  0 %, never answered",
+        "readagent  not scored",
+    ]
+    assert [len(axes.containers) for axes in figures[0].axes] == [3, 3, 3]
+    assert not any(text.get_parse_math() for text in figures[0].findobj(mpl.text.Text))
+
+
+def test_points_stand_where_the_figures_are(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({"retrieve": "++-", "youtu": "+--"})
+    draw(results, timing_of(results), tmp_path)
+    tokens, seconds, calls = figures[0].axes
+    points = [container.lines[0].get_xydata()[0].tolist() for container in tokens.containers]
+    assert np.allclose(points, [[2050, 200 / 3], [9050, 100 / 3]])
+    assert [container.lines[0].get_xdata()[0] for container in seconds.containers] == [2.0, 7.0]
+    assert [container.lines[0].get_xdata()[0] for container in calls.containers] == [1.0, 5.0]
+    low, high = tokens.containers[0].lines[2][0].get_segments()[0][:, 1]
+    estimate = results.setups[0].scores["judge"]
+    assert np.allclose((low, high), (100 * estimate.low, 100 * estimate.high))
+    assert tokens.get_ylim() == (-4, 104)
+
+
+@pytest.mark.parametrize(
+    ("marks", "scale", "label"),
+    [
+        ({"retrieve": "+", "youtu": "+"}, "linear", "model calls a question"),
+        ({"retrieve": "+", "graphreader": "+"}, "linear", "model calls a question"),  # 30 times: not yet
+    ],
+)
+def test_an_axis_is_linear_from_0(
+    marks: dict[str, str], scale: str, label: str, tmp_path: Path, figures: list[Figure]
+) -> None:
+    results = results_of(marks)
+    draw(results, timing_of(results), tmp_path)
+    assert (figures[0].axes[2].get_xscale(), figures[0].axes[2].get_xlabel()) == (scale, label)
+    assert figures[0].axes[2].get_xlim()[0] == 0
+
+
+def test_an_axis_is_logarithmic_where_values_lie_far_apart_and_says_so(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({"retrieve": "+", "graphreader": "+"})
+    draw(results, Timing({"retrieve": {"q01": 1.0}, "graphreader": {"q01": 31.0}}), tmp_path)
+    panel = figures[0].axes[1]
+    assert (panel.get_xscale(), panel.get_xlabel()) == ("log", "seconds a question (median),\nlogarithmic")
+    beyond = not_drawn(panel.xaxis)
+    drawn = [tick.label1.get_text() for tick in panel.xaxis.get_major_ticks() if tick not in beyond]
+    assert drawn == ["1", "3", "10", "30"]
+
+
+def test_points_at_one_place_are_drawn_side_by_side_and_inside(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({f"bm25 top_k={number}": "+-" for number in range(1, 9)})
+    draw(results, timing_of(results), tmp_path)
+    panel = figures[0].axes[2]
+    places = [
+        container.lines[0].get_transform().transform(container.lines[0].get_xydata())[0, 0]
+        for container in panel.containers
+    ]
+    assert len({round(place) for place in places}) == 8
+    assert panel.bbox.x0 <= min(places) < max(places) <= panel.bbox.x1
+
+
+def test_what_nobody_measured_is_told(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({"retrieve": "+-"})
+    draw(results, Timing({}), tmp_path)
+    assert [text.get_text() for text in figures[0].axes[1].texts] == ["not measured"]
+    assert len(figures[0].axes[0].containers) == 1
+
+
+def test_very_many_setups_are_told_by_their_readers(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of(
+        {f"{reader} n={n}": "+-" for reader in ("youtu", "graphreader") for n in range(13)}, kinds="ab"
+    )
+    files = draw(results, timing_of(results), tmp_path)
+    assert legend_of(figures[0]) == ["youtu: 13 setups", "graphreader: 13 setups"]
+    assert {file.stem for file in files} == {"accuracy-cost", "right-where"}
+
+
+@pytest.mark.parametrize(
+    "setups",
+    [
+        ["a", "b"],
+        ["retrieve", "youtu", "graphreader", "readagent", "longagent"],
+        [f"youtu agent={flag} community={flag} schema=false top_k={n}" for flag in ("true", "false") for n in range(5)],
+        [f"setup {n}" for n in range(24)],
+    ],
+)
+def test_no_label_lies_over_another(setups: Sequence[str], tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of(dict.fromkeys(setups, "+-0-+-+-++"), kinds=["one hop", "two hops, and one of them is long"])
+    draw(results, timing_of(results), tmp_path, "simulated readers")
+    draw_heat_map(
+        HeatMap(
+            tuple(setups),
+            (1000, 2000),
+            ("0", "1"),
+            dict.fromkeys(setups, ((0.5, 1.0), (0.0, None))),
+            dict.fromkeys(setups, ((2, 2), (2, 0))),
+            "contains",
+        ),
+        tmp_path,
+        "simulated readers",
+    )
+    assert len(figures) == 4
+    for figure in figures:
+        assert boxes_overlap(figure) == []
+        box = figure.get_tightbbox()
+        width, height = figure.get_size_inches()
+        assert box.x0 >= -0.01
+        assert box.y0 >= -0.01
+        assert box.x1 <= width + 0.01
+        assert box.y1 <= height + 0.01
+
+
+# --------------------------------------------------------------------------------------------------- who is right where
+
+
+def test_squares_are_sorted_and_coloured(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({"retrieve": "+-0x", "youtu": "+-+ "})
+    draw(results, timing_of(results), tmp_path)
+    axes = figures[1].axes[0]
+    assert ticks_of(figures[1]) == (["q02", "q04", "q03", "q01"], ["retrieve", "youtu"])
+    values = list(squares._MARKS)
+    cells = np.asarray(axes.images[0].get_array())
+    assert [[values[cell] for cell in row] for row in cells] == [
+        ["wrong", "failed", "refused", "right"],
+        ["wrong", "unscored", "right", "right"],
+    ]
+    assert legend_of(figures[1]) == ["right", "wrong", "refused", "failed", "not scored"]
+    assert [text.get_text() for text in axes.texts] == ["1", "2", "right"]
+
+
+def test_the_colours_of_squares_differ_in_lightness() -> None:
+    """So that they are told apart without any colour."""
+    lightness = sorted(
+        float(np.dot(mpl.colors.to_rgb(each), (0.2126, 0.7152, 0.0722))) for each in squares._MARKS.values()
+    )
+    assert min(np.diff(lightness)) > 0.1
+
+
+def test_many_questions_have_no_names_below(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({"retrieve": "+-" * 150, "youtu": "+" * 300})
+    draw(results, timing_of(results), tmp_path)
+    assert ticks_of(figures[1])[0] == []
+    assert figures[1].axes[0].get_xlabel().startswith("300 questions")
+
+
+# -------------------------------------------------------------------------------------------------------------- by kind
+
+
+def test_kinds_have_their_points(tmp_path: Path, figures: list[Figure]) -> None:
+    results = results_of({"retrieve": "+-+-", "youtu": "++++"}, kinds=["two hops", "one hop"])
+    draw(results, timing_of(results), tmp_path)
+    axes = figures[2].axes[0]
+    assert ticks_of(figures[2])[1] == ["two hops (2)", "one hop (2)"]
+    assert [container.lines[0].get_xdata()[0] for container in axes.containers] == [100, 100, 0, 100]
+
+
+def test_no_picture_of_no_kinds_or_very_many(tmp_path: Path) -> None:
+    for kinds in ((), [f"kind {n}" for n in range(21)]):
+        results = results_of({"retrieve": "+-+" * 7}, kinds=kinds)
+        files = draw(results, timing_of(results), tmp_path)
+        assert "accuracy-by-kind" not in {file.stem for file in files}
+
+
+# ------------------------------------------------------------------------------------------------------------- heat map
+
+
+def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: Path, figures: list[Figure]) -> None:
+    files = draw_heat_map(MAP, tmp_path, "simulated readers")
+    assert [file.name for file in files] == ["heat-map.png", "heat-map.svg"]
+    first, second = figures[0].axes[:2]
+    assert (first.get_title(), second.get_title()) == MAP.setups
+    written = {(int(text.get_position()[1]), int(text.get_position()[0])): text.get_text() for text in first.texts}
+    assert written == {(0, 0): "100", (0, 1): "0", (1, 0): "50", (2, 0): "100", (2, 1): "25"}
+    assert np.isnan(np.ma.filled(first.images[0].get_array(), np.nan)[1, 1])
+    assert first.images[0].get_clim() == (0, 1)
+    assert ticks_of(figures[0])[0] == ["1k", "16.4k"]
+    assert figures[0].get_suptitle() == "Right answers by length and depth, %, 4 texts a cell (simulated readers)"
+    assert image.imread(files[0]).shape[1] == 7.5 * 160
+
+
+def test_cells_of_different_numbers_of_texts_are_told(tmp_path: Path, figures: list[Figure]) -> None:
+    draw_heat_map(replace(MAP, counts={**MAP.counts, "longagent": ((4, 1), (4, 4), (4, 4))}), tmp_path)
+    assert figures[0].get_suptitle().endswith(", 1 to 4 texts a cell")
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+
+
+def test_no_two_setups_look_alike() -> None:
+    looks = {(colour(number), marker(number)) for number in range(len(COLOURS) * len(MARKERS))}
+    assert len(looks) == 72
+
+
+def test_names_are_cut_in_their_middle_and_stay_apart() -> None:
+    assert short("retrieve") == "retrieve"
+    assert short("a\nb\x1b[31m\ud800") == "a b\ufffd[31m\ufffd"
+    assert short("youtu agent=false community=false top_k=20", 21) == "youtu agen…e top_k=20"
+    assert distinct([f"{'x' * 30}{n}{'y' * 30}" for n in range(2)], 11) == ["1. xxxxx…yyyyy", "2. xxxxx…yyyyy"]
+
+
+def test_letters_that_the_font_lacks_warn_nobody(tmp_path: Path) -> None:
+    results: Results = results_of({"水滸傳": "+-"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw(results, timing_of(results), tmp_path)

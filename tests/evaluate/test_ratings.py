@@ -1,0 +1,346 @@
+"""Ratings on disk: none is paid for twice, whatever stopped the run before."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgplatform.errors import BudgetError, KgError
+from kgplatform.evaluate.question import Question
+from kgplatform.evaluate.raters import Rating, ToRate
+from kgplatform.evaluate.ratings import Ratings, remarks
+from kgplatform.llm import Chat, Ledger, OpenAIChat, metered
+from kgplatform.prompt import Messages
+from kgplatform.readers.answering import REFUSAL
+from kgplatform.settings import load_settings
+from kgplatform.testing import Fault, OpenAIServer
+
+NUMBERS = range(12)
+
+
+def item(number: int) -> ToRate:
+    """A question of its own; every third answer is wrong."""
+    right = f"buoy {number}"
+    return ToRate(
+        Question(f"q{number}", f"What lies at mark {number}?", (right,)), "a rock" if number % 3 == 0 else right
+    )
+
+
+ITEMS = [item(number) for number in NUMBERS]
+EXPECTED = [Rating({"judge": float(number % 3 > 0)}) for number in NUMBERS]
+
+
+def mark(messages: Messages) -> int:
+    found = re.search(r"at mark (\d+)", messages[1]["content"])
+    assert found is not None
+    return int(found[1])
+
+
+def judge(messages: Messages) -> str:
+    """Right where the right answer stands in the other one."""
+    return str(int(messages[1]["content"].count(f"buoy {mark(messages)}\n") > 1))
+
+
+Reply = Callable[[Messages], "str | Fault"]
+
+
+class Counting:
+    """A model, and how often it was asked about each mark."""
+
+    def __init__(self, reply: Reply = judge) -> None:
+        self.reply = reply
+        self.asked: Counter[int] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Messages) -> str | Fault:
+        with self._lock:
+            self.asked[mark(messages)] += 1
+        return self.reply(messages)
+
+
+@contextmanager
+def served(model: Reply, **settings: Any) -> Iterator[Chat]:
+    """The real chat, without a cache: the file alone remembers."""
+    with OpenAIServer(model) as server:
+        given = load_settings(openai_base_url=server.base_url, model_retries=0, **settings)
+        chat = OpenAIChat(given, Ledger(given.max_tokens), None)
+        yield chat
+        chat.close()
+
+
+def rated(
+    file: Path, model: Reply, items: Sequence[ToRate] = ITEMS, rater: str = "judge", **settings: Any
+) -> list[Rating]:
+    with served(model, **settings) as chat, Ratings(file, chat, 4) as ratings:
+        return ratings.all(rater, items)
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_ratings_come_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    file, model = tmp_path / "ratings.jsonl", Counting()
+    assert rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS)
+    before = file.read_bytes()
+    assert rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS)
+    assert file.read_bytes() == before
+    assert rated(file, model, ITEMS[::-1]) == EXPECTED[::-1]
+    assert sorted((line["question"], line["scores"]["judge"]) for line in lines(file)) == sorted(
+        (f"q{number}", float(number % 3 > 0)) for number in NUMBERS
+    )
+    assert file.stat().st_mode & 0o077 == 0, "answers may be private"
+
+
+def test_progress_is_told_from_what_was_known_to_the_end(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    with served(Counting()) as chat, Ratings(tmp_path / "r.jsonl", chat, 1) as ratings:
+        ratings.all("judge", ITEMS[:2])
+        ratings.all("judge", ITEMS[:4], lambda *said: told.append(said))
+    assert told == [("rate (judge)", 3, 4), ("rate (judge)", 4, 4)]
+
+
+def test_the_same_answer_to_the_same_question_is_rated_once(tmp_path: Path) -> None:
+    model = Counting()
+    again = replace(ITEMS[1], question=replace(ITEMS[1].question, id="another setup's"))
+    assert rated(tmp_path / "r.jsonl", model, [ITEMS[1], again, ITEMS[1]]) == [EXPECTED[1]] * 3
+    assert model.asked == Counter([1])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(ITEMS[1], text="another buoy"),
+        replace(ITEMS[1], question=replace(ITEMS[1].question, answers=("buoy 1", "a buoy"))),
+        replace(ITEMS[1], question=replace(ITEMS[1].question, text="What lies near, at mark 1?")),
+    ],
+)
+def test_what_a_rating_depends_on_makes_it_another(tmp_path: Path, other: ToRate) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    rated(file, model, [ITEMS[1]])
+    rated(file, model, [other])
+    rated(file, model, [ITEMS[1]])
+    assert model.asked == Counter({1: 2})
+    rated(file, model, [ITEMS[1]], chat_model="another")
+    assert model.asked == Counter({1: 3}), "another model is another rater"
+    assert len({line["key"] for line in lines(file)}) == 3
+
+
+def test_the_text_that_was_read_counts_for_the_rater_that_sees_it(tmp_path: Path) -> None:
+    model = Counting(lambda messages: '{"analysis": "", "recalled": 1, "needed": 1}')
+    question = replace(ITEMS[1].question, facts=("Buoy 1 lies there.",))
+    for read in ("A buoy.", "A buoy.", "Another text."):
+        (done,) = rated(tmp_path / "r.jsonl", model, [ToRate(question, "buoy 1", read)], "facts")
+        assert done.counts == {"facts.recalled": 1, "facts.needed": 1}
+    assert model.asked == Counter({1: 2})
+
+
+def test_what_needs_no_model_is_not_in_the_file(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    unanswerable = ToRate(replace(ITEMS[1].question, answerable=False), "buoy 1")
+    items = [replace(ITEMS[1], text=None), replace(ITEMS[1], text=REFUSAL), unanswerable, ITEMS[2]]
+    assert rated(file, model, items) == [Rating({"judge": 0}), Rating({"judge": 0}), Rating({}), EXPECTED[2]]
+    assert model.asked == Counter([2])
+    assert len(lines(file)) == 1
+
+
+def test_raters_share_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    model = Counting(lambda messages: "YES" if "strictly" in messages[0]["content"] else "Yes")
+    rated(file, Counting(), ITEMS[:3])
+    (done,) = rated(file, model, ITEMS[:1], "lr")
+    assert done.scores == {"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1}
+    assert rated(file, Counting(lambda messages: "nothing"), ITEMS[:3]) == EXPECTED[:3]
+    assert rated(file, Counting(lambda messages: "nothing"), ITEMS[:1], "lr") == [done]
+
+
+# ------------------------------------------------------------------------------------------------------------- failures
+
+
+def test_an_answer_for_which_the_model_fails_is_unrated_and_asked_for_by_the_next_run(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    failing = Counting(lambda messages: Fault.refuse(500, "overloaded") if mark(messages) == 5 else judge(messages))
+    done = rated(file, failing)
+    assert done[5].scores == {}
+    assert done[5].flags[0].startswith("unrated: ") and "overloaded" in done[5].flags[0]
+    assert done[:5] + done[6:] == EXPECTED[:5] + EXPECTED[6:]
+    model = Counting()
+    assert rated(file, model) == EXPECTED
+    assert model.asked == Counter([5])
+
+
+def test_an_answer_without_a_verdict_is_asked_for_by_the_next_run(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    done = rated(file, Counting(lambda messages: "Hm." if mark(messages) == 5 else judge(messages)))
+    assert (done[5].scores, done[5].settled) == ({"judge": 0}, False)
+    model = Counting()
+    assert rated(file, model) == EXPECTED
+    assert model.asked == Counter([5])
+
+
+def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* --max-tokens"):
+        rated(file, model, max_tokens=1500)
+    kept = len(lines(file))
+    assert 0 < kept == model.asked.total() < len(ITEMS)
+    assert rated(file, model) == EXPECTED
+    assert model.asked == Counter(NUMBERS), "none twice"
+
+
+def test_tokens_are_counted_where_the_caller_counts_them(tmp_path: Path) -> None:
+    with metered() as meter:
+        rated(tmp_path / "r.jsonl", Counting())
+    assert {stage: usage.calls for stage, usage in meter.by_stage().items()} == {"rate_judge": 12}
+
+
+@pytest.mark.parametrize("torn", [b'{"key": "0123', b'{"key": "0123", "scores": {"judge": 1.0}', b"\x00\x00\x00"])
+def test_a_last_line_that_was_not_finished_is_dropped(tmp_path: Path, torn: bytes) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    rated(file, model, ITEMS[:6])
+    whole = file.read_bytes()
+    file.write_bytes(whole + torn)
+    assert rated(file, model) == EXPECTED
+    assert file.read_bytes().startswith(whole + b'{"key": ')
+    assert model.asked == Counter(NUMBERS)
+
+
+def test_lines_that_are_no_ratings_are_named_and_rated_anew(tmp_path: Path) -> None:
+    file, model = tmp_path / "r.jsonl", Counting()
+    rated(file, model, ITEMS[:3])
+    kept = file.read_text("utf-8").splitlines()
+    key = json.loads(kept[1])["key"]
+    odd = [json.dumps({"key": key, "scores": {"judge": "high"}, "flags": [], "counts": {}}), "[]", '{"text": "x"}']
+    file.write_text("\n".join([kept[0], *odd, kept[2], ""]), encoding="utf-8")
+    with served(model) as chat, Ratings(file, chat, 1) as ratings:
+        assert len(ratings.faults) == 3
+        assert all("r.jsonl" in each for each in ratings.faults)
+        assert ratings.all("judge", ITEMS[:3]) == EXPECTED[:3]
+    assert model.asked.total() == 4
+
+
+# ------------------------------------------------------------------------------------------- kill -9, and no space left
+
+RUN = """
+import resource, sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+from test_ratings import ITEMS
+from kgplatform.errors import KgError
+from kgplatform.evaluate.ratings import Ratings
+from kgplatform.llm import Ledger, OpenAIChat
+from kgplatform.settings import load_settings
+
+address, file, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+if room:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+chat = OpenAIChat(load_settings(openai_base_url=address, model_retries=0), Ledger(), None)
+try:
+    with Ratings(file, chat, 3) as ratings:
+        print([rating.scores["judge"] for rating in ratings.all("judge", ITEMS)])
+except KgError as error:
+    sys.exit(str(error))
+"""
+
+
+def process(address: str, file: Path, room: int = 0) -> subprocess.Popen[str]:
+    code = RUN.format(tests=str(Path(__file__).parent))
+    command = [sys.executable, "-c", code, address, str(file), str(room)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_killed_in_the_middle_and_run_again(tmp_path: Path) -> None:
+    """The model answers five times and then no more; the process is killed while three requests wait for a reply."""
+    file = tmp_path / "ratings.jsonl"
+    answered, waiting, killed = threading.Semaphore(5), threading.Semaphore(0), threading.Event()
+
+    def reply(messages: Messages) -> str:
+        if not killed.is_set() and not answered.acquire(blocking=False):
+            waiting.release()
+            assert killed.wait(120)
+        return judge(messages)
+
+    model = Counting(reply)
+    with OpenAIServer(model) as server:
+        run = process(server.base_url, file)
+        for _ in range(3):
+            assert waiting.acquire(timeout=120)
+        while len(lines_so_far(file)) < 5:
+            assert run.poll() is None
+        run.kill()
+        run.communicate()
+        killed.set()
+        first = model.asked.copy()
+        kept = {json.loads(line)["question"] for line in lines_so_far(file)}
+        assert first.total() == 8 and set(first.values()) == {1}
+        output, errors = process(server.base_url, file).communicate(timeout=120)
+        assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
+        twice = {f"q{number}" for number, times in model.asked.items() if times > 1}
+        assert model.asked.total() == 12 + 3
+        assert max(model.asked.values()) == 2
+        assert twice == {f"q{number}" for number in first} - kept, "those under way, and no other"
+        process(server.base_url, file).communicate(timeout=120)
+        assert model.asked.total() == 12 + 3
+    assert len(lines(file)) == 12
+
+
+def lines_so_far(file: Path) -> list[str]:
+    """Whole lines of a file that another process writes."""
+    if not file.exists():
+        return []
+    return [line for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
+
+
+def test_where_no_space_is_left_what_was_rated_is_kept(tmp_path: Path) -> None:
+    file, model = tmp_path / "ratings.jsonl", Counting()
+    with OpenAIServer(model) as server:
+        run = process(server.base_url, file, room=1000)
+        output, errors = run.communicate(timeout=120)
+        assert (run.returncode, output) == (1, "")
+        kept = len(lines(file))
+        assert 0 < kept < 12
+        assert errors.strip() == (
+            f"No space is left for {file}. {kept} ratings are kept; free some space and run the same command again."
+        )
+        before = model.asked.total()
+        output, errors = process(server.base_url, file).communicate(timeout=120)
+        assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
+        assert model.asked.total() == before + 12 - kept
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    with served(judge) as chat, pytest.raises(KgError, match="cannot be opened"):
+        Ratings(tmp_path, chat, 1)
+
+
+# -------------------------------------------------------------------------------------------------------------- remarks
+
+
+def test_remarks_say_what_scores_leave_out() -> None:
+    unrated = Rating({}, ("unrated: the model is overloaded.",), settled=False)
+    cut = Rating({"facts.rated": 1}, ("cut: 400 of 900 characters that were read were rated.",))
+    flagged = Rating({"judge": 0}, ("flagged: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    assert remarks("judge", [Rating({"judge": 1})]) == ()
+    assert remarks("judge", [Rating({"judge": 1}), unrated, flagged, unrated]) == (
+        "Rater judge: 2 of 4 answers unrated, counted neither as right nor as wrong; the first: "
+        "the model is overloaded.",
+        "Rater judge: 1 of 4 answers without a verdict, counted as wrong; the first: "
+        "the judge gave no verdict, asked twice: wrong.",
+    )
+    assert remarks("facts", [cut]) == (
+        "Rater facts: 1 of 1 answer rated by the beginning of what was read; the first: "
+        "400 of 900 characters that were read were rated.",
+    )

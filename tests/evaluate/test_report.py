@@ -1,0 +1,295 @@
+"""The report: its tables are tables whatever the names, it says who is right where, and no text of a user is markup."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from measured import results_of, timing_of
+from rich.console import Console
+
+from kgplatform import show_evaluate
+from kgplatform.evaluate.overview import money, per_question, right_where
+from kgplatform.evaluate.prices import Prices
+from kgplatform.evaluate.report import markdown
+from kgplatform.evaluate.results import Build, Results, Setup, Spent, Timing
+from kgplatform.evaluate.traces import slug
+
+FIVE = {
+    "retrieve": "+--0+---+-",
+    "youtu": "++-++-0-+-",
+    "graphreader": "+++-+--++-",
+    "readagent": "+-0++---+-",
+    "longagent": "xxxxxxxxxx",
+}
+NASTY = "a|b *c* `d` <b>e</b> [f](g) $x^2$ #h & ~i~ \\"
+PRICES = Prices("USD", "2026-04-02", {"gpt-4o-mini": (0.15, 0.60), "gpt-4o": (2.5, 10.0)})
+
+
+def tables(report: str) -> list[list[list[str]]]:
+    """Of every table its rows, of those the cells' text, as a reader of Markdown sees them."""
+    found: list[list[list[str]]] = []
+    for token in MarkdownIt("commonmark").enable("table").parse(report):
+        if token.type == "table_open":
+            found.append([])
+        elif token.type == "tr_open":
+            found[-1].append([])
+        elif token.type == "inline" and found and token.map is not None and token.level >= 4:
+            found[-1][-1].append("".join(child.content for child in token.children or ()))
+    return found
+
+
+def table(report: str, title: str) -> list[list[str]]:
+    """The first table below the heading ``title``."""
+    return tables(report[report.index(f"\n## {title}") :])[0]
+
+
+def shown(results: Results, timing: Timing, width: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a terminal of so many columns shows."""
+    terminal = Console(highlight=False, width=width, record=True, file=(folder / "terminal").open("w"))
+    monkeypatch.setattr(show_evaluate, "console", lambda: terminal)
+    show_evaluate.show_results(results, timing, PRICES, folder)
+    return terminal.export_text()
+
+
+# ------------------------------------------------------------------------------------------------------------- figures
+
+
+def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -> None:
+    results = results_of(FIVE)
+    heads, *rows = table(markdown(results, timing_of(results), PRICES), "Scores and costs")
+    assert heads[:3] == ["Setup", "Judged right", "EM"]
+    assert heads[-7:] == ["Calls", "Tokens in", "Tokens out", "Seconds p50", "Seconds p95", "Failed", "USD a question"]
+    by_name = {row[0]: row[1:] for row in rows}
+    assert list(by_name) == list(FIVE)
+    assert re.fullmatch(r"60\.0 \(\d+\.\d–\d+\.\d\)", by_name["graphreader"][0])
+    # Seconds 40 … 49: the median is 44.5, the 95th percentile 48.55. Tokens: 50,000 × 0.15 + 50 × 0.60 a million.
+    assert by_name["graphreader"][-7:] == ["30.0", "50,000", "50", "44.5 s", "48.5 s", "0", "0.0075"]
+    assert by_name["longagent"][0] == "0.0 (0.0–0.0)"
+    assert by_name["longagent"][-7:] == ["–", "–", "–", "–", "–", "10", "–"]
+
+
+def test_costs_are_means_over_the_answered_questions() -> None:
+    results = results_of({"retrieve": "+-x+", "youtu": "xxxx"})
+    costs = per_question(results, Timing({"retrieve": {"q01": 1.0, "q02": 3.0, "q03": 90.0}}))
+    assert costs["youtu"] is None
+    cost = costs["retrieve"]
+    assert cost is not None
+    assert (cost.answered, cost.calls, cost.tokens, cost.median, cost.money) == (3, 1.0, 2050.0, 2.0, None)
+
+
+def test_the_members_of_a_team_are_paid_by_their_own_model() -> None:
+    setup = Setup("longagent", "longagent", {"member_model": "gpt-4o"})
+    results = results_of({"longagent": "+"})
+    spent = {"member": Spent(4, 1_000_000, 0), "lead": Spent(1, 1_000_000, 0)}
+    results = replace(
+        results,
+        setups=(replace(results.setups[0], setup=setup),),
+        answers=(replace(results.answers[0], spent=spent),),
+    )
+    cost = per_question(results, Timing({}), PRICES)["longagent"]
+    assert cost is not None
+    assert cost.money == pytest.approx(2.5 + 0.15)
+    unknown = Prices("USD", "2026-04-02", {"gpt-4o-mini": (0.15, 0.60)})
+    assert (cost := per_question(results, Timing({}), unknown)["longagent"]) is not None
+    assert cost.money is None
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(None, "–"), (0.0, "0.00"), (0.000071, "0.000071"), (0.0034, "0.0034"), (0.25, "0.25"), (1234.5, "1,234.50")],
+)
+def test_money_has_two_digits_that_count(value: float | None, words: str) -> None:
+    assert money(value) == words
+
+
+def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
+    results = results_of(FIVE)
+    assert "by prices of 2026-04-02" in markdown(results, timing_of(results), PRICES)
+    other = replace(results, model="a-model-of-my-own")
+    report = markdown(other, timing_of(results), PRICES)
+    assert "There is no price of a-model-of-my-own in the table" in report
+    assert "USD" not in markdown(results, timing_of(results))
+
+
+def test_seconds_that_the_cache_made_short_are_told() -> None:
+    results = results_of(FIVE)
+    timing = replace(timing_of(results), cached={"youtu": 3, "retrieve": 0})
+    assert "answers came from the cache of replies; questions so: youtu (3)." in markdown(results, timing)
+    assert "cache of replies" not in markdown(results, timing_of(results))
+
+
+# ------------------------------------------------------------------------------------------------------ right and wrong
+
+
+def test_who_is_right_where() -> None:
+    where = right_where(results_of({"a": "++--0", "b": "+-+-x", "c": "+---+"}))
+    assert where is not None
+    assert where.questions == ("q04", "q02", "q03", "q05", "q01")
+    assert (where.all_right, where.none_right) == (("q01",), ("q04",))
+    assert [where.only(setup) for setup in "abc"] == [("q02",), ("q03",), ("q05",)]
+    assert where.mark("a", "q05") == "refused"
+    assert where.mark("b", "q05") == "failed"
+    assert not where.graded
+
+
+def test_alone_are_only_those_that_all_were_scored_with() -> None:
+    where = right_where(results_of({"a": "++ -", "b": "+  -", "c": "++ -"}))
+    assert where is not None
+    assert where.left_out == 1
+    assert where.compared == ("q04", "q01")
+    assert where.only("a") == where.all_but("b") == ()
+    other = right_where(results_of({"a": "++-", "b": "+++", "c": "+++"}))
+    assert other is not None
+    assert other.all_but("a") == ("q03",)
+
+
+def test_a_graded_score_counts_as_right_from_a_half_on() -> None:
+    results = results_of({"a": "+-0", "b": "---"}, values={"+": 0.5, "-": 0.49})
+    where = right_where(results)
+    assert where is not None
+    assert where.graded
+    assert where.only("a") == ("q01",)
+    assert "An answer counts as right from a score of 0.5 on." in markdown(results, timing_of(results))
+
+
+def test_without_a_score_there_is_no_table_of_who_is_right() -> None:
+    results = replace(results_of({"a": "++", "b": "+-"}), metrics=())
+    assert right_where(results) is None
+    report = markdown(results, timing_of(results))
+    assert "## Which is right where" not in report
+    assert table(report, "Scores and costs")[0][:2] == ["Setup", "Calls"]
+
+
+def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ() -> None:
+    results = results_of({"retrieve": "++-", "youtu agent=false": "+x-"}, ids=["a/b", "q 2", "q3"])
+    report = markdown(results, timing_of(results))
+    assert [row[0] for row in table(report, "Questions")] == ["Question", "q 2", "q3", "a/b"]
+    links = re.findall(r"\]\((traces/[^)]+)\)", report)
+    assert links[0] == f"traces/retrieve/{slug('q 2')}.txt"
+    assert links[2] == f"traces/{slug('youtu agent=false')}/q3.txt"
+    assert len(links) == 5  # a failure has none
+
+
+def test_a_long_list_of_questions_is_cut_and_said_to_be() -> None:
+    results = results_of({"retrieve": "+-" * 60, "youtu": "+" * 120})
+    report = markdown(results, timing_of(results))
+    assert len(table(report, "Questions")) == 101
+    assert "These are 100 of 120; results.json has all." in report
+
+
+def test_pairs_are_told_in_words() -> None:
+    results = results_of({"retrieve": "-" * 20, "youtu": "+" * 20, "graphreader": "+" * 19 + "-"})
+    rows = table(markdown(results, timing_of(results)), "Who is better")[1:]
+    assert [row[-1] for row in rows] == ["youtu is better", "graphreader is better", "no difference shown"]
+    assert rows[0][2:4] == ["-100.0 (-100.0 to -100.0)", "1.9e-06"]
+    assert [row[5] for row in rows] == ["20"] * 3
+
+
+def test_very_many_pairs_are_cut_to_the_surest() -> None:
+    results = results_of({f"bm25 top_k={number}": "+" * number + "-" * (12 - number) for number in range(13)})
+    report = markdown(results, timing_of(results))
+    assert len(table(report, "Who is better")) == 41
+    assert "These are the 40 surest of 78 comparisons" in report
+    rows = table(report, "Who is better")[1:]
+    assert ["bm25 top_k=0", "bm25 top_k=12"] in [row[:2] for row in rows]
+    assert ["bm25 top_k=6", "bm25 top_k=7"] not in [row[:2] for row in rows]
+
+
+def test_kinds_come_in_the_order_of_the_questions() -> None:
+    results = results_of(FIVE, kinds=["two hops", "one hop"])
+    heads, *rows = table(markdown(results, timing_of(results)), "By kind of question")
+    assert heads == ["Setup", "two hops", "one hop"]
+    assert rows[0][0] == "retrieve"
+    assert rows[0][1].startswith("60.0 (")
+
+
+# ------------------------------------------------------------------------------------------------------------ the page
+
+
+def test_names_of_users_are_no_markup() -> None:
+    results = results_of(
+        {NASTY: "+-x", "other": "+++"},
+        ids=["<script>", "*x*|y", "q\n# 3\ud800"],
+        kinds=["$k$ | k", ""],
+        dataset="![d](e)",
+        notes=["A note with | and <i>.\n# No heading"],
+    )
+    report = markdown(results, timing_of(results), PRICES)
+    report.encode()
+    html = MarkdownIt("commonmark").enable("table").render(report)
+    assert not re.search(r"<(?:script|b|i|em|code|img)\b", html)
+    assert len(re.findall(r"<h1>", html)) == 1
+    for rows in tables(report):
+        assert {len(row) for row in rows} == {len(rows[0])}
+    assert NASTY in [row[0] for row in table(report, "Scores and costs")]
+    assert "q # 3" in [row[0] for row in table(report, "Questions")]
+
+
+def test_options_and_ways_to_build_are_told() -> None:
+    setup = Setup("youtu agent=false", "youtu", {"agent": False}, Build(chunk_tokens=200))
+    results = results_of({"youtu agent=false": "+-", "retrieve": "--"})
+    results = replace(results, setups=(replace(results.setups[0], setup=setup), results.setups[1]))
+    report = markdown(results, timing_of(results))
+    assert "- youtu agent=false: the reader youtu, agent False, built with chunk\\_tokens 200\n" in report
+
+
+def test_construction_and_rating_stand_apart() -> None:
+    results = results_of(FIVE)
+    timing = replace(
+        timing_of(results),
+        construction={"graph": {"extract": Spent(3, 1_000_000, 0)}},
+        rating={"judge": Spent(7, 100_000, 0)},
+    )
+    rows = table(markdown(results, timing, PRICES), "Construction and rating")[1:]
+    assert rows == [
+        ["graph", "extract", "3", "1,000,000", "0", "0.15"],
+        ["rating", "judge", "7", "100,000", "0", "0.25"],  # by the rater's own model
+    ]
+
+
+def test_pictures_that_are_there_are_shown() -> None:
+    results = results_of(FIVE)
+    report = markdown(results, timing_of(results), pictures=[Path("plots/accuracy-cost.png"), Path("plots/x.svg")])
+    assert re.findall(r"!\[.*?\]\((.*?)\)", report) == ["plots/accuracy-cost.png"]
+
+
+def test_the_same_results_give_the_same_report() -> None:
+    first, second = (results_of(FIVE, kinds=["a", "b"], skipped=2, notes=["Something."]) for _ in range(2))
+    assert markdown(first, timing_of(first)) == markdown(second, timing_of(second))
+
+
+# --------------------------------------------------------------------------------------------------------- the terminal
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_terminal_shows_the_tables_without_cutting_them(
+    width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = results_of({**FIVE, "youtu agent=false community=false schema=false top_k=20": "+" * 10})
+    out = shown(results, timing_of(results), width, tmp_path, monkeypatch)
+    rows = [line for line in out.splitlines() if "│" in line]
+    assert max(map(len, rows)) <= width
+    assert not any("…" in line for line in rows)
+    assert re.search(r"^graphreader +│ +60\.0 \(\d+\.\d–\d+\.\d\) │ +30\.0 │ +50,050", out, re.MULTILINE)
+    assert ("p95" in out, "44.5 s" in out) == (width >= 100, width >= 80)
+
+
+def test_a_terminal_says_who_is_better_and_right_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = results_of(
+        {"retrieve": "-" * 20, "youtu": "+" * 20, "[bold]x": "-" * 19 + "x"}, notes=[f"note {n}" for n in range(12)]
+    )
+    (tmp_path / "report.md").touch()
+    (tmp_path / "right-where.png").touch()
+    (tmp_path / "traces").mkdir()
+    out = shown(results, timing_of(results), 80, tmp_path, monkeypatch)
+    assert "youtu is better than retrieve by 100.0 points (100.0 to 100.0; p 5.7e-06, adjusted)\n" in out
+    assert "youtu is better than [bold]x by" in out
+    assert "No difference is shown for 1 other pair." in out
+    assert "Only youtu: 20 (q01, q02, q03, q04, q05, …)" in out
+    assert "Failed: 1 answer, which count as wrong." in out
+    assert "… and 2 more notes in the report" in out
+    assert out.endswith(f"In {tmp_path}: report.md, right-where.png, traces/\n")

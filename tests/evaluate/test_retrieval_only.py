@@ -1,0 +1,207 @@
+"""Recall of supporting passages by route, over a real graph and without any model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.evaluate import official, retrieval
+from kgplatform.evaluate.graphs import CURRENT, Graphs
+from kgplatform.evaluate.question import DataSet, Question, Text
+from kgplatform.evaluate.results import Estimate
+from kgplatform.evaluate.retrieval import ROUTES, Measured, RetrievalReport, Row, evaluate_retrieval, retrieval_markdown
+from kgplatform.settings import Settings, load_settings
+from kgplatform.show_retrieval import show_retrieval
+from kgplatform.store import Connection
+from kgplatform.testing import ScriptedChat
+
+pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
+
+CORPUS = (
+    Text("Marigold", "The Marigold was a paddle steamer. Ida Fenn drew its plans in Dunmouth."),
+    Text("Ida Fenn", "Ida Fenn was born at Aske in 1840, and drew ships."),
+    Text("Aske", "Aske is a village of weavers."),
+    Text("Teal", "The teal is a small duck."),
+    Text("Smew", "The smew is a duck that dives."),
+)
+QUESTIONS = (
+    Question(
+        "born",
+        "Where was the designer of the paddle steamer Marigold born?",
+        ("Aske",),
+        supports=CORPUS[:2],
+        parts=("Who drew the plans of the Marigold?", "Where was Ida Fenn born?"),
+    ),
+    Question("dives", "Which duck dives?", ("the smew",), supports=(Text("Smew"),)),
+    Question("unknown", "What does nobody say?", ("nothing",)),
+    Question("signs", "?!", ("nothing",), supports=(Text("Teal"),)),
+)
+SHIPS = DataSet("ships", QUESTIONS, CORPUS, skipped=1)
+
+
+@pytest.fixture
+def given(kg: KnowledgeGraph, neo4j_server: Connection, tmp_path: Path) -> Settings:
+    """Settings that name the tests' own server, whose database is empty."""
+    return load_settings(
+        home=tmp_path / "home",
+        embedder="hash:64",
+        neo4j_uri=neo4j_server.uri,
+        neo4j_username=neo4j_server.username,
+        neo4j_password=neo4j_server.password,
+    )
+
+
+def measured(
+    given: Settings, dataset: DataSet = SHIPS, routes: Sequence[str] = (), cuts: Sequence[int] = (1, 5)
+) -> Measured:
+    chat = ScriptedChat([])
+    with Graphs(given, chat=chat) as graphs:
+        report = evaluate_retrieval([dataset], graphs, routes=routes, cuts=cuts)
+    assert chat.calls == [], "no model is asked"
+    return report.measured[0]
+
+
+def test_every_route_is_measured(given: Settings) -> None:
+    found = measured(given)
+    assert [row.route for row in found.rows] == [route for route in ROUTES if route != "community"]
+    assert (found.dataset, found.questions, found.left_out) == ("ships", 2, 3)
+    assert (found.documents, found.chunks, found.graph, found.embedder) == (5, 5, CURRENT, "hash:64")
+    assert found.seconds > 0
+    rows = {row.route: row for row in found.rows}
+    for route in ("all", "bm25", "official-hybrid"):
+        assert rows[route].recall[1].mean == 1.0, route
+        assert rows[route].all_found[1] == Estimate(1.0, 1.0, 1.0, 2)
+    assert all(row.p95 >= row.p50 > 0 and row.failed == 0 for row in found.rows)
+    # Two passages are needed for one question, one for the other: the first result is one of each at best.
+    assert rows["bm25"].recall[0].mean == 0.75
+    assert rows["bm25"].all_found[0].mean == 0.5
+    assert rows["all, by parts"].questions == 1
+    assert rows["all, by parts"].recall[1].mean == 1.0
+    assert found.notes == (
+        "community is not measured: the graph has no knowledge tree (`kgplatform tree`).",
+        "all, by parts: over the 1 question that people took apart.",
+    )
+
+
+def test_recall_is_that_of_the_search(given: Settings, kg: KnowledgeGraph) -> None:
+    """To the letter: the figures are those that a person would count by hand with ``kgplatform search``."""
+    found = measured(given, routes=("triple", "dense"), cuts=(1, 2, 3))
+    for row in found.rows:
+        for at, cut in enumerate((1, 2, 3)):
+            by_hand = []
+            for question in QUESTIONS[:2]:
+                titles = [each.title for each in kg.search(question.text, row.route, top_k=3).passages][:cut]
+                wanted = [each.title for each in question.supports]
+                by_hand.append(sum(title in titles for title in wanted) / len(wanted))
+            assert row.recall[at].mean == pytest.approx(sum(by_hand) / 2)
+
+
+def test_figures_are_the_same_again(given: Settings) -> None:
+    first, second = (
+        [replace(row, p50=0, p95=0) for row in measured(given).rows],
+        [replace(row, p50=0, p95=0) for row in measured(given).rows],
+    )
+    assert first == second
+
+
+def test_the_tree_has_a_row_where_there_is_one(given: Settings, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="community cannot be measured: the graph has no knowledge tree"):
+        measured(given, routes=("community",))
+    kg.build_tree()
+    assert measured(given, routes=("community",)).rows[0].questions == 2
+
+
+def test_supporting_passages_that_are_no_document(given: Settings) -> None:
+    lost = Question("lost", "Where is the lost passage?", ("nowhere",), supports=(Text("No such title"), Text("Teal")))
+    found = measured(given, replace(SHIPS, questions=(lost,)), routes=("bm25",))
+    assert found.notes == ("The titles of 1 supporting passage are no document's: 'No such title'.",)
+    assert found.rows[0].recall[1].mean <= 0.5
+
+
+def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(official, "escaped", lambda text: text)
+    asked = (*QUESTIONS[:2], Question("slash", "Which duck/teal dives?", ("smew",), supports=(Text("Smew"),)))
+    found = measured(given, replace(SHIPS, questions=asked), routes=("official-hybrid",))
+    assert found.rows[0].failed == 1
+    assert found.rows[0].all_found[1].mean == pytest.approx(2 / 3)
+    assert "1 question failed and found nothing, the first slash: " in found.notes[-1]
+
+
+def test_without_the_official_package(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(official, "_PACKAGE", "no_such_package")
+    found = measured(given)
+    assert not {row.route for row in found.rows} & set(official.KINDS)
+    assert any("pip install 'kgplatform[graphrag]'" in note for note in found.notes)
+    with pytest.raises(InputError, match="official-vector cannot be measured: neo4j-graphrag is not installed"):
+        measured(given, routes=("official-vector",))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "routes", "cuts", "words"),
+    [
+        (SHIPS, ("denze",), (5,), "There is no route 'denze' to measure.*Did you mean dense?"),
+        (SHIPS, (), (0, 5), "after 1 result or more"),
+        (SHIPS, (), (), "after 1 result or more"),
+        (replace(SHIPS, apart=True), (), (5,), "Each question of ships is about a text of its own"),
+        (replace(SHIPS, questions=QUESTIONS[2:3]), (), (5,), "No question of ships says which passages"),
+        (replace(SHIPS, questions=QUESTIONS[3:]), (), (5,), "No question of ships says which passages"),
+    ],
+)
+def test_what_cannot_be_measured(
+    given: Settings, dataset: DataSet, routes: Sequence[str], cuts: Sequence[int], words: str
+) -> None:
+    """It is said before any graph is opened."""
+    with Graphs(given) as graphs, pytest.raises(InputError, match=words):
+        evaluate_retrieval([dataset], graphs, routes=routes, cuts=cuts)
+    assert not (given.home_folder / "evaluation").exists()
+
+
+def test_data_sets_of_one_name_are_told_apart() -> None:
+    named = retrieval._distinctly_named([SHIPS, replace(SHIPS, name="birds"), SHIPS])
+    assert [each.name for each in named] == ["ships", "birds", "ships 2"]
+
+
+# ------------------------------------------------------------------------------------------------------------ showing
+
+SHARE = Estimate(0.749, 0.661, 0.83, 50)
+ROW = Row("all, by parts", (SHARE, SHARE, SHARE), (SHARE, SHARE, SHARE), 1234.4, 12345.6, 50, 0)
+REPORT = RetrievalReport(
+    (2, 5, 10),
+    (Measured("a|b <i>", 50, 1, 1890, 1899, "a-local", "hash:64", 94.4, (ROW,), ("Mind the `tick` [red]x[/red].",)),),
+    123.4,
+)
+
+
+def test_the_table_in_markdown() -> None:
+    text = retrieval_markdown(REPORT)
+    shown = "74.9 (66.1–83.0)"
+    assert "| route | R@2 | R@5 | R@10 | all@2 | all@5 | all@10 | p50 ms | p95 ms |" in text
+    assert f"| all, by parts | {shown} | {shown} | {shown} | 74.9 | 74.9 | 74.9 | 1234 | 12346 |" in text
+    assert "## a\\|b &lt;i>" in text
+    assert "50 questions (1 left out) over 1,890 passages in 1,899 chunks; graph a-local, built in 94 s" in text
+    assert "- Mind the `tick`" in text
+
+
+def test_the_table_on_a_terminal_of_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    show_retrieval(REPORT)
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if line.startswith("all, by parts"))
+    assert row.split() == ["all,", "by", "parts", *["74.9"] * 6, "1234", "12346"]
+    assert any("[red]x[/red]" in line for line in lines)
+
+
+def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    show_retrieval(REPORT, as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert document["cuts"] == [2, 5, 10]
+    assert document["measured"][0]["rows"][0]["recall"][1] == {"mean": 0.749, "low": 0.661, "high": 0.83, "count": 50}

@@ -1,0 +1,82 @@
+"""Setups as people write them on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.results import Build, Setup
+from kgplatform.evaluate.setups import NAMES, check_distinct, make_setup, option_names, parse_setups, resolved
+from kgplatform.readers.choose import READERS
+
+
+def test_readers_comparators_and_options() -> None:
+    text = "retrieve, bm25,youtu:agent=false:top-k=10,readagent:lookup=sequential,longagent:members=retrieved:5,closed"
+    assert [(each.name, each.reader, dict(each.options)) for each in parse_setups(text)] == [
+        ("retrieve", "retrieve", {}),
+        ("bm25", "retrieve", {"route": "bm25"}),
+        ("youtu agent=false top_k=10", "youtu", {"agent": False, "top_k": 10}),
+        ("readagent lookup=sequential", "readagent", {"lookup": "sequential"}),
+        ("longagent members=retrieved:5", "longagent", {"members": "retrieved:5"}),
+        ("closed", "closed", {}),
+    ]
+
+
+def test_every_reader_has_its_name() -> None:
+    assert set(READERS) < set(NAMES)
+    for name in NAMES:
+        (setup,) = parse_setups(name)
+        assert setup.name == name
+        assert "mode" in resolved(setup)
+        assert option_names(setup.reader)
+    assert resolved(make_setup("closed", {}))["mode"] == "open"
+
+
+def test_values_get_the_type_of_their_option() -> None:
+    (setup,) = parse_setups("graphreader:random_nodes=7:plan=no:calls=3")
+    assert dict(setup.options) == {"random_nodes": 7, "plan": False, "calls": 3}
+    (setup,) = parse_setups("chunkread:calls=none")
+    assert dict(setup.options) == {"calls": None}
+    assert setup.name == "chunkread calls=none"
+    (setup,) = parse_setups("longagent:documents=a letter+a log:member_model=4")
+    assert dict(setup.options) == {"documents": ("a letter", "a log"), "member_model": "4"}
+    assert make_setup("youtu", {"agent": True, "top_k": 3}).options == {"agent": True, "top_k": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "retreive",
+            r"^There is no reader 'retreive'\. Did you mean retrieve\? There are retrieve, .*, closed\.$",
+        ),
+        ("x", r"^There is no reader 'x'\. There are "),
+        ("", r"^A reader's name is missing\."),
+        ("retrieve,,youtu", r"^A reader's name is missing\."),
+        ("youtu:agent", r"^youtu:agent: 'agent' is no option=value\. Write it as "),
+        ("youtu:agnet=false", r"^youtu has no option 'agnet'\. Did you mean agent\? It has mode, agent, "),
+        ("youtu:agent=perhaps", r"^youtu: agent=perhaps cannot be used: it is to be true or false\.$"),
+        ("youtu:top_k=many", r"^youtu: top_k=many cannot be used: it is to be a whole number\.$"),
+        ("youtu:top_k=0", r"^top_k must be at least 1\.$"),
+        ("youtu:top_k=5:top_k=6", r"top_k is there twice\.$"),
+        ("bm25:route=dense", r"^bm25 is the reader retrieve by the route bm25: leave route out\.$"),
+        ("closed:mode=reject", r"^closed is the model without documents: it has no mode but open\.$"),
+        ("official-vector:mode=maybe", r"^There is no mode 'maybe'\."),
+        ("official-hybrid:top_k=0", r"^top_k must be at least 1\.$"),
+        ("readagent:lookup=all", r"^There is no look-up 'all'\. Choose one of parallel, "),
+        ("youtu:mode=maybe", r"^There is no mode 'maybe'\."),
+        ("youtu,retrieve,youtu", r"^youtu is there twice\. Give each setup once\.$"),
+        ("youtu,youtu:top_k=20", r"^youtu top_k=20 is the same as youtu: those are its options by default\."),
+        ("bm25,retrieve:route=bm25", r"^retrieve route=bm25 is the same as bm25: "),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        parse_setups(text)
+
+
+def test_the_same_reader_over_graphs_that_are_built_differently() -> None:
+    setups = (make_setup("youtu", {}), Setup("youtu, small", "youtu", {}, Build(chunk_tokens=200)))
+    check_distinct(setups)
+    with pytest.raises(InputError, match="youtu, small is there twice"):
+        check_distinct((*setups, Setup("youtu, small", "youtu", {"top_k": 3})))

@@ -1,0 +1,77 @@
+"""The simulated model has a rule for every prompt, reads what it says it reads, and says the same every time."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import pytest
+from shared_words import by_rank, names_in, tell
+from simulated_readers import RULES, _beginnings, kind, reply
+
+from kgplatform.evaluate.needles import KINDS, needle_data_set, parse_depths
+from kgplatform.prompt import render
+
+LAMP = "Ann Ottley was the keeper of the Red Lamp. The weather was bad. In 1801 Ann Ottley was born at Cape Fenn."
+QUESTION = "Where was the keeper of the Red Lamp born?"
+
+
+def test_every_prompt_has_a_rule() -> None:
+    files = {each.name.removesuffix(".md") for each in (resources.files("kgplatform") / "prompts").iterdir()}
+    assert files - {each for each in files if each.endswith("_again")} - set(RULES) == set()
+    assert set(RULES) <= files
+    assert len(set(_beginnings().values())) == len(_beginnings()), (
+        "two prompts begin alike: no rule can tell them apart"
+    )
+
+
+def test_a_second_sentence_follows_from_a_name_of_the_first() -> None:
+    told = tell(QUESTION, [LAMP])
+    assert told.sentences == (
+        "Ann Ottley was the keeper of the Red Lamp.",
+        "In 1801 Ann Ottley was born at Cape Fenn.",
+    )
+    assert told.lacks == ()
+    half = tell(QUESTION, ["Ann Ottley was the keeper of the Red Lamp."])
+    assert (half.lacks, half.lead(QUESTION)) == (("born",), "Ann Ottley")
+    assert tell(QUESTION, ["The weather was bad.", "Red Lamp"]).sentences == (), "a heading says nothing"
+
+
+def test_names_and_ranks() -> None:
+    assert names_in("The Red Lamp was kept by Ann Ottley.", "the Red Lamp") == ["Ann Ottley"]
+    numbers = "[100200, 100300, 999000]"
+    assert by_rank("What is the second largest number of the list?", numbers) == "100300"
+    assert by_rank("What is the smallest number of the list?", numbers) == "100200"
+    assert by_rank("What is the largest number of the list?", numbers, most=3) == "999000, 100300, 100200"
+    assert by_rank("Who was it?", numbers) == ""
+
+
+def test_an_answer_quotes_the_passage_that_says_it() -> None:
+    messages = render(
+        "answer",
+        question=QUESTION,
+        insufficient="-",
+        fence="data-0123456789ab",
+        facts="(none)",
+        passages=f"[1] Weather: It rained.\n\n[2] Lamp: {LAMP}",
+        notes="",
+    )
+    assert kind(messages) == "answer"
+    said = json.loads(reply(messages))
+    assert [each["passage"] for each in said["citations"]] == [2, 2]
+    assert all(each["quote"] in LAMP for each in said["citations"])
+    assert reply(messages) == reply(messages)
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_a_full_text_has_every_needle(task: str) -> None:
+    found = needle_data_set(task, (900,), parse_depths(task, "0,0.5,1"), samples=3)
+    for question in found.questions:
+        (text,) = found.texts_of(question)
+        said = reply(render("full_text", question=question.text, fence="data-0123456789ab", text=text.text))
+        assert question.answers[0] in said, question
+
+
+def test_a_prompt_that_is_not_known_is_refused() -> None:
+    with pytest.raises(LookupError, match="no prompt begins with 'Sing'"):
+        reply([{"role": "system", "content": "Sing"}, {"role": "user", "content": ""}])

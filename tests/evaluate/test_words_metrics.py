@@ -1,0 +1,430 @@
+"""Scores of an answer by its words: golden values computed by hand, other scripts, and what holds for any text."""
+
+from __future__ import annotations
+
+import re
+import string
+import sys
+import unicodedata
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgplatform.errors import SettingError
+from kgplatform.evaluate import words as scores
+from kgplatform.evaluate.words import (
+    compression,
+    contains,
+    exact_match,
+    f1,
+    f1_star,
+    is_refusal,
+    need_rouge,
+    normalised,
+    plain,
+    rouge,
+    words,
+)
+from kgplatform.readers.answering import REFUSAL
+
+ASCII = st.text(st.characters(codec="ascii"), max_size=60)
+SENTENCES = st.lists(
+    st.sampled_from(
+        ["the", "a", "An", "ship", "ship's", "laid", "lays", "1866", "cable-ship", "!", "of", "Öre", "東京"]
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+def official(text: str) -> str:
+    """SQuAD's published normal form, from its description."""
+    bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", bare).split())
+
+
+def official_f1(prediction: str, reference: str) -> float:
+    ours, theirs = official(prediction).split(), official(reference).split()
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    return 2 * shared / (len(ours) + len(theirs)) if shared else 0.0
+
+
+# ---------------------------------------------------------------------------------------------------------- normal form
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("The Great Eastern", "great eastern"),
+        ("  an   ANT\tand a\nbee ", "ant and bee"),
+        ("U.S.A.", "usa"),
+        ("cable-ship", "cableship"),
+        ("$1,000.50", "100050"),
+        ("rock 'n' roll", "rock n roll"),
+        ("the", ""),
+        ("", ""),
+        ("...!?", ""),
+        ("theatre", "theatre"),
+        ("a_the", "athe"),
+    ],
+)
+def test_the_normal_form_of_ascii_is_the_official_one(text: str, form: str) -> None:
+    assert normalised(text) == official(text) == form
+
+
+@given(ASCII)
+@settings(deadline=None)
+def test_of_any_ascii_too(text: str) -> None:
+    assert normalised(text) == official(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Caf\u00e9", "caf\u00e9"),
+        ("Cafe\u0301", "caf\u00e9"),
+        ("“Heart’s Content”", "hearts content"),
+        ("1858–1866", "18581866"),
+        ("１８６６", "1866"),
+        ("ＣＡＢＬＥ！", "cable"),
+        ("STRASSE", "strasse"),
+        ("Straße", "strasse"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("à la carte", "à la carte"),
+        ("a\u0300 la carte", "à la carte"),
+        ("東京、大阪。", "東京大阪"),
+        ("¿Dónde?", "dónde"),
+        ("5 €", "5 €"),
+        ("non\u00a0breaking\u2003space", "non breaking space"),
+    ],
+)
+def test_the_normal_form_of_other_scripts(text: str, form: str) -> None:
+    assert normalised(text) == unicodedata.normalize("NFC", form)
+
+
+def test_letters_of_scripts_without_spaces_are_words() -> None:
+    assert words("1866年の東京 cable") == ["1866", "年", "の", "東", "京", "cable"]
+    assert words("대서양") == ["대", "서", "양"]
+    assert words("Атлантический кабель") == ["атлантический", "кабель"]
+
+
+def test_citations_are_no_part_of_an_answer() -> None:
+    assert plain("Casa Loma [1][2], in Toronto [12].") == "Casa Loma, in Toronto."
+    assert plain("[PERSON#12]: Ahab [1]") == "[PERSON#12]: Ahab"
+    assert plain("in [1866]") == "in [1866]"
+    assert plain("[94]") == "[94]"
+    assert plain("  ") == ""
+    assert exact_match(plain("The Casa Loma. [1]"), ["Casa Loma"]) == 1
+
+
+# --------------------------------------------------------------------------------------------------- exact match and F1
+
+
+@pytest.mark.parametrize(
+    ("prediction", "references", "score"),
+    [
+        ("the Yale Law Journal.", ["Yale Law Journal"], 1),
+        ("Yale Law", ["Yale Law Journal"], 0),
+        ("JFK", ["John F. Kennedy", "J.F.K."], 1),
+        ("", ["Paris"], 0),
+        ("the", ["Paris"], 0),
+        ("", ["the"], 0),
+        ("", [""], 0),
+        ("The The", ["the the"], 1),
+        ("The", ["A"], 0),
+        ("!!!", ["!!!"], 1),
+        ("!!!", ["?"], 0),
+        ("Paris", [], 0),
+        ("Cafe\u0301 Müller", ["café müller"], 1),
+        ("東 京", ["東京"], 1),
+        ("東京", ["大阪"], 0),
+        ("１８６６", ["1866"], 1),
+        ("yes", ["no"], 0),
+    ],
+)
+def test_exact_match(prediction: str, references: list[str], score: float) -> None:
+    assert exact_match(prediction, references) == score
+
+
+@pytest.mark.parametrize(
+    ("prediction", "references", "score"),
+    [
+        ("the Great Eastern", ["Great Eastern"], 1),
+        # P = 2/4, R = 2/3: 2 * 1/2 * 2/3 / (7/6) = 4/7
+        ("Great Eastern was built", ["Great Eastern steamship"], 4 / 7),
+        # "new" twice in both, "york" once: shared 3 of 4 and of 3
+        ("New New York city", ["new york new"], 6 / 7),
+        # "cable" counts once, since the reference has it once: P = 1/3, R = 1/1
+        ("cable cable cable", ["cable"], 1 / 2),
+        ("cable", ["rope", "the cable ship"], 2 / 3),
+        ("", ["Paris"], 0),
+        ("a the", ["Paris"], 0),
+        ("The The", ["the the"], 1),
+        ("London", ["Paris"], 0),
+        ("London", [], 0),
+        # letters of 東京都 and 東京: P = 2/3, R = 2/2
+        ("東京都", ["東京"], 4 / 5),
+        # HotpotQA would say 0 here: its rule on "yes" is not used. P = 1/3, R = 1
+        ("yes it was", ["yes"], 1 / 2),
+    ],
+)
+def test_f1(prediction: str, references: list[str], score: float) -> None:
+    assert f1(prediction, references) == pytest.approx(score, abs=1e-12)
+
+
+@given(ASCII, ASCII)
+@settings(deadline=None)
+def test_f1_and_exact_match_of_ascii_are_the_official_ones(prediction: str, reference: str) -> None:
+    if official(prediction) or official(reference):
+        assert f1(prediction, [reference]) == pytest.approx(official_f1(prediction, reference))
+        assert exact_match(prediction, [reference]) == float(official(prediction) == official(reference))
+
+
+@given(st.text(max_size=40) | SENTENCES, st.text(max_size=40) | SENTENCES)
+@settings(deadline=None)
+def test_shares_that_are_the_same_both_ways(one: str, other: str) -> None:
+    assert 0 <= exact_match(one, [other]) == exact_match(other, [one]) <= f1(one, [other]) <= 1 + 1e-12
+    assert f1(one, [other]) == pytest.approx(f1(other, [one]))
+    assert contains(one, [other]) >= exact_match(one, [other]) or not normalised(one)
+
+
+@given(st.text(min_size=1, max_size=40).filter(str.strip))
+@settings(deadline=None)
+def test_an_answer_to_the_letter_is_right(text: str) -> None:
+    assert exact_match(text, [text]) == f1(text, [text]) == 1
+    assert exact_match(text, ["something else", text]) == 1
+
+
+@given(SENTENCES, st.lists(SENTENCES, min_size=1, max_size=3))
+@settings(deadline=None)
+def test_the_best_of_several_right_answers_counts(prediction: str, references: list[str]) -> None:
+    assert f1(prediction, references) == max(f1(prediction, [each]) for each in references)
+    assert exact_match(prediction, references) == max(exact_match(prediction, [each]) for each in references)
+
+
+# ------------------------------------------------------------------------------------------------------------------ F1*
+
+FIVE, TEN = ["alpha beta gamma delta epsilon"], ["one two three four five six seven eight nine ten"]
+
+
+def test_f1_star_with_a_recall_of_exactly_a_fifth_is_f1() -> None:
+    """1 of 5 words: 0.2 is not below 0.2. F1 with the answer: P = 1/1, R = 1/2."""
+    assert f1_star("alpha", ["alpha male"], FIVE) == pytest.approx(2 / 3)
+    assert f1_star("one two", ["one two three"], TEN) == pytest.approx(4 / 5)
+
+
+def test_f1_star_below_a_fifth_is_nothing() -> None:
+    """1 of 10 words, 1 of 6 (0.167), and 19 of 100 (0.19)."""
+    assert f1_star("one", ["one"], TEN) == 0
+    assert f1_star("alpha", ["alpha"], ["alpha beta gamma delta epsilon zeta"]) == 0
+    hundred = " ".join(f"w{number}" for number in range(100))
+    assert f1_star(" ".join(hundred.split()[:19]), [hundred], [hundred]) == 0
+    assert f1_star(" ".join(hundred.split()[:20]), [hundred], [hundred]) == pytest.approx(2 * 20 / 120)
+
+
+@pytest.mark.parametrize("fifths", range(1, 41))
+def test_a_fifth_is_a_fifth_whatever_the_number_of_keywords(fifths: int) -> None:
+    """In floating point 0.2 is not: the border must not move with the number of words."""
+    needed = [f"w{number}" for number in range(5 * fifths)]
+    assert f1_star(" ".join(needed[:fifths]), [needed[0]], [" ".join(needed)]) > 0
+    assert f1_star(" ".join(needed[: fifths - 1]), [needed[0]], [" ".join(needed)]) == 0
+
+
+def test_stop_words_are_needed_and_never_recalled() -> None:
+    """Of battle, of, bay, of, fundy (the article is gone) "of of bay" recalls "bay" alone: 1 of 5."""
+    keywords = ["battle of the bay of fundy"]
+    assert f1_star("of of bay", ["bay"], keywords) == pytest.approx(1 / 2)
+    assert f1_star("of of", ["of of"], keywords) == 0
+    # with one word more, 1/6 is too little
+    assert f1_star("of of bay", ["bay"], ["battle of the bay of fundy 1866"]) == 0
+
+
+def test_a_keyword_counts_as_often_as_both_have_it() -> None:
+    """Once in nine keywords: 1/9. Twice in ten: 2/10, and then F1 with P = 1/2, R = 1/1."""
+    assert f1_star("cable cable", ["cable"], ["cable b c d e f g h i"]) == 0
+    assert f1_star("cable cable", ["cable"], ["cable cable b c d e f g h i"]) == pytest.approx(2 / 3)
+
+
+def test_f1_star_without_keywords_is_f1() -> None:
+    for keywords in ([], [""], ["the a"]):
+        assert f1_star("New York", ["York"], keywords) == f1("New York", ["York"]) == pytest.approx(2 / 3)
+
+
+def test_several_keywords_are_one_list_of_words() -> None:
+    assert f1_star("alpha", ["alpha"], ["alpha beta", "gamma", "delta epsilon"]) == 1
+    assert f1_star("alpha", ["alpha"], ["alpha beta", "gamma", "delta epsilon zeta"]) == 0
+
+
+@given(SENTENCES, SENTENCES, SENTENCES)
+@settings(deadline=None)
+def test_f1_star_is_f1_or_nothing(prediction: str, reference: str, keywords: str) -> None:
+    assert f1_star(prediction, [reference], [keywords]) in (0.0, f1(prediction, [reference]))
+
+
+# ---------------------------------------------------------------------------------------------------------------- ROUGE
+
+
+def test_rouge_by_hand() -> None:
+    """Six words each. Unigrams: "the" twice, "cat", "on", "mat": 5 of 6. Bigrams: the cat, on the, the mat: 3 of 5."""
+    assert rouge("the cat sat on the mat", ["the cat lay on the mat"]) == {
+        "rouge1": pytest.approx(5 / 6),
+        "rouge2": pytest.approx(3 / 5),
+        "rougeL": pytest.approx(5 / 6),
+    }
+
+
+def test_rouge_l_is_the_longest_common_subsequence() -> None:
+    """ "police killed the gunman" and "the gunman police killed": two words in order of four; Lin 2004, section 3.1."""
+    assert rouge("the gunman police killed", ["police killed the gunman"])["rougeL"] == pytest.approx(1 / 2)
+
+
+def test_rouge_counts_stems() -> None:
+    assert rouge("the cables were landing", ["the cable was landed"])["rouge1"] == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference"),
+    [
+        ("The Great Eastern laid 2,600 miles of cable.", "Miles of cable were laid by the Great Eastern in 1866"),
+        ("snake_case and CamelCase's endings", "snake case, and camelcase ending"),
+        ("", "nothing"),
+        ("!?", "!?"),
+        ("flies died generically running", "fly dies generic runs"),
+    ],
+)
+def test_rouge_of_ascii_is_the_librarys_own(prediction: str, reference: str) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    own = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True).score(reference, prediction)
+    assert rouge(prediction, [reference]) == {name: score.fmeasure for name, score in own.items()}
+
+
+@given(ASCII)
+@settings(deadline=None)
+def test_the_words_of_ascii_are_the_librarys_own(text: str) -> None:
+    from rouge_score.tokenizers import DefaultTokenizer
+
+    own = DefaultTokenizer(use_stemmer=True)
+    assert scores._Tokenizer(own.tokenize).tokenize(text) == own.tokenize(text)
+
+
+def test_rouge_counts_letters_that_are_not_english() -> None:
+    """The library's tokenizer has no letter of these texts but c, f and bl."""
+    assert rouge("câble", ["câble"])["rouge1"] == 1
+    assert rouge("ca\u0302ble", ["câble"])["rouge1"] == 1
+    assert rouge("кабель лежит", ["кабель лежал"]) == {"rouge1": 0.5, "rouge2": 0.0, "rougeL": 0.5}
+    # 東京都 and 東京: 2 of 3 letters and 2 of 2; one pair of two and of one
+    assert rouge("東京都", ["東京"]) == {
+        "rouge1": pytest.approx(4 / 5),
+        "rouge2": pytest.approx(2 / 3),
+        "rougeL": pytest.approx(4 / 5),
+    }
+    assert rouge("हिन्दी भाषा", ["हिन्दी भाषा"])["rouge2"] == 1
+
+
+def test_the_best_reference_counts_for_each_rouge() -> None:
+    assert rouge("a ship laid it", ["nothing of this", "a ship laid it", "it"])["rouge2"] == 1
+    assert rouge("a ship laid it", []) == {"rouge1": 0, "rouge2": 0, "rougeL": 0}
+    assert rouge("", ["a ship"]) == {"rouge1": 0, "rouge2": 0, "rougeL": 0}
+
+
+@given(SENTENCES, SENTENCES)
+@settings(deadline=None)
+def test_rouge_is_a_share_and_the_same_both_ways(one: str, other: str) -> None:
+    there, back = rouge(one, [other]), rouge(other, [one])
+    assert there == pytest.approx(back)
+    assert all(0 <= value <= 1 for value in there.values())
+    assert there["rougeL"] <= there["rouge1"] + 1e-12
+
+
+def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
+    scores._scorer.cache_clear()
+    with pytest.raises(SettingError, match=r"pip install 'kgplatform\[evaluate\]'"):
+        need_rouge()
+    monkeypatch.undo()
+    need_rouge()
+
+
+# ------------------------------------------------------------------------------------------------ containment, refusals
+
+
+@pytest.mark.parametrize(
+    ("prediction", "references", "score"),
+    [
+        ("It was the Yale Law Journal that published it.", ["Yale Law Journal"], 1),
+        ("It was in the Yale Journal of Law.", ["Yale Law Journal"], 0),
+        ("The population is 1,658,798.", ["658,798"], 0),
+        ("It is 658,798 in all", ["658798"], 1),
+        ("Parisian", ["Paris"], 0),
+        ("Paris", ["Paris, France"], 0),
+        ("In Paris", ["London", "the Paris"], 1),
+        ("", ["Paris"], 0),
+        ("Paris", ["the"], 0),
+        ("首都は東京です", ["東京"], 1),
+        ("f1ec3dd8-b6e7-4af5 is the value", ["f1ec3dd8-b6e7-4af5"], 1),
+    ],
+)
+def test_contains(prediction: str, references: list[str], score: float) -> None:
+    assert contains(prediction, references) == score
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REFUSAL,
+        "The documents do not say [1].",
+        "No Mention",
+        "unanswerable",
+        "",
+        "  ",
+        "I don't know.",
+        "I do not have enough information to answer that.",
+        "There is not enough information in the passages.",
+        "Insufficient information",
+        "Unknown.",
+        "The answer is unknown",
+        "Sorry, but I don't know",
+        "The passages do not mention who laid it.",
+        "It cannot be determined.",
+    ],
+)
+def test_refusals(text: str) -> None:
+    assert is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "Cyrus Field [1]",
+        "no",
+        "None of the ships",
+        "The tomb of the Unknown Soldier",
+        "I don't know for sure, but it was Cyrus Field.",
+        "Nobody knows, said Field.",
+    ],
+)
+def test_answers_and_failures_are_no_refusals(text: str | None) -> None:
+    assert not is_refusal(text)
+
+
+# ----------------------------------------------------------------------------------------------------- compression rate
+
+
+def test_the_compression_rate_by_hand() -> None:
+    """1,000 words, gists of 150; a page of 100 words in place of its gist of 15 makes 235 (ReadAgent, section 4)."""
+    assert compression({"words.in_context": 150 - 15 + 100, "words.of_text": 1000}) == pytest.approx(0.765)
+
+
+def test_a_rate_that_nobody_counted_is_none() -> None:
+    assert compression({}) is None
+    assert compression({"calls": 3}) is None
+    assert compression({"words.in_context": 10}) is None
+    assert compression({"words.in_context": 0, "words.of_text": 0}) is None
+    assert compression({"words.in_context": 0, "words.of_text": 100}) is None
+
+
+def test_a_memory_that_is_longer_than_its_text_has_a_rate_below_nothing() -> None:
+    assert compression({"words.in_context": 120, "words.of_text": 100}) == pytest.approx(-0.2)
