@@ -77,7 +77,7 @@ def anonymise(
 ) -> None:
     """Replace names in texts by placeholders such as [PERSON#12], with a map that takes them back to the letter."""
     if restore:
-        if types or names or wanted or drop_known or extractor is not NameSource.local:
+        if types or names or wanted or drop_known or seed or extractor is not NameSource.local:
             raise InputError("--restore takes FOLDER, --map, --out and --questions, and nothing else.")
         _restore(folder, out, map_file, questions, as_json)
         return
@@ -85,6 +85,8 @@ def anonymise(
         raise InputError("--filter goes with --build-questions N.")
     if extractor is NameSource.none and names is None:
         raise InputError("Without an extractor, name a file of names with --names FILE.")
+    if extractor is NameSource.none and types:
+        raise InputError("--type chooses among what an extractor finds; all names of --names are hidden. Leave it out.")
     from kgplatform import show
     from kgplatform.evaluate.anonymity.anonymise import Request
     from kgplatform.evaluate.anonymity.anonymise import anonymise as run

@@ -28,7 +28,12 @@ class Settings(BaseSettings):
     """What the platform is told from outside. Build one with ``load_settings``, which words errors for people."""
 
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, env_file=".env", extra="ignore", populate_by_name=True, frozen=True
+        env_prefix=_PREFIX,
+        env_file=".env",
+        env_ignore_empty=True,  # as most programs have it: `OPENAI_API_KEY= command` is to do without a key
+        extra="ignore",
+        populate_by_name=True,
+        frozen=True,
     )
 
     home: Path = _setting(

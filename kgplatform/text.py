@@ -65,6 +65,11 @@ def count_words(text: str) -> int:
     return len(text.split())
 
 
+def compression_rate(shown: int, whole: int) -> float:
+    """1 - words shown / words of the ``whole`` text (ReadAgent, section 4); below 0 if more are shown than it has."""
+    return 1 - shown / whole
+
+
 def rejoin(pieces: Iterable[tuple[int, str]], start: int, end: int) -> str:
     """The characters ``[start, end)`` of a document, from its chunks: ``(first character, text)``, in order.
 

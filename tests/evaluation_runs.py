@@ -14,17 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conftest import _OURS as OURS
-from conftest import EXAMPLES, wipe
 from simulated_readers import kind, reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
+from kgplatform.store import Store
 from kgplatform.testing import OpenAIServer
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 READERS = "retrieve,youtu,graphreader,readagent,longagent"
 KILLED_AT = (("readagent_gist", 3), ("graphreader_facts", 5), ("longagent_member", 1), ("rater_strict", 4))
 """A prompt, and which request with it kills the run that sends it; one run after the other, each goes on from the one
@@ -111,13 +110,12 @@ class Bench:
 
 
 @contextmanager
-def open_bench(server: Connection, folder: Path, questions: int) -> Iterator[Bench]:
-    """The sample corpus in the graph of ``server``, without gists and tree, and its first ``questions``."""
-    with Store(server) as store:
-        wipe(store)
-        settings = load_settings(home=folder / "builder", embedder="hash:64")
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-        graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+def open_bench(store: Store, folder: Path, questions: int) -> Iterator[Bench]:
+    """The sample corpus in the empty graph of ``store``, without gists and tree, and its first ``questions``."""
+    server = store.connection
+    settings = load_settings(home=folder / "builder", embedder="hash:64")
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
     lines = (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "questions.jsonl").write_text("\n".join(lines[:questions]), encoding="utf-8")
     model = Model()
@@ -135,7 +133,8 @@ def open_bench(server: Connection, folder: Path, questions: int) -> Iterator[Ben
 
 @contextmanager
 def _driver(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    ours = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     command = [sys.executable, "-c", DRIVER]
     with subprocess.Popen(
         command, env=environment, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -144,7 +144,10 @@ class Graphs:
                 f"The questions of {dataset.name} are about the graph that is there, which is built already: give "
                 "their texts too (--path), or leave out what is about building."
             )
-        return self.current()
+        graph = self.current()
+        if not graph.documents():
+            raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
+        return graph
 
     def _in_current(self, dataset: DataSet, extractor: str, alone: bool) -> KnowledgeGraph | None:
         """The current graph with the texts of ``dataset``, or None if they do not belong there."""

@@ -15,7 +15,17 @@ from kgplatform.evaluate.anonymity.reversion import score_reversion
 from kgplatform.evaluate.question import Question
 from kgplatform.evaluate.read import what_was_read
 from kgplatform.evaluate.recall import all_found_at, facts_found, ranks, recall_at
-from kgplatform.evaluate.words import compression, contains, exact_match, f1, f1_star, is_refusal, plain, rouge
+from kgplatform.evaluate.words import (
+    compression,
+    contains,
+    exact_match,
+    f1,
+    f1_star,
+    is_refusal,
+    is_wrong_refusal,
+    plain,
+    rouge,
+)
 from kgplatform.readers.choices import read_choice
 from kgplatform.records import Answer
 from kgplatform.text import normalise_name
@@ -109,7 +119,7 @@ def _of_failure(question: Question) -> dict[str, float]:
 def _of_text(question: Question, text: str) -> dict[str, float]:
     if not question.answerable:
         return {"hallucination": float(not is_refusal(text)), "failed": 0.0}
-    refused = is_refusal(text) and not any(map(is_refusal, question.answers))
+    refused = is_wrong_refusal(text, question.answers)
     scores = {"failed": 0.0}
     if question.placeholders:
         done = score_reversion(plain(text), question.placeholders)

@@ -24,8 +24,8 @@ from pydantic import BaseModel, Field, create_model, model_validator
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.question import Question
-from kgplatform.evaluate.verdicts import Degree, first_score, read_degree, read_score, read_yes_no
-from kgplatform.evaluate.words import is_refusal, plain
+from kgplatform.evaluate.verdicts import Degree, read_degree, read_score, read_yes_no
+from kgplatform.evaluate.words import is_wrong_refusal, plain
 from kgplatform.json_text import without_thoughts
 from kgplatform.llm import Chat
 from kgplatform.prompt import Messages, render, with_reminder
@@ -102,7 +102,7 @@ def without_asking(rater: str, item: ToRate) -> Rating | None:
         return Rating({"facts.rated": 0.0}, counts=_fact_counts(0, needed)) if missing else None
     if not question.answerable or not question.answers:
         return Rating({})
-    if text is None or not text.strip() or (rater == "judge" and _refuses(text, question)):
+    if text is None or not text.strip() or (rater == "judge" and is_wrong_refusal(text, question.answers)):
         return Rating(dict.fromkeys(METRICS[rater], 0.0))
     return None
 
@@ -200,14 +200,7 @@ def _judge(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Ratin
 
 def _read_judge(text: str) -> int | None:
     score, said = read_score(text, "01"), read_yes_no(text)
-    if score is not None:
-        return score
-    return int(said) if said is not None else first_score(text, "01")
-
-
-def _refuses(text: str, question: Question) -> bool:
-    """Whether an answer says that there is none, and none of the right answers says so too."""
-    return is_refusal(text) and not any(map(is_refusal, question.answers))
+    return score if score is not None or said is None else int(said)
 
 
 def _rubric(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
@@ -244,8 +237,9 @@ def _facts(asked: Sequence[Messages], item: ToRate, chat: Chat, read_tokens: int
     said, _ = ask(chat, asked[0], _recall_of(len(item.question.facts)), stage="rate_facts")
     seen, whole = _fitting(item.read, read_tokens), len(item.read)
     flags = (f"{CUT}: {seen:,} of {whole:,} characters that were read were rated.",) if seen < whole else ()
-    scores = {"facts.rated": said.recalled / said.needed} if said.needed else {}
-    return Rating(scores, flags, _fact_counts(said.recalled, said.needed))
+    if not said.needed:
+        return Rating({}, (f"{UNRATED}: the rater says that none of the facts is needed.",), _fact_counts(0, 0))
+    return Rating({"facts.rated": said.recalled / said.needed}, flags, _fact_counts(said.recalled, said.needed))
 
 
 def _facts_messages(question: Question, text: str) -> Messages:

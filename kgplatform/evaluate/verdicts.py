@@ -38,7 +38,6 @@ _WORDS = (
 _LABELLED = re.compile(
     rf"^{_MARKS}{_LABEL}\b{_IS}|\b{_SURE_LABEL}\b(?:[^\w\n]|_){{0,5}}(?:\bis\b|[:=])", re.IGNORECASE | re.MULTILINE
 )
-_CHOICES = re.compile(r"\b\d\s?(?:/|\||\bor\b)\s?\d\b")
 _NO_OTHER = r"(?!\s{0,3}(?:/|\||,|\bor\b)\s{0,3}\d|\s{1,3}(?:out\s)?of\b)"
 
 
@@ -58,12 +57,6 @@ def read_degree(text: str) -> Degree | None:
 def read_score(text: str, scores: str) -> int | None:
     """The score that a reply gives, one of the digits ``scores``; "2/2" and "2 points" are 2, "1/0" and "12" none."""
     found = _placed(text, _score(scores))
-    return int(found["score"]) if found else None
-
-
-def first_score(text: str, scores: str) -> int | None:
-    """The first of the digits ``scores`` that stands alone, wherever that is; "1 of 2" and "1 or 0" are no scores."""
-    found = re.search(_score(scores), _CHOICES.sub("", text))
     return int(found["score"]) if found else None
 
 

@@ -19,13 +19,13 @@ from typing import Any
 from kgplatform.errors import SettingError
 from kgplatform.folding import is_unspaced
 from kgplatform.readers.conflict import is_refusal as is_members_refusal
-from kgplatform.text import in_word, normalise_name
+from kgplatform.text import compression_rate, in_word, normalise_name
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
 
 _CITATION = re.compile(r"\s?\[\d{1,3}\]")
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = frozenset(string.punctuation)
+_PUNCTUATION = frozenset(string.punctuation + "−⁄")  # the minus and the fraction slash are - and / as they are printed
 _LEAST_RECALL = (1, 5)
 """F1*: with less than one fifth of the keywords' words an answer counts for nothing. A fraction, since 0.2 is none."""
 
@@ -36,14 +36,24 @@ _LITTLE_WORDS = (
 _STOP_WORDS = frozenset(_LITTLE_WORDS.split())
 """Words that do not count as recalled keywords (LV-Eval's list)."""
 
+_BEFORE = r"(?:(?:i['’]?m |i am )?sorry|unfortunately|(?:based on|according to|given) [^,.;!?\n]{1,80},)"
+_NOT = r"(?: not|n['’]t)"
+_WHO = r"(?:who|whom|whose|what|when|where|which|why|how|whether|if)"
+_SOURCE = r"(?:the |this )?(?:\w+ ){0,2}(?:evidence|information|context|sources?|facts?|knowledge (?:graph|base))"
 _NOT_KNOWN = re.compile(
-    r"^\W*(?:(?:i['’]?m |i am )?sorry\W+(?:but )?)?(?:"
-    r"(?:i |we )?(?:do not|don['’]t) (?:know|have (?:enough|sufficient|any) (?:information|evidence|context))\b"
+    rf"^\W*(?:{_BEFORE}\W+(?:but )?)?(?:"
+    rf"(?:i |we )?do{_NOT} (?:know|have (?:enough|sufficient|any) (?:information|evidence|context))\b"
+    rf"|there is{_NOT} (?:enough|sufficient|any) (?:information|evidence|context)\b"
     r"|(?:there(?: is|['’]s) )?(?:not enough|insufficient) (?:information|evidence|context)\b"
-    r"|(?:the answer is |it is |this is )?(?:unknown|not known)\W*$"
+    rf"|{_SOURCE} (?:is|are) (?:insufficient|not (?:enough|sufficient|available))\b|information not available\b"
+    rf"|{_SOURCE} do(?:es)?{_NOT} (?:\w+ly )?(?:say|state|mention|tell|contain|provide|specify|include|name)\b"
+    rf"|(?:it|this|that) is{_NOT} (?:said|stated|mentioned|specified)\b|it does{_NOT} say\b"
+    rf"|(?:(?:the answer|it|this|that) is |it['’]s )?(?:unknown|not known|unclear)(?:\W*$| {_WHO}\b)"
+    rf"|(?:it|this|that) isn['’]t (?:known|clear)(?:\W*$| {_WHO}\b)"
     r")(?!.*\b(?:but|however|although|though|except)\b)",
     re.IGNORECASE | re.DOTALL,
 )
+_FIRST_CLAUSE = re.compile(r"[^,.;:!?\n]*")
 
 
 def plain(text: str) -> str:
@@ -58,7 +68,7 @@ def plain(text: str) -> str:
 def normalised(text: str) -> str:
     """SQuAD's normal form: lower case, no punctuation, no articles (a, an, the), single spaces.
 
-    Punctuation is ASCII's, and Unicode's categories P and Cf. Compatibility forms are unified (NFKC) and case is
+    Punctuation is ASCII's, −, ⁄, and Unicode's categories P and Cf. Compatibility forms are unified (NFKC) and case is
     folded, so that é in one code point is é in two, and full-width digits are digits.
 
     >>> normalised("The “Well-Known”  castle, １９１４")
@@ -129,13 +139,23 @@ def is_refusal(text: str | None) -> bool:
     return is_members_refusal(said) or _NOT_KNOWN.search(said) is not None
 
 
+def is_wrong_refusal(text: str, answers: Sequence[str]) -> bool:
+    """Whether an answer says that there is none, and none of the right ``answers`` says so too.
+
+    One that begins with a right answer is none: of "No, the text does not mention it" the answer is "No".
+    """
+    begins = _FIRST_CLAUSE.match(plain(text))
+    right = begins is not None and exact_match(begins[0], answers) == 1
+    return is_refusal(text) and not right and not any(map(is_refusal, answers))
+
+
 def compression(counts: Mapping[str, int]) -> float | None:
     """ReadAgent's compression rate, 1 - words in the last prompt / words of the text, from ``Answer.counts``.
 
     None where the reader does not count them or asked nothing. Below 0 if the memory is longer than the text.
     """
     shown, whole = counts.get("words.in_context"), counts.get("words.of_text")
-    return 1 - shown / whole if shown and whole else None
+    return compression_rate(shown, whole) if shown and whole else None
 
 
 # ---------------------------------------------------------------------------------------------------------- one by one

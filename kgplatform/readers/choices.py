@@ -13,7 +13,8 @@ from kgplatform.errors import InputError
 from kgplatform.text import normalise_name
 
 MOST = 26
-_ANSWER = r"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
+_OPTION = r"(?:option|choice)\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
+_ANSWER = rf"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*(?:{_OPTION})?"
 # "Answer: (C) …", "answer is [c]"; "Answer: C." or "Answer: C he slept", but "A" and "I" are words of their own.
 _PATTERNS = (
     re.compile(rf"{_ANSWER}[(\[]\s*([a-z])\s*[)\]]", re.IGNORECASE),
@@ -22,8 +23,9 @@ _PATTERNS = (
     re.compile(r"(?<!\w)\(\s*([A-Za-z])\s*\)"),
     re.compile(r"^\W*([A-Za-z])\W*$", re.MULTILINE),
     re.compile(r"^[\s*_`]*([A-Z])[*_`]*[.):,]", re.MULTILINE),
+    re.compile(rf"^\W*(?:the )?(?:(?:correct|right|best) )?{_OPTION}([A-Z])\W*$", re.IGNORECASE | re.MULTILINE),
 )
-_PREFIX = re.compile(rf"\A\W*(?:{_ANSWER})?", re.IGNORECASE)
+_PREFIX = re.compile(rf"\A\W*(?:(?:the )?(?:(?:correct|right|best) )?{_ANSWER})?", re.IGNORECASE)
 
 
 def check_choices(choices: Sequence[str]) -> None:

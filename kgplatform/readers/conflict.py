@@ -37,7 +37,7 @@ _MENTIONED = (
 )
 _NOTHING = r"no (?:\w+ )?(?:mention|information|reference|evidence|answer)\b"
 _THING = r"(?:any|an|the) (?:information|mention|reference|evidence|answer)"
-_NOT = r"(?: not|n['’]t)"
+_NOT = r"(?: not|n?['’]t)"  # "can't" has but one n
 _REFUSALS = re.compile(
     rf"^\W*{_NOTHING}|\b(?:contains?|has|have|gives?|provides?|is|there['’]s) {_NOTHING}"
     rf"|\b{_PART}\b[^.;!?]{{0,40}}\b(?:does|do|did|is|are){_NOT} {_MENTION}|^\W*(?:does|do|did){_NOT} {_MENTION}"

@@ -25,6 +25,7 @@ from kgplatform.readers.page_brief import Options, PageBrief, make_brief
 from kgplatform.records import Answer, Passage
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import Pages
+from kgplatform.text import compression_rate
 
 __all__ = ["READER", "Options", "answer"]
 
@@ -153,7 +154,9 @@ class _Run:
     def _rate(self, words: int) -> str:
         """The compression rate at the last prompt (section 4): question, options, tags and titles do not count."""
         whole = self.remembered.words
-        return f"{words:,} of {whole:,} words in the prompt, compression rate {100 * (1 - words / whole):.1f} %"
+        return (
+            f"{words:,} of {whole:,} words in the prompt, compression rate {100 * compression_rate(words, whole):.1f} %"
+        )
 
     def _citable(self, text: str) -> Sequence[Passage]:
         """What was read again; where that has no words of the answer, also the pages whose gists have them."""

@@ -1,4 +1,4 @@
-"""The single routes: passage, bm25, dense, hybrid, triple, entity, path, community. Each turns a question into what it found."""
+"""The single routes: passage, bm25, dense, hybrid, triple, entity, path, community: what each finds for a question."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from evaluation_runs import READERS, check_resumed, open_bench
 
-from kgplatform.store import Connection
+from kgplatform.store import Store
 
 QUESTIONS = 20
 
 
-def test_an_evaluation_that_was_killed_comes_to_the_same_results(neo4j_server: Connection, tmp_path: Path) -> None:
+def test_an_evaluation_that_was_killed_comes_to_the_same_results(store: Store, tmp_path: Path) -> None:
     started = time.perf_counter()
-    with open_bench(neo4j_server, tmp_path, QUESTIONS) as bench:
+    with open_bench(store, tmp_path, QUESTIONS) as bench:
         results = check_resumed(bench, QUESTIONS)
     print(f"\n{QUESTIONS} questions, {len(READERS.split(','))} readers, 7 runs: {time.perf_counter() - started:.0f} s")
     for each in results["setups"]:

@@ -111,6 +111,25 @@ def test_titles_tell_people_apart() -> None:
     assert found["Garth"].may_be == ("Mr. Garth", "Mrs. Garth")
 
 
+def test_a_name_without_a_title_may_be_a_lord_or_a_lady() -> None:
+    found = entities(person("Ashcombe"), person("Lady Ashcombe"), person("Lord Ashcombe"))
+    assert found["Ashcombe"].may_be == ("Lady Ashcombe", "Lord Ashcombe")
+    assert found["Lady Ashcombe"].forms == ("Lady Ashcombe",)
+
+
+def test_what_belongs_to_the_sentence_is_no_part_of_a_name() -> None:
+    found = entities(person("Miss Marlow!"), person("Miss Marlow"), person("James Marlow"), person("Tom Marlow"))
+    assert set(found) == {"Miss Marlow", "James Marlow", "Tom Marlow", "Marlow"}
+    assert found["Marlow"].may_be == ("James Marlow", "Miss Marlow", "Tom Marlow")
+
+
+def test_what_a_person_is_called_besides_is_no_name() -> None:
+    found = entities(person("Tobias Marlow", "Old Toby"), person("Little Dorrit"), text="Toby. Old.")
+    assert "Old" not in found["Tobias Marlow"].forms
+    assert "Toby" in found["Tobias Marlow"].forms
+    assert found["Little Dorrit"].forms == ("Dorrit", "Little Dorrit")
+
+
 def test_a_surname_that_is_a_common_word_is_left_to_the_full_name() -> None:
     found = entities(person("Cyrus Field"), text="A field, the field and a field.")
     assert found["Cyrus Field"].forms == ("Cyrus", "Cyrus Field")

@@ -118,6 +118,13 @@ def test_wrong_options(tmp_path: Path) -> None:
     assert "--filter goes with --build-questions" in refused(CORPUS, *out, "--filter")
     assert "name a file of names" in refused(CORPUS, *out, "--extractor", "none")
     assert "and nothing else" in refused(CORPUS, *out, "--restore", "--type", "Person")
+    assert "and nothing else" in refused(CORPUS, *out, "--restore", "--seed", 1)
+    names = tmp_path / "names.jsonl"
+    names.write_text('{"name": "Cyrus Field", "type": "Person"}')
+    only = ("--extractor", "none", "--names", names)
+    assert "chooses among what an extractor finds" in refused(CORPUS, *out, *only, "--type", "Place")
+    built = ("--build-questions", 1, "--map", tmp_path / "out.reversion.jsonl")
+    assert "will be something else than the map" in refused(CORPUS, *out, *only, *built)
     assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn")
     assert "out.map.json cannot be read" in refused(CORPUS, "--restore", *out, "--map", tmp_path / "out.map.json")
     assert not (tmp_path / "out").exists()

@@ -164,6 +164,70 @@ def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
         run(folder, tmp_path / "other")
 
 
+def test_the_map_has_a_place_of_its_own(folder: Path, tmp_path: Path) -> None:
+    """Neither the questions nor the texts are written over it."""
+    questions = tmp_path / "asked.jsonl"
+    questions.write_text('{"question": "Where is Ahab?", "answer": "Nantucket"}')
+    for place in ("out.questions.jsonl", "out"):
+        with pytest.raises(InputError, match=f"{place} will be something else than the map. Name another --map."):
+            run(folder, tmp_path / "out", questions=questions, map=tmp_path / place)
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.questions.jsonl").exists()
+
+
+def test_names_that_stand_nowhere(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="None of the names stands in the texts"):
+        run(folder, tmp_path / "out", own(person("Ishmael")))
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_in_keys_are_told(folder: Path, tmp_path: Path) -> None:
+    (folder / "lines.jsonl").write_text('{"title": "A", "text": "x", "age of Ahab": 58}\n{"\\x": "text": Ahab\n')
+    told = [note for note in run(folder, tmp_path / "out").notes if "keys" in note]
+    assert told == [
+        "corpus.json: keys are left as they are, names and all: Ahab",
+        "lines.jsonl: keys are left as they are, names and all: age of Ahab",
+    ]
+
+
+def test_a_title_that_is_lost_is_followed_to_the_file(folder: Path, tmp_path: Path) -> None:
+    """A page is known to ``ingest`` by its title, its text by the file's name."""
+    (folder / "page.html").write_text("<html><head><title>The Whale</title></head><body><p>Ahab.</p></body></html>")
+    questions = tmp_path / "asked.jsonl"
+    questions.write_text('{"question": "Who?", "answer": "Ahab", "documents": ["The Whale"]}')
+    run(folder, tmp_path / "out", questions=questions)
+    assert json.loads((tmp_path / "out.questions.jsonl").read_text())["documents"] == ["page.txt"]
+
+
+def test_a_text_without_names_proves_no_map(folder: Path, tmp_path: Path) -> None:
+    (folder / "plain.txt").write_text("The sea was calm.")
+    run(folder, tmp_path / "out")
+    run(folder, tmp_path / "other", own(Candidate("SAILOR", "Ahab"), Candidate("PORT", "Nantucket")))
+    assert tree(tmp_path / "out")["plain.txt"] == tree(tmp_path / "other")["plain.txt"]
+    with pytest.raises(InputError, match="It is the map of another folder"):
+        restore(tmp_path / "out", tmp_path / "other.map.json", tmp_path / "back")
+
+
+def test_a_new_file_gives_way(folder: Path, tmp_path: Path) -> None:
+    """A file that was put among the texts takes no other's place, nor one outside, and a changed page is a text."""
+    run(folder, tmp_path / "out", own(person("Ahab", "Captain Ahab"), person("../../Ishmael/")))
+    ahab = placeholder(tmp_path, "Ahab")
+    out, back = tmp_path / "out", tmp_path / "back"
+    (out / "Ahab.txt").write_text("A new one.")
+    (out / "page.txt").write_text(f"{ahab} was here.")
+    report = restore(out, tmp_path / "out.map.json", back)
+    assert (back / "Ahab.txt").read_bytes() == (folder / "Ahab.txt").read_bytes()
+    assert (back / "Ahab (2).txt").read_text() == "A new one."
+    assert (back / "page.html.txt").read_text() == "Ahab was here."
+    assert report.by_name == ("Ahab.txt", "page.txt")
+    content = json.loads((tmp_path / "out.map.json").read_text())
+    content["entities"][0]["name"] = "../../Ishmael"
+    (tmp_path / "strange.json").write_text(json.dumps(content))
+    (out / f"{ahab}er.txt").write_text("Another.")
+    restore(out, tmp_path / "strange.json", tmp_path / "again")
+    assert (tmp_path / "again" / ".. .. Ishmaeler.txt").read_text() == "Another."
+
+
 def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out")
     out, file = tmp_path / "out", tmp_path / "map.json"

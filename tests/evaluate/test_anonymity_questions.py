@@ -156,6 +156,24 @@ def test_who_is_right_too_is_no_distractor() -> None:
     assert all(len(teachers & set(each.choices)) == 1 for each in asked_for_teachers)
 
 
+def test_who_may_be_right_is_no_distractor() -> None:
+    """Korn may be any of the four of that name, so that none of them is offered beside it, nor it beside them."""
+    triples = [("Korn", "taught", "Zed"), *(("Zed" if n % 2 else "Yan", "met", name) for n, name in enumerate(PEOPLE))]
+    made = work([*triples, *CHAIN])
+    korns = {made.dictionary.finder.placeholder_of(name) for name in PEOPLE if name.endswith("Korn")}
+    korn = made.dictionary.finder.placeholder_of("Korn")
+    assert korn is not None
+    assert len(korns) == 4
+    choices = [each for each in build_questions(made, 400, 0) if each.choices]
+    assert any(each.answer == korn for each in choices)
+    assert any(each.answer in korns for each in choices)
+    for each in choices:
+        if each.answer == korn:
+            assert korns.isdisjoint(each.choices)
+        if each.answer in korns:
+            assert korn not in each.choices
+
+
 def test_the_same_twice_and_another_seed() -> None:
     made = work(CHAIN)
     assert build_questions(made, 20, 0) == build_questions(made, 20, 0)

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from evaluation_runs import check_resumed, open_bench
 
-from kgplatform.store import Connection
+from kgplatform.store import Store
 
 QUESTIONS = 3
 
 
-def test_killed_again_and_again_it_comes_to_the_same_results(neo4j_server: Connection, tmp_path: Path) -> None:
-    with open_bench(neo4j_server, tmp_path, QUESTIONS) as bench:
+def test_killed_again_and_again_it_comes_to_the_same_results(store: Store, tmp_path: Path) -> None:
+    with open_bench(store, tmp_path, QUESTIONS) as bench:
         check_resumed(bench, QUESTIONS)

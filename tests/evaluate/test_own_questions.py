@@ -171,6 +171,43 @@ def test_a_table_of_questions_is_read_too(tmp_path: Path) -> None:
     assert dataset.faults == ("q.csv, row 2: there is no answer; skipped.",)
 
 
+def test_an_empty_cell_of_a_table_is_no_key(tmp_path: Path) -> None:
+    file = tmp_path / "q.csv"
+    file.write_text("question,answer,choices,answerable,hops\nWho?,Odd,,,\nWhen?,,,FALSE,2\n", "utf-8")
+    who, when = load(file).questions
+    assert (who.answers, who.choices, who.answerable, who.kind) == (("Odd",), (), True, "")
+    assert (when.answers, when.answerable, when.kind) == ((), False, "2 hops")
+
+
+def test_a_row_with_more_cells_than_columns_is_told(tmp_path: Path) -> None:
+    """A comma that is not quoted would move the answer: "Who, then?" would be "Who", answered "then?"."""
+    file = tmp_path / "q.csv"
+    file.write_text("question,answer\nWho, then?,Odd\nWhere?,Here\n", "utf-8")
+    dataset = load(file)
+    assert [each.text for each in dataset.questions] == ["Where?"]
+    told = 'q.csv, row 1: it has more cells than columns: put "…" around a text with a comma; skipped.'
+    assert (dataset.faults, dataset.skipped) == ((told,), 1)
+
+
+def test_null_is_no_key_either_but_for_the_answer(tmp_path: Path) -> None:
+    blank = {"keywords": None, "choices": None, "facts": None, "hops": None, "placeholders": None}
+    (question,) = load(lines(tmp_path / "q.jsonl", {"question": "Who?", "answer": "Odd", **blank})).questions
+    assert question == Question("line 1", "Who?", answers=("Odd",))
+
+
+def test_choices_none_of_which_is_right_are_kept_where_the_texts_do_not_say(tmp_path: Path) -> None:
+    line = {"question": "Who?", "choices": ["Odd", "Ingrid"], "answerable": False}
+    (question,) = load(lines(tmp_path / "q.jsonl", line)).questions
+    assert (question.choices, question.answers, question.answerable) == (("Odd", "Ingrid"), (), False)
+
+
+def test_many_questions_with_one_id_are_read_at_once(tmp_path: Path) -> None:
+    """Each is given the next number, and none is tried twice: one by one, 20,000 of them took minutes."""
+    file = lines(tmp_path / "q.jsonl", *({"id": "q", "question": f"{n}?", "answer": "a"} for n in range(20_000)))
+    ids = [each.id for each in load(file).questions]
+    assert (ids[:3], ids[-1]) == (["q", "q (2)", "q (3)"], "q (20000)")
+
+
 def test_a_folder_may_have_a_corpus_beside_the_questions(tmp_path: Path) -> None:
     lines(tmp_path / "questions.jsonl", {"question": "Who?", "answer": "Odd", "documents": ["Light"]})
     lines(tmp_path / "texts.jsonl", {"title": "Light", "text": "Odd keeps it."})

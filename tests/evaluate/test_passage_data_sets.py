@@ -283,6 +283,17 @@ def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
         (HOTPOT, {"supporting_facts": [["Ina Roth"]]}, '"supporting_facts" holds a list, expected lists of two'),
         (HOTPOT, {"supporting_facts": [["Ina Roth", None]]}, '"supporting_facts" is null, expected a whole number'),
         (HOTPOT, {"context": [["Ina Roth", "born"]]}, '"context" holds a text, expected a list of sentences'),
+        (
+            HOTPOT,
+            {"supporting_facts": {"title": ["Port Anselm", "Ina Roth"], "sent_id": [1]}},
+            '"supporting_facts" has 2 titles for 1, expected as many',
+        ),
+        (
+            HOTPOT,
+            {"context": {"title": ["Vell"], "sentences": [["A river."], ["A sea."]]}},
+            '"context" has 1 title for 2, expected as many',
+        ),
+        (MUSIQUE, {"paragraphs": [paragraph(0, "Vell", " ", True)]}, '"paragraph_text" is empty'),
         (HOTPOT, {"context": "nothing"}, '"context" is a text that is not JSON, expected a list'),
         (TWO_WIKI, {"context": 7}, '"context" holds 7, expected lists of two'),
     ],

@@ -15,6 +15,7 @@ import pytest
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.evaluate.question import Question
 from kgplatform.evaluate.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate, recalled
+from kgplatform.evaluate.ratings import remarks
 from kgplatform.llm import Chat, Ledger, OpenAIChat
 from kgplatform.prompt import Messages
 from kgplatform.readers.answering import REFUSAL
@@ -260,6 +261,11 @@ def test_the_recall_of_facts(tmp_path: Path, found: int, needed: int, share: flo
 def test_where_no_fact_is_needed_there_is_no_score(tmp_path: Path) -> None:
     done, _ = rated("facts", ToRate(FACTS, "Ostrel", "Text."), tmp_path, facts=[counted(0, 0)])
     assert (done.scores, done.counts["facts.needed"]) == ({}, 0)
+    assert done.flags == ("unrated: the rater says that none of the facts is needed.",)
+    assert remarks("facts", [done]) == (
+        "Rater facts: 1 of 1 answer unrated, counted neither as right nor as wrong; the first: the rater says that "
+        "none of the facts is needed.",
+    )
     assert recalled([done]) is None
 
 
@@ -328,6 +334,18 @@ def test_a_refusal_is_wrong_to_the_judge_without_asking(tmp_path: Path) -> None:
     sought = Question("q", "What does the log say of the crew?", answers=("The text does not mention it.",))
     done, model = rated("judge", ToRate(sought, REFUSAL), tmp_path, judge=["1"])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 1), "where saying so is the right answer it is asked"
+
+
+def test_an_answer_of_no_is_judged_although_it_goes_on_like_a_refusal(tmp_path: Path) -> None:
+    asked = Question("q", "Had he a sister?", answers=("no",))
+    done, model = rated("judge", ToRate(asked, "No, the text does not mention one."), tmp_path, judge=["1"])
+    assert (done, len(model.asked)) == (Rating({"judge": 1}), 1)
+
+
+def test_a_digit_within_a_sentence_is_no_verdict(tmp_path: Path) -> None:
+    replies = ["The answer names 1 ship, and there were 5: incorrect.", "0"]
+    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=replies)
+    assert (done, len(model.asked)) == (Rating({"judge": 0}), 2)
 
 
 def test_an_unknown_rater(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.verdicts import Degree, first_score, read_degree, read_score, read_yes_no
+from kgplatform.evaluate.verdicts import Degree, read_degree, read_score, read_yes_no
 
 YES = [
     "YES",
@@ -110,26 +110,10 @@ def test_scores(text: str, judge: int | None, rubric: int | None) -> None:
     assert (read_score(text, "01"), read_score(text, "012")) == (judge, rubric)
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("I give 1 for this.", 1),
-        ("It names 1 of 2 towns: 0", 0),
-        ("Reply with 1 or 0? Then 0.", 0),
-        ("In 1874 it burnt for 10 hours.", None),
-        ("It burnt for 1.5 hours, 0,5 of them at night", None),
-        ("1/0", None),
-    ],
-)
-def test_the_first_digit_that_stands_alone(text: str, score: int | None) -> None:
-    assert first_score(text, "01") == score
-
-
 @given(st.text(max_size=200))
 def test_any_text_is_read_without_an_error(text: str) -> None:
     assert read_degree(text) in ("yes", "partially", "no", None)
     assert read_score(text, "012") in (0, 1, 2, None)
-    assert first_score(text, "01") in (0, 1, None)
 
 
 def test_a_long_reply_is_read_at_once() -> None:

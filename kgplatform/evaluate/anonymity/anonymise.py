@@ -17,6 +17,7 @@ from kgplatform.evaluate.anonymity.files import (
     SourceFile,
     inverse,
     json_edits,
+    json_keys,
     read_exactly,
     read_folder,
     sha256,
@@ -38,6 +39,7 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.text import counted
 
 _LEFT_SHOWN = 20
+_KEYS_SHOWN = 5
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
 _DOCUMENT_KEYS = frozenset(("documents", "within"))
 _WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
@@ -135,10 +137,12 @@ def anonymise(request: Request, sources: Sources, builder: Builder | None = None
         raise InputError("No name was found to be replaced. Choose other --type, or name them with --names FILE.")
     renamed = _new_names(files, dictionary)
     done = [_replaced(file, renamed[file.name], dictionary, {}) for file in files]
-    done_questions = _replaced(asked, "questions", dictionary, _file_names(renamed)) if asked else None
-    built = builder(Work(dictionary, names, _document_names(files, renamed, dictionary))) if builder else None
+    done_questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
     all_done = [*done, *([done_questions] if done_questions else [])]
     counts = sum((each.counts for each in all_done), Counter[str]())
+    if not counts:
+        raise InputError("None of the names stands in the texts. Name those that do with --names FILE.")
+    built = builder(Work(dictionary, names, _document_names(files, renamed, dictionary))) if builder else None
     content = _map(request, dictionary, counts, done, done_questions)
     _write(request, content, done, done_questions, built)
     return _report(request, dictionary, names, counts, files, skipped, all_done, built)
@@ -154,10 +158,11 @@ def _check_places(request: Request, builds: bool) -> None:
     if out in map_path.parents or folder in map_path.parents:
         raise InputError(f"The map {request.map_path} would lie among the texts. Keep it apart: name another --map.")
     check_free(out)
-    beside = [request.map_path]
-    beside += [request.beside("questions.jsonl")] if request.questions else []
-    beside += [request.beside("reversion.jsonl")] if builds else []
-    for path in beside:
+    others = [request.beside("questions.jsonl")] if request.questions else []
+    others += [request.beside("reversion.jsonl")] if builds else []
+    if map_path in (out, *(path.resolve() for path in others)):
+        raise InputError(f"{request.map_path} will be something else than the map. Name another --map.")
+    for path in (request.map_path, *others):
         if path.exists():
             raise InputError(f"{path} is there already, and may be needed. Move it, or choose another --out.")
 
@@ -196,14 +201,20 @@ def _new_names(files: Sequence[SourceFile], dictionary: Dictionary) -> dict[str,
         path = PurePosixPath(file.name)
         parts = [_new_part(part, dictionary) for part in path.parts[:-1]]
         stem, suffix = _new_part(path.stem, dictionary), ".txt" if file.kind == "foreign" else path.suffix
-        name = "/".join((*parts, stem + suffix))
-        number = 1
-        while name.casefold() in taken:
-            number += 1
-            name = "/".join((*parts, f"{stem} ({number}){suffix}"))
-        taken.add(name.casefold())
-        renamed[file.name] = name
+        renamed[file.name] = name_apart("/".join(parts), stem, suffix, taken)
     return renamed
+
+
+def name_apart(parent: str, stem: str, suffix: str, taken: set[str]) -> str:
+    """A path that none of ``taken`` is, whatever their case, with a number if need be; it is added to them."""
+    place = f"{parent}/" if parent else ""
+    name = f"{place}{stem}{suffix}"
+    number = 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{place}{stem} ({number}){suffix}"
+    taken.add(name.casefold())
+    return name
 
 
 def _new_part(part: str, dictionary: Dictionary) -> str:
@@ -213,10 +224,11 @@ def _new_part(part: str, dictionary: Dictionary) -> str:
     return part if new == readable else new
 
 
-def _file_names(renamed: Mapping[str, str]) -> dict[str, str]:
-    """Old to new, by path and by the file's own name."""
-    own = {PurePosixPath(old).name: PurePosixPath(new).name for old, new in sorted(renamed.items(), reverse=True)}
-    return own | dict(renamed)
+def _file_names(files: Sequence[SourceFile], renamed: Mapping[str, str]) -> dict[str, str]:
+    """Old to new, by path, by the file's own name, and by the titles that are lost with another format."""
+    new_names = {old: PurePosixPath(new).name for old, new in sorted(renamed.items(), reverse=True)}
+    titles = {each.name: new_names[file.name] for file in files if file.kind == "foreign" for each in file.documents}
+    return titles | {PurePosixPath(old).name: new for old, new in new_names.items()} | dict(renamed)
 
 
 def _document_names(
@@ -266,13 +278,17 @@ def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mappin
         converted=converted,
         edits=back,
     )
-    return _Done(entry, data, counts, tuple(_notes(file, name, broken)))
+    in_keys = [key for key in json_keys(file.text) if dictionary.finder.mentions(key)] if file.kind == "json" else []
+    return _Done(entry, data, counts, tuple(_notes(file, name, broken, in_keys)))
 
 
-def _notes(file: SourceFile, name: str, broken: Sequence[int]) -> list[str]:
+def _notes(file: SourceFile, name: str, broken: Sequence[int], in_keys: Sequence[str]) -> list[str]:
     notes = [
         f"{file.name}, line {number}: not valid JSON; its names were replaced as in plain text" for number in broken
     ]
+    if in_keys:
+        more = ", …" if len(in_keys) > _KEYS_SHOWN else ""
+        notes.append(f"{file.name}: keys are left as they are, names and all: {', '.join(in_keys[:_KEYS_SHOWN])}{more}")
     if file.kind == "foreign":
         notes.append(f"{file.name}: written as text, {name}")
     if file.kind == "recoded":
@@ -366,7 +382,8 @@ def _report(
     unused = sum(1 for placeholder in dictionary.entities if not counts[placeholder])
     notes = [note for each in done for note in each.notes] + list(built.notes if built else ())
     if unused:
-        notes.append(f"{counted(unused, 'name')} of the dictionary stand nowhere in the texts by themselves")
+        stand = "stands" if unused == 1 else "stand"
+        notes.append(f"{counted(unused, 'name')} of the dictionary {stand} nowhere in the texts but in longer names")
     return AnonymityReport(
         out=request.out,
         map=request.map_path,

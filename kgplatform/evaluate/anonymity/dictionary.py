@@ -36,6 +36,11 @@ class Dictionary:
         entity = self.entities[placeholder]
         return tuple(dict.fromkeys((entity.name, *entity.forms, *entity.may_be)))
 
+    def meant_by(self, placeholder: str) -> tuple[str, ...]:
+        """The names of those whom a placeholder may stand for."""
+        entity = self.entities[placeholder]
+        return (entity.name, *entity.may_be)
+
     def without_entry(self, names: Iterable[str]) -> list[str]:
         """Those of ``names`` in which nothing is replaced."""
         return [name for name in names if not self.finder.mentions(name)]

@@ -36,9 +36,12 @@ TITLES = (
         """
     )
 )
+_EPITHETS = words_of("old young little poor dear great good")
 _SUFFIXES = words_of("jr sr ii iii iv v vi vii viii ix x esq")
+_NO_FORMS = INNER_PARTICLES | TITLES | _EPITHETS | _SUFFIXES
 _SHORTEST_FORM = 3
 _WORD = re.compile(r"[^\W\d_]+")
+_NOT_OF_NAMES = '!?,;:"“”«»„ '
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,11 @@ def _key(name: str) -> str:
     return normalise_name(name).replace(".", "")
 
 
+def _shown(name: str) -> str:
+    """The name without what belongs to its sentence: of a cry, "Miss Marlow!"."""
+    return tidy(name).strip(_NOT_OF_NAMES)
+
+
 def _plain(word: str) -> str:
     return word.lower().strip(".")
 
@@ -151,7 +159,7 @@ def _merged(candidates: Sequence[Candidate]) -> list[_Group]:
     by_key: dict[str, _Group] = {}
     weights: dict[str, int] = {}
     for each in candidates:
-        key = _key(each.name)
+        key = _key(_shown(each.name))
         if not any(letter.isalpha() for letter in each.name):
             continue
         group = by_key.get(key)
@@ -176,7 +184,7 @@ def _merged(candidates: Sequence[Candidate]) -> list[_Group]:
 
 
 def _add(group: _Group, name: str, names: list[str]) -> None:
-    shown = tidy(name)
+    shown = _shown(name)
     if any(letter.isalpha() for letter in shown):
         group.stated.setdefault(_key(shown), shown)
         if shown not in names:
@@ -219,6 +227,10 @@ def _gender(group: _Group) -> str:
     return "" if female == male else "f" if female else "m"
 
 
+def _most_words(group: _Group) -> int:
+    return max(len(name.split()) for name in group.names)
+
+
 def _cores(group: _Group) -> list[tuple[str, ...]]:
     return [tuple(_plain(word) for word in core_words(name)) for name in group.names]
 
@@ -234,9 +246,13 @@ def _is_short_for(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _link_shorter(groups: list[_Group]) -> None:
-    """Join each person's shorter name to the one fuller name that there is, the fullest names first."""
+    """Join each person's shorter name to the one fuller name that there is, the fullest names first.
+
+    Of "Lord Ashcombe", "Lady Ashcombe" and "Ashcombe" the one without a title comes last, when it can be seen that it
+    may be both.
+    """
     people = [group for group in groups if group.is_person]
-    people.sort(key=lambda group: (-max(map(len, _cores(group))), group.names))
+    people.sort(key=lambda group: (-max(map(len, _cores(group))), -_most_words(group), group.names))
     by_word: dict[str, list[_Group]] = defaultdict(list)
     for group in people:
         mine = _cores(group)
@@ -314,7 +330,7 @@ def _derived(group: _Group) -> dict[str, str]:
         for word in (core[0], core[-1]) if len(core) > 1 else ():
             letters = sum(letter.isalpha() for letter in word)
             plain = _plain(word)
-            if letters >= _SHORTEST_FORM and word[0].isupper() and plain not in INNER_PARTICLES | TITLES | _SUFFIXES:
+            if letters >= _SHORTEST_FORM and word[0].isupper() and plain not in _NO_FORMS:
                 found.setdefault(_key(word), word)
     return {key: form for key, form in found.items() if key not in group.stated}
 

@@ -156,6 +156,12 @@ def _literal_edits(text: str, start: int, end: int, change: Change) -> Iterator[
             yield found.start(1), found.end(1), json.dumps(new, ensure_ascii=found[1].isascii())
 
 
+def json_keys(text: str) -> list[str]:
+    """The keys of all objects of a JSON text, or of JSON lines, each once; those of broken lines as far as they go."""
+    written = (found[1] for found in _LITERAL.finditer(text) if found[2])
+    return list(dict.fromkeys(json.loads(each) for each in written if _is_json(each)))
+
+
 def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
     """The edits that take the edited text back to ``text``."""
     back: list[Edit] = []

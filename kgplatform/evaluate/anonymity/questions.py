@@ -218,18 +218,23 @@ def _shown_in(clues: Iterable[str]) -> set[str]:
 def _distractors(
     last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: set[str], draw: random.Random
 ) -> list[str]:
-    """Placeholders of the same label that are not right as well: first those with the same relation, then others."""
+    """Placeholders of the same label that are not right as well: first those with the same relation, then others.
+
+    A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
+    """
     label = dictionary.entities[end].label
     is_object = last.object == end
     other_end = last.subject if is_object else last.object
+    others = {other_end, *_may_be_one_of({other_end}, dictionary)}
     alike: set[str] = set()
     right: set[str] = {end}
     for edge in edges:
         mine, theirs = (edge.object, edge.subject) if is_object else (edge.subject, edge.object)
         if edge.predicate == last.predicate:
             alike.add(mine)
-        if other_end in (mine, theirs):
+        if mine in others or theirs in others:
             right |= {mine, theirs}
+    right |= _may_be_one_of(right, dictionary)
     in_use = {name for edge in edges for name in (edge.subject, edge.object)}
     usable = sorted(
         each
@@ -238,6 +243,12 @@ def _distractors(
     )
     draw.shuffle(usable)
     return sorted(usable, key=lambda each: each not in alike)
+
+
+def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
+    """The placeholders that may stand for one whom one of ``placeholders`` may stand for."""
+    meant = {name for each in placeholders if each in dictionary.entities for name in dictionary.meant_by(each)}
+    return {each for each in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(each))}
 
 
 def _lettered(clue: str, letters: Mapping[str, str]) -> str:

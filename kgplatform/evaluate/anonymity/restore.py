@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kgplatform.build.load import find_files
 from kgplatform.errors import DocumentError, InputError
-from kgplatform.evaluate.anonymity.anonymise import check_free, write_folder
+from kgplatform.evaluate.anonymity.anonymise import check_free, name_apart, write_folder
 from kgplatform.evaluate.anonymity.files import read_exactly, sha256
 from kgplatform.evaluate.anonymity.map_file import Map, MappedFile, Output, read_map
 from kgplatform.evaluate.anonymity.placeholders import PLACEHOLDER
 from kgplatform.evaluate.anonymity.replace import with_edits
 
 _JSON = (".json", ".jsonl", ".ndjson")
+_NO_PATH = re.compile(r"[/\\\x00-\x1f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +44,21 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
     known = {each.name: each for each in content.files}
     data = {name: _read(path) for name, path in sorted(there.items())}
     exact = {name for name, each in known.items() if name in data and sha256(data[name]) == each.sha256}
-    if not exact:
+    telling = {name for name, each in known.items() if each.edits} or set(known)
+    if not exact & telling:  # a text without names is the same under every map
         raise InputError(f"No file of {folder} is what the map {map_path} says. It is the map of another folder.")
     names, notes = content.names(), []
     restored: list[tuple[str, bytes]] = []
-    by_name: list[str] = []
-    for name, found in data.items():
-        if name in exact:
-            restored.append((_original(known[name]), _exactly(known[name], found)))
-            continue
-        by_name.append(name)
-        taken = known[name].original if name in known else _with_names(name, names, is_json=False)
-        text = _by_name(there[name], found, names)
+    targets = _targets(data, known, exact, names)
+    by_name = sorted(data.keys() - exact)
+    for name in sorted(exact):
+        restored.append((targets[name], _exactly(known[name], data[name])))
+    for name in by_name:
+        text = _by_name(there[name], data[name], names)
         if text is None:
             notes.append(f"{name}: not text; left out")
         else:
-            restored.append((taken, text))
+            restored.append((targets[name], text))
     notes += [
         f"{_text_name(each)}: the text of {each.original}, which was not copied"
         for each in content.files
@@ -68,6 +69,21 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
     missing = tuple(sorted(name for name in known if name not in data))
     target = beside[0].path if beside else None
     return RestoreReport(out, len(exact), tuple(by_name), missing, target, tuple(notes))
+
+
+def _targets(
+    found: Iterable[str], known: Mapping[str, MappedFile], exact: Collection[str], names: Mapping[str, str]
+) -> dict[str, str]:
+    """The path of each file in the restored folder; a file that was not there before gives way to those that were."""
+    in_paths = {each: _NO_PATH.sub(" ", name) for each, name in names.items()}
+    targets: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(found, key=lambda name: (name not in exact, name not in known, name)):
+        wanted = _original(known[name]) if name in known else _with_names(name, in_paths, is_json=False)
+        path = PurePosixPath(wanted)
+        parent = "" if path.parent == PurePosixPath() else str(path.parent)
+        targets[name] = name_apart(parent, path.stem, path.suffix, taken)
+    return targets
 
 
 def _check(folder: Path, out: Path, content: Map, map_path: Path) -> None:

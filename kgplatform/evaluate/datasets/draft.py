@@ -8,7 +8,7 @@ draft.finish(limit=None, sample=None)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,6 +47,7 @@ class Draft:
         self._numbers: dict[tuple[str, str], int] = {}
         self._texts_of: dict[str, tuple[int, ...]] = {}
         self._by_id: dict[str, Question] = {}
+        self._copies: dict[str, int] = {}
 
     # ---------------------------------------------------------------------------------------- as it is found
 
@@ -93,9 +94,7 @@ class Draft:
     def _with_own_id(self, where: str, question: Question) -> Question:
         if question.id not in self._by_id:
             return question
-        number = 2
-        while (renamed := f"{question.id} ({number})") in self._by_id:
-            number += 1
+        renamed = _free(question.id, self._by_id, self._copies)
         self.fault(where, f"another question has the id {shown(question.id)} already; this one is called {renamed}")
         return replace(question, id=renamed)
 
@@ -212,6 +211,8 @@ def _with_right_choice(question: Question) -> Question:
     if not question.choices:
         return question
     check_choices(question.choices)
+    if not question.answerable:
+        return question
     if not question.answers:
         raise UnusableError("no choice is told to be the right one")
     spelled = {normalise_name(each): each for each in question.choices}
@@ -224,15 +225,22 @@ def _with_right_choice(question: Question) -> Question:
 def _unique(titles: dict[int, str]) -> dict[int, str]:
     """A title for each number; the second of the same is "Title (2)"."""
     taken: set[str] = set()
+    copies: dict[str, int] = {}
     found: dict[int, str] = {}
     for number, title in titles.items():
-        own, copy = title, 1
-        while own in taken:
-            copy += 1
-            own = f"{title} ({copy})"
-        taken.add(own)
-        found[number] = own
+        found[number] = _free(title, taken, copies)
+        taken.add(found[number])
     return found
+
+
+def _free(name: str, taken: Container[str], copies: dict[str, int]) -> str:
+    """``name``, or "name (2)" … if that is ``taken``. ``copies``: the last number of each, to go on from there."""
+    own, copy = name, copies.get(name, 1)
+    while own in taken:
+        copy += 1
+        own = f"{name} ({copy})"
+    copies[name] = copy
+    return own
 
 
 def _lowered(sentence: str) -> str:

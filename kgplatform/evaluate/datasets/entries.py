@@ -260,4 +260,9 @@ def _rows(file: Path, stream: TextIO) -> Iterator[Entry]:
             continue
         if row is None:
             return
-        yield Entry(file, f"row {number}", {key: value for key, value in row.items() if key is not None})
+        if None in row:  # under which the cells go that have no column
+            yield Entry(
+                file, f"row {number}", fault='it has more cells than columns: put "…" around a text with a comma'
+            )
+        else:
+            yield Entry(file, f"row {number}", row)

@@ -81,8 +81,10 @@ def whole(value: object, key: str) -> int:
 
 
 def yes_or_no(values: Values, key: str, default: bool) -> bool:
-    """The truth value under ``key``."""
+    """The truth value under ``key``; a text that says so counts, as in a table."""
     found = values.get(key, default)
+    if isinstance(found, str) and found.strip().lower() in ("true", "false"):
+        return found.strip().lower() == "true"
     if not isinstance(found, bool):
         raise UnusableError(f'"{key}" is {described(found)}, expected true or false')
     return found

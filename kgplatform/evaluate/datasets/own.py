@@ -22,6 +22,8 @@ KEYS = (
 )
 """What an object may hold; only ``question`` is demanded of every one."""
 
+_NEEDED = ("question", "answer", "answers")
+"""Of these it is told if nothing stands there; of the others an empty cell of a table, or null, is no key."""
 
 _RESULTS = ({"key", "setup"}, {"rater"}, {"reader", "trace"})
 """By these keys an answer, a rating or a trace is known, which may lie in the same folder and tell their question."""
@@ -36,8 +38,8 @@ def _begin(_: Sources, draft: Draft) -> ReadEntry:
 
 
 def _read(draft: Draft, entry: Entry) -> None:
-    values: Values = entry.value
-    for key in values:
+    values: Values = {key: value for key, value in entry.value.items() if value not in ("", None) or key in _NEEDED}
+    for key in entry.value:
         if key not in KEYS:
             draft.fault(entry.file.name, f"the key {shown(key)} is not known and not used")
     answerable = fields.yes_or_no(values, "answerable", True)

@@ -65,11 +65,13 @@ def _paragraphs(values: Values) -> tuple[list[Text], list[Text]]:
     """All passages, and those that support the answer."""
     passages, supporting = [], []
     for each in fields.objects(values, "paragraphs"):
-        passage = Text(fields.title(each, "title"), fields.text(each, "paragraph_text"))
+        is_supporting = fields.yes_or_no(each, "is_supporting", False)
+        read = fields.wanted if is_supporting else fields.text
+        passage = Text(fields.title(each, "title"), read(each, "paragraph_text"))
         if passage.text:
             passages.append(passage)
-            if fields.yes_or_no(each, "is_supporting", False):
-                supporting.append(passage)
+        if is_supporting:
+            supporting.append(passage)
     return passages, supporting
 
 
@@ -145,7 +147,7 @@ def _context(values: Values) -> dict[str, list[str]]:
     found = fields.unpacked(values, "context")
     if isinstance(found, dict):
         lists = fields.listed(found, "sentences" if "sentences" in found else "content")
-        pairs = list(zip(fields.listed(found, "title"), lists, strict=False))
+        pairs = _side_by_side(fields.listed(found, "title"), lists, "context")
     else:
         pairs = [(title, parts) for title, parts in _pairs(found, "context")]
     passages: dict[str, list[str]] = {}
@@ -163,13 +165,19 @@ def _named(values: Values) -> list[tuple[str, int]]:
     if found is None:
         return []
     if isinstance(found, dict):
-        pairs: Iterable[Sequence[Any]] = zip(
-            fields.listed(found, "title"), fields.listed(found, "sent_id"), strict=False
+        pairs: Iterable[Sequence[Any]] = _side_by_side(
+            fields.listed(found, "title"), fields.listed(found, "sent_id"), "supporting_facts"
         )
     else:
         pairs = _pairs(found, "supporting_facts")
     key = "supporting_facts"
     return [(tidy(fields.as_text(title, key)), fields.whole(number, key)) for title, number in pairs]
+
+
+def _side_by_side(titles: list[Any], others: list[Any], key: str) -> list[tuple[Any, Any]]:
+    if len(titles) != len(others):
+        raise UnusableError(f'"{key}" has {counted(len(titles), "title")} for {len(others):,}, expected as many')
+    return list(zip(titles, others, strict=True))
 
 
 def _pairs(found: object, key: str) -> list[list[Any]]:
