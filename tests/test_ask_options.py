@@ -203,7 +203,9 @@ def test_routes_that_youtu_goes_without(
     monkeypatch.setenv("NEO4J_PASSWORD", neo4j_server.password)
     monkeypatch.setenv("KGPLATFORM_EMBEDDER", "hash:64")
     for routes, kept in ((("entity", "path"), True), (("passage", "paths"), False)):
-        monkeypatch.setattr(sys, "argv", [*ASK, "--trace", "--reader", "youtu", *(f"--without={route}" for route in routes)])
+        monkeypatch.setattr(
+            sys, "argv", [*ASK, "--trace", "--reader", "youtu", *(f"--without={route}" for route in routes)]
+        )
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             cli.main()

@@ -15,8 +15,10 @@ from kgplatform.evaluate.results import Estimate, Results, Scored, Setup, SetupS
 from kgplatform.evaluate.statistics import estimate, pairs
 from kgplatform.text import counted
 
-CHIEF = ("choice", "reverted", "judge", "accuracy", "lr1", "f1*", "f1", "contains", "restored", "facts")
+CHIEF = ("choice", "reverted", "judge", "accuracy", "lr1", "f1*", "f1", "contains", "restored")
 """What tells most of whether an answer is right; of those that most questions were scored by the first."""
+_WITHOUT_ANSWERS = "facts"
+"""What stands in where no answer can be right or wrong: it says what was read, and not what was made of it."""
 
 _COMPARED = ("choice", "reverted", "judge", "accuracy", "lr1", "lr2", "em", "f1", "f1*", "contains", "facts.all")
 _FAULTS_TOLD = 5
@@ -71,7 +73,8 @@ def as_json(value: Mapping[str, Any]) -> bytes:
 def _chief_first(names: tuple[str, ...], answers: Sequence[Scored], chief: str | None) -> tuple[str, ...]:
     if chief not in names:
         counts = {name: sum(name in each.scores for each in answers) for name in CHIEF if name in names}
-        chief = max(counts, key=lambda name: (counts[name], -CHIEF.index(name)), default=None)
+        lacking = _WITHOUT_ANSWERS if _WITHOUT_ANSWERS in names else None
+        chief = max(counts, key=lambda name: (counts[name], -CHIEF.index(name)), default=lacking)
     return names if chief is None else (chief, *(name for name in names if name != chief))
 
 

@@ -61,6 +61,11 @@ def read_choice(text: str, choices: Sequence[str]) -> int | None:
             number = ord(found[1].upper()) - ord("A")
             if number < len(choices):
                 return number
-    said = normalise_name(_PREFIX.sub("", text)).rstrip(".!")
-    named = [n for n, each in enumerate(choices) if normalise_name(each).rstrip(".!") == said]
+    said = _bare(text)
+    named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
     return named[0] if len(named) == 1 else None
+
+
+def _bare(text: str) -> str:
+    """An option, or a reply that is one, less what announces it and the signs around it ("[PERSON#12]")."""
+    return normalise_name(_PREFIX.sub("", text)).lstrip("([").rstrip(".!)]")

@@ -118,6 +118,15 @@ def test_the_choice_in_a_reply(reply: str, number: int | None) -> None:
     assert read_choice(reply, CHOICES) == number
 
 
+@pytest.mark.parametrize("reply", ["[PERSON#148]", "PERSON#148", "Answer: [PERSON#148].", "(B) [PERSON#148]"])
+def test_options_that_stand_in_brackets_are_chosen_by_their_words(reply: str) -> None:
+    assert read_choice(reply, ("[PERSON#14]", "[PERSON#148]", "[PERSON#8]")) == 1
+
+
+def test_a_reply_without_a_word_chooses_no_option_without_a_word() -> None:
+    assert read_choice("...", ("!!!", "yes")) is None
+
+
 def test_choices_are_shown_under_letters() -> None:
     assert shown(("a\n horse", "he slept")) == "(A) a horse\n(B) he slept"
 
