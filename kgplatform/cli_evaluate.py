@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote, urlsplit
 
 import typer
 
@@ -16,7 +18,7 @@ from kgplatform.errors import InputError, SettingError
 if TYPE_CHECKING:
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.prices import Prices
-    from kgplatform.evaluate.question import DataSet
+    from kgplatform.evaluate.question import DataSet, Question
     from kgplatform.evaluate.results import Results, Setup, Timing
     from kgplatform.evaluate.run import Plan
     from kgplatform.settings import Settings
@@ -258,13 +260,22 @@ def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
         return dataset
     if dataset.corpus or dataset.apart:
         raise InputError(f"{dataset.name} brings its own texts: leave corpus out of the grid.")
-    texts = []
+    texts, titles = [], {}
     for each in load(list(corpus)):
         if isinstance(each, SkippedFile):
             note(f"{each.path} is left out: {each.reason}")
-        else:
-            texts.append(Text(each.name, each.text))
-    return replace(dataset, corpus=tuple(texts))
+            continue
+        texts.append(Text(each.name, each.text))
+        if each.uri == each.source:  # a file of its own: questions may name it, and its texts go without its name
+            titles[unquote(urlsplit(each.uri).path.rsplit("/", 1)[-1])] = each.name
+    questions = tuple(_by_title(each, titles) for each in dataset.questions)
+    return replace(dataset, corpus=tuple(texts), questions=questions)
+
+
+def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
+    """``question`` with the titles of the documents whose files it names."""
+    supports = tuple(replace(each, title=titles.get(each.title, each.title)) for each in question.supports)
+    return replace(question, supports=supports, within=tuple(titles.get(each, each) for each in question.within))
 
 
 # --------------------------------------------------------------------------------------------------------- running it
@@ -295,14 +306,16 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
         for each in datasets
     ]
     done = []
-    with ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
-        for plan in plans:
-            done.append((plan, *_run(graphs, plan, prices, given, progress)))
+    try:
+        with ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
+            for plan in plans:
+                done.append((plan, *_run(graphs, plan, prices, given, progress)))
+    finally:  # what is done is shown, though the next data set cannot be
+        if not given.get("as_json"):
+            _show(done, prices)
     if given.get("as_json"):
         documents = [{"out": plan.out, "results": results, "timing": timing} for plan, results, timing in done]
         print_json(documents[0] if len(documents) == 1 else {"evaluations": documents})
-    else:
-        _show(done, prices)
     if any(each.failed for _, results, _ in done for each in results.setups):
         raise typer.Exit(1)
 
@@ -341,6 +354,7 @@ def _show(done: Sequence[tuple[Plan, Results, Timing]], prices: Prices) -> None:
 
     for plan, results, timing in done:
         show_results(results, timing, prices, plan.out)
+    sys.stdout.flush()  # before what is said on the error stream after it
 
 
 def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
@@ -363,9 +377,9 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
         report = evaluate_retrieval(
             datasets, graphs, routes=given.get("route", ()), cuts=cuts, build=build, progress=progress
         )
+    show_retrieval(report, given.get("as_json", False))  # first: a full disk takes nothing from a person
     write_whole(given["out"] / "retrieval.md", retrieval_markdown(report).encode(), mode=0o644)
     write_whole(given["out"] / "retrieval.json", as_json(asdict(report)), mode=0o644)
-    show_retrieval(report, given.get("as_json", False))
 
 
 def _cuts(text: str) -> tuple[int, ...]:

@@ -183,6 +183,13 @@ class OpenAIEmbedder:
         return vectors
 
 
+def embedding_model(embedder: str) -> str:
+    """The model of a service that the setting ``embedder`` means; empty where none is paid for it."""
+    kind, _, model = embedder.strip().partition(":")
+    paid = kind == "openai" or (kind == "auto" and not _has_bundled())
+    return (model or OPENAI_DEFAULT) if paid else ""
+
+
 def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
     """The embedder that ``settings.embedder`` names. Nothing is loaded and nothing is sent yet.
 

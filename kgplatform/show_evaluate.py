@@ -41,7 +41,6 @@ _FILES = ("report.md", "results.json", "timing.json")
 def show_results(results: Results, timing: Timing, prices: Prices | None, out: Path) -> None:
     """Scores and costs, who is better, who is right where, what must be known, and where all of it lies."""
     to = console()
-    failed = sum(each.failed for each in results.setups)
     asked = f"{counted(results.questions, 'question')} of {safe(results.dataset)}"
     to.print(f"{asked}, {counted(len(results.setups), 'setup')}{_skipped(results)}.", soft_wrap=True)
     _show_costs(to, results, timing, prices)
@@ -49,9 +48,6 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
     _show_pairs(to, results)
     _show_right_where(to, results)
     to.print()
-    if failed:
-        told = "1 answer" if failed == 1 else f"{failed:,} answers"
-        to.print(f"Failed: {told}, which count as wrong. Run the same command again to ask once more.", soft_wrap=True)
     for note in results.notes[:_SHOWN]:
         to.print(safe(note), soft_wrap=True)
     if len(results.notes) > _SHOWN:

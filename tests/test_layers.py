@@ -141,6 +141,7 @@ evaluate.prices evaluate.closed evaluate.keys
 evaluate.needles evaluate.ablation
 evaluate.official evaluate.graphs
 evaluate.prepare evaluate.asking
+evaluate.costs
 evaluate.answers evaluate.outcome
 evaluate.run
 evaluate.retrieval

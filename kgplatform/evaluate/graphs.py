@@ -17,7 +17,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,13 @@ class Graphs:
     def __enter__(self) -> Graphs:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        stopped = kind is not None and not issubclass(kind, Exception)
+        # After Ctrl-C threads still ask, and a driver that is closed under them may fail: that is not what happened.
+        with suppress(*([Exception] if stopped else [])):
+            self._close_all()
+
+    def _close_all(self) -> None:
         with ExitStack() as closing:  # each is closed, whatever happens to the others
             for opened in self._open.values():
                 closing.callback(opened[1].close)

@@ -22,6 +22,8 @@ RIGHT_FROM = 0.5
 """A score from which an answer is taken as right, where a metric knows more than 0 and 1."""
 SHOWN = 0.05
 """The adjusted p below which a difference is called one."""
+_EMBED = "embed"
+"""What an embedding model does; all other stages are a language model's."""
 _TEAM_STAGES = ("member", "merge")
 """What the model of ``--member-model`` does for LongAgent; all else is its leader's."""
 
@@ -84,13 +86,13 @@ def per_question(results: Results, timing: Timing, prices: Prices | None = None)
         if one.error is None:
             answered[one.setup].append(one)
     return {
-        each.setup.name: _per_question(each.setup, answered[each.setup.name], results.model, timing, prices)
+        each.setup.name: _per_question(each.setup, answered[each.setup.name], results, timing, prices)
         for each in results.setups
     }
 
 
 def _per_question(
-    setup: Setup, answered: Sequence[Scored], model: str, timing: Timing, prices: Prices | None
+    setup: Setup, answered: Sequence[Scored], results: Results, timing: Timing, prices: Prices | None
 ) -> PerQuestion | None:
     if not answered:
         return None
@@ -99,7 +101,7 @@ def _per_question(
     measured = timing.seconds.get(setup.name, {})
     seconds = [measured[each.question] for each in answered if each.question in measured]
     median, p95 = (float(value) for value in np.percentile(seconds, (50, 95))) if seconds else (None, None)
-    money = _money(setup, answered, model, prices)
+    money = _money(setup, answered, results, prices)
     return PerQuestion(
         answered=number,
         calls=total.calls / number,
@@ -111,18 +113,26 @@ def _per_question(
     )
 
 
-def _money(setup: Setup, answers: Iterable[Scored], model: str, prices: Prices | None) -> float | None:
+def _money(setup: Setup, answers: Iterable[Scored], results: Results, prices: Prices | None) -> float | None:
     """What all of it costs; None if the price of a model that worked at it is unknown."""
     if prices is None:
         return None
     by_model: dict[str, Spent] = {}
     for answer in answers:
         for stage, spent in answer.spent.items():
-            who = str(setup.options.get("member_model") or model) if stage in _TEAM_STAGES else model
+            who = model_of(results, stage, setup)
             by_model[who] = by_model.get(who, Spent()) + spent
     costs = [prices.cost(spent, who) for who, spent in sorted(by_model.items())]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
+
+
+def model_of(results: Results, stage: str, setup: Setup | None = None) -> str:
+    """The model whose price the tokens of ``stage`` have; without a ``setup``, of building a graph."""
+    if stage == _EMBED:
+        return results.embedder
+    member = setup.options.get("member_model") if setup is not None and stage in _TEAM_STAGES else None
+    return str(member or results.model)
 
 
 # ------------------------------------------------------------------------------------------------------ right and wrong

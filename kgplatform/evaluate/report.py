@@ -21,6 +21,7 @@ from kgplatform.evaluate.overview import (
     better_of,
     interval,
     kinds_of,
+    model_of,
     money,
     per_question,
     percent,
@@ -55,7 +56,8 @@ percentile bootstrap over the questions. Two setups are compared on the question
 exact test where all scores are 0 or 1, else a paired permutation test that turns signs; p is adjusted for the number of
 comparisons (Holm), and a difference counts as shown below {SHOWN:g}. That none is shown does not mean that there is
 none: few questions show large differences alone. Calls and tokens are means over the answered questions, counted as if
-nothing had come from the cache; seconds are those of this run."""
+nothing had come from the cache; seconds are those of the run that asked. In the pictures of costs, marks that would
+cover each other stand side by side, a little off their places: the table has the figures."""
 
 
 def markdown(results: Results, timing: Timing, prices: Prices | None = None, pictures: Sequence[Path] = ()) -> str:
@@ -71,6 +73,7 @@ def markdown(results: Results, timing: Timing, prices: Prices | None = None, pic
         _heat_map(shown),
         _all_metrics(results),
         _setups(results),
+        _stages(results, prices),
         _construction(results, timing, prices),
         _questions(results, where),
         _listed("Notes", results.notes),
@@ -247,10 +250,24 @@ def _setups(results: Results) -> str:
     return _listed("Setups with options", lines)
 
 
+def _stages(results: Results, prices: Prices | None) -> str:
+    """What each step of a reader costs."""
+    rows = [
+        [_text(each.setup.name), _text(stage), *_spent(spent, model_of(results, stage, each.setup), prices)]
+        for each in results.setups
+        for stage, spent in each.spent.items()
+    ]
+    if not rows:
+        return ""
+    heads = ["Stage", "Calls", "Tokens in", "Tokens out", *([prices.currency] if prices else [])]
+    lead = "Over all questions, those that failed included."
+    return f"## Costs by stage\n\n{lead}\n\n{_table('Setup', heads, rows)}"
+
+
 def _construction(results: Results, timing: Timing, prices: Prices | None) -> str:
     """What does not belong to any one question."""
     rows = [
-        [_text(what), _text(stage), *_spent(spent, results.model, prices)]
+        [_text(what), _text(stage), *_spent(spent, model_of(results, stage), prices)]
         for what, stages in sorted(timing.construction.items())
         for stage, spent in sorted(stages.items())
     ]
@@ -261,7 +278,8 @@ def _construction(results: Results, timing: Timing, prices: Prices | None) -> st
     if not rows:
         return ""
     heads = ["Stage", "Calls", "Tokens in", "Tokens out", *([prices.currency] if prices else [])]
-    return f"## Construction and rating\n\nNot part of what a question costs.\n\n{_table('What', heads, rows)}"
+    lead = "Not part of what a question costs; all runs into this folder together."
+    return f"## Construction and rating\n\n{lead}\n\n{_table('What', heads, rows)}"
 
 
 def _spent(spent: Spent, model: str, prices: Prices | None) -> list[str]:

@@ -122,7 +122,7 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Results:
     """All of it. ``metrics``: the names of those that were computed, the chief one first. ``notes``: what a person
-    must know to read the figures, a sentence each."""
+    must know to read the figures, a sentence each. ``embedder``: the model that the stage embed is paid for."""
 
     dataset: str
     questions: int
@@ -134,13 +134,14 @@ class Results:
     pairs: tuple[Pair, ...]
     answers: tuple[Scored, ...]
     notes: tuple[str, ...] = ()
+    embedder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What this run took, which no two runs do alike. ``seconds``: by setup, the seconds of each question by its id.
+    """What it took, which no two runs do alike. ``seconds``: by setup, the seconds of each question by its id.
 
-    ``construction``: by setup or graph, what was spent on building it, by stage; ``rating``: what the raters cost.
+    ``construction``: by graph, what all runs spent on building it, by stage; ``rating``: likewise, by rater.
     ``cached``: by setup, how many of its questions took replies from the cache, so that they took less than the model.
     """
 

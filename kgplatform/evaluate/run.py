@@ -18,9 +18,11 @@ from pathlib import Path
 
 from kgplatform.build.settle import Progress
 from kgplatform.client import KnowledgeGraph
+from kgplatform.embed import embedding_model
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError
 from kgplatform.evaluate.answers import Answers, Record, scored, unanswered
 from kgplatform.evaluate.asking import Outcome, Task, added, ask, less, task_for, worth
+from kgplatform.evaluate.costs import Costs
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.journal import Journal, claimed
@@ -85,10 +87,14 @@ def evaluate(
     answer until then is kept.
     """
     chat = _checked(graphs, plan)
-    with claimed(plan.out), Journal(plan.out / "answers.jsonl") as journal:
-        for fault in journal.faults:
+    with (
+        claimed(plan.out),
+        Journal(plan.out / "answers.jsonl") as journal,
+        Costs(plan.out / "costs.jsonl", chat.model) as costs,
+    ):
+        for fault in (*journal.faults, *costs.faults):
             note(fault)
-        asked = _Round(graphs, plan, chat, Answers(plan.out, journal), note, progress)
+        asked = _Round(graphs, plan, chat, Answers(plan.out, journal), costs, note, progress)
         for build, setups in _by_build(plan.setups):
             asked.ask_all(build, setups)
         return asked.results()
@@ -118,6 +124,7 @@ class _Round:
         plan: Plan,
         chat: Chat,
         answers: Answers,
+        costs: Costs,
         note: Callable[[str], None],
         progress: Progress,
     ) -> None:
@@ -125,11 +132,11 @@ class _Round:
         self.plan = plan
         self.chat = chat
         self.answers = answers
+        self.costs = costs
         self.note = note
         self.progress = progress
         self.notes: dict[str, None] = {}
         self.graph_notes: tuple[str, ...] = ()
-        self.built: dict[str, dict[str, Spent]] = {}
         self.known: dict[tuple[str, str], tuple[Task, Record]] = {}
         self.failed: dict[tuple[str, str], tuple[Task, Outcome]] = {}
         self._in_a_row = 0
@@ -201,9 +208,10 @@ class _Round:
     def _counted(self, kg: KnowledgeGraph) -> Iterator[None]:
         """Count what is spent on building ``kg``; by ledgers, since not all threads of a build know who asked."""
         before = self._spent(kg)
-        yield
-        name = self.graphs.name_of(kg)
-        self.built[name] = added(self.built.get(name, {}), less(self._spent(kg), before))
+        try:
+            yield
+        finally:  # what a build that fails has spent is spent
+            self.costs.built(self.graphs.name_of(kg), less(self._spent(kg), before))
 
     def _spent(self, kg: KnowledgeGraph) -> dict[str, Spent]:
         """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
@@ -282,13 +290,14 @@ class _Round:
         places = [(setup.name, each.id) for setup in plan.setups for each in plan.dataset.questions]
         ratings, models, spent = self._rated(places)
         if self.failed:
-            failed = counted(len(self.failed), "question")
-            self.notes[f"{failed} failed, and count as wrong; the next run asks them again."] = None
+            failed = counted(len(self.failed), "answer")
+            self.notes[f"Failed: {failed}, counted as wrong; the next run asks again."] = None
         found = outcome(
             plan.dataset,
             plan.setups,
             [self._scored(place, ratings.get(place, {})) for place in places],
             model=self.chat.model,
+            embedder=embedding_model(self.graphs.settings.embedder),
             raters=models,
             notes=self._all_notes(places),
             chief=plan.chief,
@@ -306,7 +315,7 @@ class _Round:
         return unanswered(*self.failed[place], ratings)
 
     def _rated(self, places: Sequence[Place]) -> tuple[dict[Place, dict[str, float]], dict[str, str], dict[str, Spent]]:
-        """Scores by models for each answer, the model of each rater, and what the raters spent now."""
+        """Scores by models for each answer, the model of each rater, and what the raters have spent."""
         scores: dict[Place, dict[str, float]] = {place: {} for place in places}
         models: dict[str, str] = {}
         spent: dict[str, Spent] = {}
@@ -320,11 +329,14 @@ class _Round:
                     continue
                 items = [self._to_rate(rater, place) for place in rated]
                 before = worth(self.graphs.ledger)
-                ratings = file.all(rater, items, self.progress)
+                try:
+                    ratings = file.all(rater, items, self.progress)
+                finally:
+                    self.costs.rated(rater, judge.model, less(worth(self.graphs.ledger), before))
                 for place, rating in zip(rated, ratings, strict=True):
                     scores[place] |= rating.scores
                 models[rater] = judge.model
-                spent[rater] = sum(less(worth(self.graphs.ledger), before).values(), Spent())
+                spent[rater] = self.costs.of_rater(rater, judge.model)
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
 
@@ -355,9 +367,10 @@ class _Round:
                     seconds[setup.name][question.id] = record["seconds"]
                     cached[setup.name] += record["cached"] > 0
         construction = {
-            name: added(spent, self.built.get(name, {})) for name, spent in self.graphs.construction.items()
+            name: added(spent, self.costs.construction.get(name, {}))
+            for name, spent in self.graphs.construction.items()
         }
-        return Timing(seconds, {**self.built, **construction}, rating, cached)
+        return Timing(seconds, {**self.costs.construction, **construction}, rating, cached)
 
 
 def _place(task: Task) -> Place:

@@ -13,6 +13,7 @@ from kgplatform.readers.answering import AnswerMode, without_model, write_answer
 from kgplatform.readers.calls import Calls, search_step
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.search import check_route
 
 READER = "retrieve"
 
@@ -26,6 +27,7 @@ class Options:
     top_k: int = 10
 
     def __post_init__(self) -> None:
+        check_route(self.route)
         if self.top_k < 1:
             raise InputError("top_k must be at least 1.")
 

@@ -37,7 +37,7 @@ def search(
     """
     started = time.perf_counter()
     for each in (route, *without):
-        _check_route(each)
+        check_route(each)
     if top_k < 1:
         raise InputError("top_k must be at least 1.")
     asked = make_question(question, embedder)
@@ -67,7 +67,8 @@ def _find(store: Store, question: Question, route: str, top_k: int, without: Col
     return ROUTES[route](store, question, top_k)
 
 
-def _check_route(route: str) -> None:
+def check_route(route: str) -> None:
+    """Raise ``InputError``, with the nearest name, for a route that does not exist."""
     if route not in SEARCHES:
         near = get_close_matches(route, SEARCHES, 1)
         hint = f" Did you mean {near[0]}?" if near else ""

@@ -5,16 +5,20 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES
+from conftest import EXAMPLES, wipe
 from simulated_readers import reply
 from typer.testing import CliRunner
 
 from kgplatform.cli import app
+from kgplatform.cli_evaluate import _with_corpus
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
+from kgplatform.evaluate.datasets import load
+from kgplatform.evaluate.traces import slug
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
@@ -137,6 +141,38 @@ def test_readagent_without_pages_is_said_before_anything_is_asked(server: OpenAI
     )
     assert server.requests == []
     assert (tmp_path / "evaluation" / "answers.jsonl").read_text() == ""
+
+
+@pytest.mark.usefixtures("sample")
+def test_a_graph_without_documents_is_said_before_anything_is_asked(server: OpenAIServer, store: Store) -> None:
+    wipe(store)
+    for more in ([], ["--retrieval-only"]):
+        assert said(QUESTIONS, "--limit", "1", *more) == (
+            "The graph has no documents. Run `kgplatform ingest PATH…` first."
+        )
+    assert server.requests == []
+
+
+def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:
+    """Their texts go into a graph by their titles alone."""
+    dataset = load(Path(QUESTIONS), limit=1)
+    question = replace(dataset.questions[0], within=("Cyrus_Field.md",))
+    found = _with_corpus(replace(dataset, questions=(question,)), [EXAMPLES / "corpus"])
+    (asked,) = found.questions
+    titles = {each.title for each in found.corpus}
+    assert {each.title for each in asked.supports} | set(asked.within) <= titles
+    assert "Cyrus_Field.md" not in titles
+
+
+@pytest.mark.usefixtures("sample", "server")
+def test_what_was_done_is_shown_though_the_next_data_set_cannot_be(tmp_path: Path) -> None:
+    second = tmp_path / "evaluation" / slug("own 2")
+    second.parent.mkdir()
+    second.touch()
+    arguments = ["--path", QUESTIONS, "--path", QUESTIONS, "--limit", "1", "--readers", "bm25", "--rate", "none"]
+    done = CliRunner().invoke(app, ["evaluate", *arguments])
+    assert str(done.exception).startswith(f"The folder {second.relative_to(tmp_path)} cannot be used: ")
+    assert "1 question of own, 1 setup." in done.stdout
 
 
 @pytest.mark.usefixtures("sample", "server")

@@ -139,6 +139,9 @@ def test_a_given_server_has_one_graph_alone(given: Settings) -> None:
 
 def test_questions_about_the_graph_that_is_there(given: Settings) -> None:
     with Graphs(given) as graphs:
+        with pytest.raises(InputError, match=r"^The graph has no documents\. Run `kgplatform ingest"):
+            graphs.for_data_set(data_set(corpus=()), alone=True)
+        graphs.for_data_set(data_set(), alone=True)
         assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
         with pytest.raises(InputError, match="give their texts too"):
             graphs.for_data_set(data_set(corpus=()), Build(chunk_tokens=50), alone=True)
@@ -198,6 +201,20 @@ def test_a_budget_that_ends_while_the_graph_is_built(given: Settings) -> None:
         with Graphs(settings.model_copy(update={"max_tokens": None})) as graphs:
             graph = graphs.for_data_set(data_set(), alone=True)
             assert all(each.extracted == each.chunks for each in graph.documents())
+
+
+@pytest.mark.usefixtures("kg")
+def test_a_driver_that_fails_when_it_is_closed_does_not_hide_ctrl_c(given: Settings) -> None:
+    """It does where a thread still waits for the server's answer."""
+
+    def fails() -> None:
+        raise BufferError("Existing exports of data: object cannot be re-sized")
+
+    for happens, raised in ((KeyboardInterrupt(), KeyboardInterrupt), (InputError("no"), BufferError)):
+        with pytest.raises(raised), Graphs(given) as graphs:
+            graphs.current()
+            graphs._open[CURRENT][1].callback(fails)
+            raise happens
 
 
 # ------------------------------------------------------------------------------------------------ graphs of their own

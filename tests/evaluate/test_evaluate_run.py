@@ -154,7 +154,7 @@ def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
     assert (failed.text, failed.error) == (None, "The model is tired.")
     assert (failed.scores["failed"], failed.scores["f1"], failed.scores["judge"]) == (1.0, 0.0, 0.0)
     assert (results.setups[0].answered, results.setups[0].failed) == (2, 1)
-    assert "1 question failed, and count as wrong; the next run asks them again." in results.notes
+    assert "Failed: 1 answer, counted as wrong; the next run asks again." in results.notes
     assert set(timing.seconds["closed"]) == {"q1", "q3"}
     desk.chat = ScriptedChat(reply)
     assert desk.run("closed")[0].setups[0].failed == 0
@@ -220,11 +220,10 @@ def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph)
     with pytest.raises(InputError, match=r"^readagent reads gists of pages, and 3 documents have none\. "):
         desk.run("readagent,graphreader")
     assert desk.asked == []
-    results, timing = desk.run("readagent,graphreader,youtu", prepare=True)
+    results, _ = desk.run("readagent,graphreader,youtu", prepare=True)
     assert not [each for each in results.notes if "no knowledge tree" in each or "atomic facts" in each]
     assert all(each.pages for each in graph.documents())
     assert all(each.failed == 0 for each in results.setups)
-    assert "current" in timing.construction
     before = len(desk.asked)
     assert before > 0
     assert desk.run("readagent,graphreader,youtu", prepare=True)[0] == results
@@ -255,6 +254,22 @@ def test_without_a_model_it_says_what_to_set(settings: Settings, tmp_path: Path)
         pytest.raises(SettingError, match=r"^Answers are written by a language model\. Set OPENAI_API_KEY, or "),
     ):
         evaluate(graphs, Plan(ASKED, parse_setups("closed"), tmp_path / "out"))
+
+
+def test_what_building_and_rating_cost_is_told_by_later_runs_too(desk: Desk, settings: Settings) -> None:
+    desk.chat = None
+    with OpenAIServer(reply) as server:
+        desk.settings = settings.model_copy(update={"openai_base_url": server.base_url})
+        _, first = desk.run("readagent", prepare=True)
+        sent = len(server.requests)
+        _, later = desk.run("readagent", prepare=True)
+        assert len(server.requests) == sent
+        (desk.out / "costs.jsonl").open("a").write('{"graph": "current"}\n')
+        _, last = desk.run("readagent")
+    assert first.construction["current"]["gist"].calls > 0
+    assert first.rating["judge"].calls > 0
+    assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
+    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is no cost; it is left out."]
 
 
 def test_another_model_rates(desk: Desk) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kgplatform.embed import OPENAI_DEFAULT, embedding_model
 from kgplatform.errors import InputError
 from kgplatform.evaluate.prices import load_prices
 from kgplatform.evaluate.results import Spent
@@ -17,7 +18,15 @@ def test_the_shipped_table_has_the_default_model_and_a_date() -> None:
     default = str(Settings.model_fields["chat_model"].default)
     assert default in prices.models
     assert (prices.currency, prices.as_of) == ("USD", "2026-04-02")
-    assert all(0 < given < written for given, written in prices.models.values())
+    assert OPENAI_DEFAULT in prices.models
+    assert [embedding_model(each) for each in ("openai", "openai:big", "hash:64", "local:x")] == [
+        OPENAI_DEFAULT,
+        "big",
+        "",
+        "",
+    ]
+    for model, (given, written) in prices.models.items():
+        assert 0 < given < written or (model.startswith("text-embedding") and given > 0 and written == 0)
 
 
 def test_an_amount_is_tokens_times_price(tmp_path: Path) -> None:

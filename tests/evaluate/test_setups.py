@@ -62,6 +62,7 @@ def test_values_get_the_type_of_their_option() -> None:
         ("bm25:route=dense", r"^bm25 is the reader retrieve by the route bm25: leave route out\.$"),
         ("closed:mode=reject", r"^closed is the model without documents: it has no mode but open\.$"),
         ("official-vector:mode=maybe", r"^There is no mode 'maybe'\."),
+        ("retrieve:route=entitty", r"^There is no route 'entitty'; there are all, bm25, .*\. Did you mean entity\?$"),
         ("official-hybrid:top_k=0", r"^top_k must be at least 1\.$"),
         ("readagent:lookup=all", r"^There is no look-up 'all'\. Choose one of parallel, "),
         ("youtu:mode=maybe", r"^There is no mode 'maybe'\."),
