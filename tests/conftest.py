@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from kgplatform.client import KnowledgeGraph
@@ -19,6 +20,10 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
 _LOOPBACK = ("127.", "::1", "localhost")
+
+# No test asserts a time: an example that takes long on a busy machine is no failure.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)
