@@ -10,14 +10,13 @@ runs only while it is needed. It stays on disk: the next run finds it, and an in
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.embed import Embedder
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.datasets import write_corpus
+from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.question import DataSet
 from kgplatform.evaluate.results import Build, Spent
 from kgplatform.llm import Chat, Ledger, make_chat
@@ -222,7 +222,7 @@ class Graphs:
             return self._open[name][0]
         with ExitStack() as undo:
             if name != CURRENT:
-                undo.enter_context(_claimed(settings.home_folder))
+                undo.enter_context(claimed(settings.home_folder, "--home"))
             if settings.neo4j_uri is None:
                 server = LocalNeo4j(settings, self._note)
                 # One of a graph of its own was left by a run that was killed: nobody else starts it.
@@ -328,20 +328,6 @@ def _slug(name: str) -> str:
     """``name`` as part of a file's name. Of different long or odd names no two become the same."""
     plain = re.sub(r"[^\w]+", "-", name, flags=re.ASCII).strip("-").lower()[:_LONGEST_NAME]
     return plain if plain == name else "-".join(filter(None, (plain, node_id(name)[:_DIGITS])))
-
-
-@contextmanager
-def _claimed(folder: Path) -> Iterator[None]:
-    """``folder`` for this run alone. Raises ``InputError`` if another run has it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "in-use").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(
-                f"Another evaluation is using {folder}. Wait until it ends, or name another home folder with --home."
-            ) from error
-        yield
 
 
 def _forget(server: LocalNeo4j, home: Path) -> None:

@@ -148,10 +148,10 @@ def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 
 
 @contextmanager
-def claimed(folder: Path) -> Iterator[None]:
+def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
     """``folder``, made if need be, for this process alone; free again when it ends, however it ends.
 
-    Raises ``InputError`` where another has it, or where it cannot be made.
+    Raises ``InputError`` where another has it, or where it cannot be made; ``option`` names another folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,6 +163,6 @@ def claimed(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InputError(
-                f"Another evaluation is writing to {folder}. Wait for its end, or name another folder with --out."
+                f"Another evaluation is using {folder}. Wait for its end, or name another folder with {option}."
             ) from error
         yield

@@ -182,7 +182,7 @@ def test_a_folder_that_another_run_writes_to(tmp_path: Path) -> None:
     with (out / ".lock").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         sentence = said(QUESTIONS, "--limit", "1", "--readers", "bm25", "--out", str(out))
-    assert sentence == f"Another evaluation is writing to {out}. Wait for its end, or name another folder with --out."
+    assert sentence == f"Another evaluation is using {out}. Wait for its end, or name another folder with --out."
     (tmp_path / "file").touch()
     assert said(QUESTIONS, "--readers", "bm25", "--out", "file") == "The folder file cannot be used: File exists."
 
