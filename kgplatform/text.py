@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 _SPACE = re.compile(r"\s+")
 _ASIDE = re.compile(r"\s*\([^()]*\)\s*$")
@@ -96,6 +97,12 @@ def _blank(length: int) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 document``, ``2,000 documents``."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`` Did you mean X?``, with a blank before it; nothing where no known word is near."""
+    found = get_close_matches(word.lower(), list(known), n=1)
+    return f" Did you mean {found[0]}?" if found else ""
 
 
 def count_tokens(text: str) -> int:

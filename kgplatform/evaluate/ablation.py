@@ -32,8 +32,9 @@ from kgplatform.build.gist.options import GistOptions
 from kgplatform.build.schema import load_schema
 from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.results import Build, Setup
-from kgplatform.evaluate.setups import check_distinct, make_setup, nearest, option_names, resolved
+from kgplatform.evaluate.setups import check_distinct, make_setup, option_names, resolved
 from kgplatform.settings import load_settings
+from kgplatform.text import did_you_mean
 
 _Made = TypeVar("_Made")
 
@@ -185,7 +186,9 @@ def _build_value(name: str, value: object, folder: Path, sheet: _Sheet) -> Any:
         return schema
     known = _EXTRACTORS if name == "extractor" else _MODES
     if value not in known:
-        raise sheet.fault(f"there is no {name} {value!r}.{nearest(value, known)} Choose one of {', '.join(known)}.")
+        raise sheet.fault(
+            f"there is no {name} {value!r}.{did_you_mean(value, known)} Choose one of {', '.join(known)}."
+        )
     return value
 
 
@@ -250,7 +253,7 @@ class _Sheet:
             raise self.fault(f"this is to be a mapping with {', '.join(known)}. {_SHAPE}")
         for key in value:
             if key not in known:
-                raise self.fault(f"there is no {key!r}.{nearest(str(key), known)} Known here: {', '.join(known)}.")
+                raise self.fault(f"there is no {key!r}.{did_you_mean(str(key), known)} Known here: {', '.join(known)}.")
         return value
 
     def flag(self, value: object, name: str) -> bool:

@@ -19,7 +19,6 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.evaluate.question import DataSet, Question, Text
 from kgplatform.evaluate.results import Results, Scored, Setup
-from kgplatform.evaluate.setups import nearest
 from kgplatform.evaluate.synthetic import (
     RANKS,
     NeedleTask,
@@ -31,6 +30,7 @@ from kgplatform.evaluate.synthetic import (
     pass_key,
     single_needle,
 )
+from kgplatform.text import did_you_mean
 
 Depths = float | tuple[float, ...]
 """Where one needle stands, or several that belong together: shares of the text from 0 to 1."""
@@ -142,7 +142,7 @@ def _check(
     kind: str, lengths: Sequence[int], depths: Sequence[Depths], samples: int, haystack: Path | None, rank: str
 ) -> None:
     if kind not in KINDS:
-        raise InputError(f"There is no needle task {kind!r}.{nearest(kind, KINDS)} There are {', '.join(KINDS)}.")
+        raise InputError(f"There is no needle task {kind!r}.{did_you_mean(kind, KINDS)} There are {', '.join(KINDS)}.")
     if not lengths or not depths or samples < 1:
         raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     for given, word in ((lengths, "length"), ([_depth_name(each) for each in depths], "depth")):
@@ -156,7 +156,7 @@ def _check(
     if rank != "largest" and kind != "math":
         raise InputError(f"A task {kind} has no rank: leave --rank out, or use math.")
     if rank not in RANKS:
-        raise InputError(f"There is no rank {rank!r}.{nearest(rank, tuple(RANKS))} There are {', '.join(RANKS)}.")
+        raise InputError(f"There is no rank {rank!r}.{did_you_mean(rank, tuple(RANKS))} There are {', '.join(RANKS)}.")
 
 
 # --------------------------------------------------------------------------------------------------- as people write it

@@ -14,7 +14,6 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,7 +23,7 @@ from kgplatform.llm import metered
 from kgplatform.readers.answering import AnswerMode
 from kgplatform.readers.given import answer_from, found_elsewhere
 from kgplatform.records import Answer, Passage, SearchResult
-from kgplatform.text import tidy
+from kgplatform.text import did_you_mean, tidy
 
 KINDS = ("official-vector", "official-hybrid")
 _PACKAGE = "neo4j_graphrag"
@@ -131,8 +130,7 @@ def escaped(question: str) -> str:
 
 def _check_kind(kind: str) -> None:
     if kind not in KINDS:
-        near = get_close_matches(kind, KINDS, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(kind, KINDS)
         raise InputError(f"There is no official retriever {kind!r}; there are {' and '.join(KINDS)}.{hint}")
     if not is_installed():
         raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.")

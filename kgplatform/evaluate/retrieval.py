@@ -15,7 +15,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from kgplatform.evaluate.results import Build, Estimate
 from kgplatform.evaluate.statistics import estimate
 from kgplatform.readers.given import search_parts
 from kgplatform.records import Passage
-from kgplatform.text import counted
+from kgplatform.text import counted, did_you_mean
 
 CUTS = (2, 5, 10)
 BY_PARTS = "all, by parts"
@@ -204,8 +203,7 @@ def _officially(retriever: official.Official, top_k: int) -> Find:
 def _check(routes: Sequence[str], cuts: Sequence[int]) -> None:
     for route in routes:
         if route not in ROUTES:
-            near = get_close_matches(route, ROUTES, 1)
-            hint = f" Did you mean {near[0]}?" if near else ""
+            hint = did_you_mean(route, ROUTES)
             raise InputError(f"There is no route {route!r} to measure; there are {'; '.join(ROUTES)}.{hint}")
     if not cuts or min(cuts) < 1:
         raise InputError("Recall is counted after 1 result or more: name cuts such as 2,5,10.")

@@ -34,10 +34,10 @@ from kgplatform.evaluate.raters import RATERS, ToRate
 from kgplatform.evaluate.ratings import Ratings, remarks
 from kgplatform.evaluate.read import what_was_kept
 from kgplatform.evaluate.results import Build, Results, Scored, Setup, Spent, Timing
-from kgplatform.evaluate.setups import check_distinct, nearest
+from kgplatform.evaluate.setups import check_distinct
 from kgplatform.evaluate.words import need_rouge
 from kgplatform.llm import Chat, ManyModels
-from kgplatform.text import counted
+from kgplatform.text import counted, did_you_mean
 
 Place = tuple[str, str]
 """The names of a setup and of a question."""
@@ -107,7 +107,7 @@ def _checked(graphs: Graphs, plan: Plan) -> Chat:
     need_rouge()
     for each in plan.raters:
         if each not in RATERS:
-            raise InputError(f"There is no rater {each!r}.{nearest(each, RATERS)} There are {', '.join(RATERS)}.")
+            raise InputError(f"There is no rater {each!r}.{did_you_mean(each, RATERS)} There are {', '.join(RATERS)}.")
     if not plan.dataset.questions:
         raise InputError(f"{plan.dataset.name} has no question.")
     if graphs.chat is None:

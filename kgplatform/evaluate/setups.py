@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import Any, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,6 +16,7 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.results import Build, Setup
 from kgplatform.readers.answering import AnswerMode
 from kgplatform.readers.choose import OPTIONS, READERS, options_for
+from kgplatform.text import did_you_mean
 
 CLOSED = "closed"
 OFFICIAL = ("official-vector", "official-hybrid")
@@ -77,7 +77,7 @@ def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) ->
     Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
     """
     if name not in NAMES:
-        raise InputError(f"There is no reader {name!r}.{nearest(name, NAMES)} There are {', '.join(NAMES)}.")
+        raise InputError(f"There is no reader {name!r}.{did_you_mean(name, NAMES)} There are {', '.join(NAMES)}.")
     reader = "retrieve" if name in ROUTES else name
     fixed = ROUTES.get(name, {})
     for option in fixed.keys() & options.keys():
@@ -125,12 +125,6 @@ def option_names(reader: str) -> tuple[str, ...]:
     return tuple(get_type_hints(_options_class(reader)))
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """`` Did you mean X?``, with a blank before it; nothing where no known word is near."""
-    found = get_close_matches(word.lower(), known, n=1)
-    return f" Did you mean {found[0]}?" if found else ""
-
-
 def _parsed(written: str, build: Build) -> Setup:
     name, *parts = written.split(":")
     options: dict[str, str] = {}
@@ -157,7 +151,7 @@ def _value(name: str, reader: str, option: str, value: Any) -> Any:
     """``value`` as the option wants it. What it means, and whether it is in bounds, is the reader's to check."""
     kinds = get_type_hints(_options_class(reader))
     if option not in kinds:
-        near = nearest(option, tuple(kinds))
+        near = did_you_mean(option, tuple(kinds))
         raise InputError(f"{name} has no option {option!r}.{near} It has {', '.join(kinds)}.")
     kind = kinds[option]
     if get_origin(kind) is tuple:

@@ -13,6 +13,9 @@ from kgplatform.store import Row, Store, trace
 
 T = TypeVar("T")
 
+_RANK_SHIFT = 60
+"""Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hop:
@@ -79,6 +82,15 @@ def facts_found(rows: Iterable[Row], route: str) -> Found:
         keep_best(facts, [row["id"]], row["cosine"])
         keep_best(passages, row["chunks"], row["cosine"])
     return Found(passages, facts, {each: {route} for each in passages}, {each: {route} for each in facts})
+
+
+def rank_scores(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
+    """Reciprocal rank fusion: ids that stand high in several rankings have more, in the order in which they come up."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, each in enumerate(ranking, start=1):
+            scores[each] = scores.get(each, 0.0) + 1 / (_RANK_SHIFT + rank)
+    return scores
 
 
 def best(scores: Mapping[str, float], count: int) -> list[str]:

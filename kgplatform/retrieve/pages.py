@@ -19,7 +19,7 @@ from functools import cached_property
 
 from kgplatform.embed import Embedder
 from kgplatform.records import Passage, QueryRun
-from kgplatform.retrieve.found import traced_read
+from kgplatform.retrieve.found import rank_scores, traced_read
 from kgplatform.retrieve.nodes import in_reading_order
 from kgplatform.retrieve.okapi import Okapi
 from kgplatform.retrieve.question import Question, make_question
@@ -27,8 +27,6 @@ from kgplatform.store import Row, Store
 from kgplatform.text import rejoin
 
 _LEAST_ASKED = 50
-_RANK_SHIFT = 60
-"""Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
 
 _PASSAGES = 500
 """Passages that are read from the graph at once, where all text is read."""
@@ -192,10 +190,7 @@ def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
     >>> fuse_ranks(["a", "b", "c"], ["b", "d"])
     ['b', 'a', 'd', 'c']
     """
-    scores: dict[str, float] = {}
-    for ranking in rankings:
-        for rank, each in enumerate(ranking, start=1):
-            scores[each] = scores.get(each, 0.0) + 1 / (_RANK_SHIFT + rank)
+    scores = rank_scores(rankings)
     return sorted(scores, key=lambda each: -scores[each])
 
 

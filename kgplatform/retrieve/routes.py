@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgplatform.retrieve.communities import community_route
-from kgplatform.retrieve.found import Found, facts_found
+from kgplatform.retrieve.found import Found, best, facts_found, rank_scores
 from kgplatform.retrieve.fuse import COSINE_SHARE
 from kgplatform.retrieve.paths import BEAM, DEPTH, HUB_FACTS, of_each_length, path_found, walk
 from kgplatform.retrieve.question import Question, longest_names
@@ -17,8 +17,6 @@ NEAREST = 50
 ENTITY_SEEDS = 10
 """Entities that are looked at because their names are near the question by meaning."""
 FACTS_PER_ENTITY = 10
-RANK_OFFSET = 60
-"""Of reciprocal rank fusion: the constant of Cormack, Clarke and Büttcher (SIGIR 2009), which all use since."""
 
 
 def passage_route(store: Store, question: Question, top_k: int) -> Found:
@@ -52,11 +50,8 @@ def dense_route(store: Store, question: Question, top_k: int) -> Found:
 
 def hybrid_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by words and by meaning, the two rankings merged by reciprocal rank fusion; no part of ``all``."""
-    found = [route(store, question, top_k) for route in (bm25_route, dense_route)]
-    scores: dict[str, float] = {}
-    for each in found:
-        for rank, id_ in enumerate(sorted(each.passages, key=lambda id_: (-each.passages[id_], id_)), 1):
-            scores[id_] = scores.get(id_, 0.0) + 1 / (RANK_OFFSET + rank)
+    found = (route(store, question, top_k).passages for route in (bm25_route, dense_route))
+    scores = rank_scores(best(each, len(each)) for each in found)
     return Found(scores, {}, {id_: {"hybrid"} for id_ in scores})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 
 from kgplatform.embed import Embedder
 from kgplatform.errors import InputError
@@ -16,6 +15,7 @@ from kgplatform.retrieve.question import Question, make_question
 from kgplatform.retrieve.routes import ROUTES, dense_in_documents
 from kgplatform.retrieve.types import keep_types
 from kgplatform.store import Store
+from kgplatform.text import did_you_mean
 
 SEARCHES = ("all", *ROUTES)
 
@@ -70,6 +70,5 @@ def _find(store: Store, question: Question, route: str, top_k: int, without: Col
 def check_route(route: str) -> None:
     """Raise ``InputError``, with the nearest name, for a route that does not exist."""
     if route not in SEARCHES:
-        near = get_close_matches(route, SEARCHES, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(route, SEARCHES)
         raise InputError(f"There is no route {route!r}; there are {', '.join(sorted(SEARCHES))}.{hint}")

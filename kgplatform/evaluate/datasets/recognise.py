@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,6 +17,7 @@ from kgplatform.evaluate.datasets.long_texts import LONGBENCH, LVEVAL, QUALITY
 from kgplatform.evaluate.datasets.narrativeqa import NARRATIVEQA
 from kgplatform.evaluate.datasets.own import OWN
 from kgplatform.evaluate.datasets.passages import HOTPOTQA, MUSIQUE, TWO_WIKI
+from kgplatform.text import did_you_mean
 
 FORMATS: dict[str, Format] = {
     each.name: each
@@ -38,8 +38,7 @@ def format_named(name: str) -> Format:
     """The format called ``name``. Raises ``InputError`` with the nearest name if there is none."""
     if name in FORMATS:
         return FORMATS[name]
-    near = get_close_matches(name.lower(), FORMATS, n=1)
-    meant = f" Did you mean {near[0]}?" if near else ""
+    meant = did_you_mean(name, FORMATS)
     raise InputError(f"There is no data set {shown(name)}.{meant} Known are {', '.join(FORMATS)}.")
 
 
