@@ -22,24 +22,24 @@ from kgplatform.build.extract import Extractor, Mode
 from kgplatform.build.extract.local import LocalExtractor
 from kgplatform.build.extract.model import LlmExtractor
 from kgplatform.build.extract.recorded import RecordedExtractor
-from kgplatform.build.extract.recorded_file import is_open_ie
 from kgplatform.build.pipeline import Tools, ingest, ingest_facts, remove_documents
+from kgplatform.build.recording import with_recording
 from kgplatform.build.report import Estimate, IngestReport
 from kgplatform.build.schema import Expansion, Schema, load_schema
 from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
+from kgplatform.connecting import find_connection
 from kgplatform.embed import Embedder, make_embedder
 from kgplatform.errors import InputError, SettingError
-from kgplatform.info import DocumentInfo, ElementGraph, GraphSchema, Stats
+from kgplatform.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
 from kgplatform.keep import call_statistics, keep_run
 from kgplatform.llm import Chat, Ledger, make_chat, metered
-from kgplatform.local_neo4j import LocalNeo4j
 from kgplatform.readers.choose import answer_with, options_for
 from kgplatform.readers.youtu import SchemaTypes
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
-from kgplatform.store import Connection, Row, Store, Table
+from kgplatform.store import Row, Store, Table
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from kgplatform.build.tree.report import TreeReport
 
 EXTRACTORS = ("llm", "local", "recorded")
-SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -80,24 +79,6 @@ def open_graph(settings: Settings, report: Callable[[str], None] = lambda line: 
         store.close()
         raise
     return KnowledgeGraph(store, settings)
-
-
-def find_connection(settings: Settings, report: Callable[[str], None]) -> Connection:
-    """The given server, else the managed local one."""
-    if settings.neo4j_uri is None:
-        return LocalNeo4j(settings, report).up()
-    scheme = settings.neo4j_uri.partition("://")[0]
-    if scheme not in SCHEMES:
-        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
-    if settings.neo4j_password is None:
-        raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
-    return Connection(
-        settings.neo4j_uri,
-        settings.neo4j_username,
-        settings.neo4j_password.get_secret_value(),
-        settings.neo4j_database,
-        None,
-    )
 
 
 class KnowledgeGraph:
@@ -165,7 +146,7 @@ class KnowledgeGraph:
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: then have the model
         read atomic facts from the chunks that have none from a model; without ``paths``, from those of the whole graph.
         """
-        files, recording = _with_recording(paths, recorded, extractor)
+        files, recording = with_recording(paths, recorded, extractor)
         facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
@@ -189,7 +170,7 @@ class KnowledgeGraph:
         facts: bool = False,
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
-        files, recording = _with_recording(paths, recorded, extractor)
+        files, recording = with_recording(paths, recorded, extractor)
         name = extractor or self._default_extractor(recording)
         return estimate(self.store, files, _schema(schema), name, self.settings, facts=facts)
 
@@ -400,11 +381,7 @@ class KnowledgeGraph:
         return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
 
     def _named(self, documents: str | Sequence[str]) -> list[DocumentInfo]:
-        """Documents named by id, URI, path or name, by id. Raises ``InputError`` for one that is not there."""
-        known = self.documents()
-        names = [documents] if isinstance(documents, str) else documents
-        chosen = {info.id: info for name in names for info in _matching(name, known)}
-        return [chosen[each] for each in sorted(chosen)]
+        return named_documents(documents, self.documents())
 
     def _need_documents(self) -> None:
         if self._has_documents:
@@ -419,32 +396,5 @@ class KnowledgeGraph:
         self._has_documents = True
 
 
-def _with_recording(
-    paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
-) -> tuple[list[str | Path], str | Path | None]:
-    """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
-    files = [paths] if isinstance(paths, str | Path) else list(paths)
-    if recorded is not None and not files:
-        if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
-            raise InputError(f"{recorded} records what other files say. Name those files too.")
-        return [recorded], recorded
-    if recorded is None and extractor in (None, "recorded") and len(files) == 1 and is_open_ie(Path(files[0])):
-        return files, files[0]
-    return files, recorded
-
-
 def _schema(schema: str | Path | Schema) -> Schema:
     return schema if isinstance(schema, Schema) else load_schema(schema)
-
-
-def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
-    """The documents that ``name`` means. A path or URI of a file with several documents means all of them."""
-    path = Path(name).absolute().as_uri()
-    by_address = [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]
-    by_name = [info for info in known if info.name == name]
-    if by_address or len(by_name) == 1:
-        return by_address or by_name
-    if by_name:
-        addresses = "; ".join(info.uri for info in by_name)
-        raise InputError(f"{len(by_name)} documents are called {name!r}. Name one by its URI: {addresses}")
-    raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")

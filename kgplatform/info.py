@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from kgplatform.build.schema import Expansion, Schema
+from kgplatform.errors import InputError
 from kgplatform.function_calls import CallStatistics
 
 
@@ -58,3 +61,26 @@ class Stats:
     relationships: dict[str, int]
     elements: ElementGraph
     calls: CallStatistics | None
+
+
+def named_documents(names: str | Sequence[str], known: list[DocumentInfo]) -> list[DocumentInfo]:
+    """Those of ``known`` that ``names`` mean, by id, URI, path or name, in the order of their ids.
+
+    Raises ``InputError`` for a name that means none, or several that share it.
+    """
+    wanted = [names] if isinstance(names, str) else names
+    chosen = {info.id: info for name in wanted for info in _matching(name, known)}
+    return [chosen[each] for each in sorted(chosen)]
+
+
+def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
+    """The documents that ``name`` means. A path or URI of a file with several documents means all of them."""
+    path = Path(name).absolute().as_uri()
+    by_address = [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]
+    by_name = [info for info in known if info.name == name]
+    if by_address or len(by_name) == 1:
+        return by_address or by_name
+    if by_name:
+        addresses = "; ".join(info.uri for info in by_name)
+        raise InputError(f"{len(by_name)} documents are called {name!r}. Name one by its URI: {addresses}")
+    raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")

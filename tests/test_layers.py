@@ -26,6 +26,7 @@ store
 neo4j_install neo4j_process neo4j_faults
 neo4j_config
 local_neo4j
+connecting
 llm_cache llm_wire
 llm
 reply
@@ -71,6 +72,7 @@ build.tree.signature build.tree.words build.tree.report build.tree.communities b
 build.tree.names build.tree.changes
 build.tree.write
 build.tree.build_tree
+build.recording
 build.pipeline
 
 retrieve.found retrieve.fuse retrieve.question
