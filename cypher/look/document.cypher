@@ -1,0 +1,24 @@
+// A window of a document: its chunks there, in order, and the facts that are stated in it.
+// mode: read
+// param $ids: list<string>: ids that the document may have
+// param $start: int: first character
+// param $end: int: the one after the last
+// returns: id, name, uri, source, characters, pieces, facts
+MATCH (d:Document)
+WHERE d.id IN $ids
+RETURN d.id AS id, d.name AS name, d.uri AS uri, d.source AS source, d.characters AS characters,
+       COLLECT {
+         MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)
+         WHERE c.start < $end AND c.end > $start
+         RETURN [c.start, c.text]
+         ORDER BY c.start, c.end, c.id
+       } AS pieces,
+       COLLECT {
+         MATCH (f:Fact)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d)
+         WHERE c.start < $end AND c.end > $start AND at.start < $end AND at.end > $start
+         RETURN {
+           id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
+           title: d.name, chunk: c.id, page: c.page
+         }
+         ORDER BY at.start, at.end, f.id
+       } AS facts
