@@ -1,0 +1,89 @@
+// An answer: its words, with numbers that open the documents where they say so, and what it cost.
+
+import { copyText, el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { about } from "./about.js";
+import { duration, named, shortened, slice, spent } from "./format.js";
+import { routeTo } from "./router.js";
+
+const QUOTE = 160;
+
+/** The card of `answer`; `open(citation)` opens the document at the cited words. `seconds`: what it took here. */
+export function answerCard(answer, { open, seconds = null }) {
+  return el("article", { class: "answer card", "aria-label": "Answer" },
+    answer.text === null ? withoutModel(answer) : answerText(answer, open),
+    answer.note && answer.text !== null ? el("p", { class: "note" }, icon("warning"), answer.note) : null,
+    citationList(answer, open),
+    el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "kept run") : null, answer.text === null ? null : copyButton(answer)));
+}
+
+function figures(answer, seconds) {
+  const took = seconds ?? answer.seconds ?? null;
+  return el("span", {}, [answer.reader, took === null ? "" : duration(took), spent(answer.usage)].filter(Boolean).join(" · "));
+}
+
+function copyButton(answer) {
+  const copy = el("button", { class: "quiet small", type: "button", on: { click: () => copyText(answer.text, copy) } }, icon("copy"), el("span", {}, "Copy"));
+  return copy;
+}
+
+function withoutModel(answer) {
+  const message = about()?.model ? answer.note : "No language model is set, so none wrote an answer: below is the evidence, best first.";
+  const how = about()?.model ? null : el("p", { class: "muted" }, "To get answers, set ", el("code", {}, "OPENAI_API_KEY"), ", or ", el("code", {}, "OPENAI_BASE_URL"), " for a server of your own, and start kgplatform serve again.");
+  return el("div", { class: "without-model" }, el("p", {}, message), how);
+}
+
+/** The words, with a button for each number that stands for a citation. */
+function answerText(answer, open) {
+  const paragraphs = answer.text.split(/\n{2,}/);
+  return el("div", { class: "answer-text", dir: "auto" }, paragraphs.map((paragraph) => el("p", {}, paragraph.split(/(\[\d+\])/).map((part) => {
+    const number = /^\[(\d+)\]$/.exec(part)?.[1];
+    const citation = number && answer.citations[Number(number) - 1];
+    return citation ? mark(Number(number), citation, open) : part;
+  }))));
+}
+
+function mark(number, citation, open) {
+  const label = `Citation ${number}: ${named(citation.title)}`;
+  return el("button", { class: "citation-mark", type: "button", "aria-label": label, title: named(citation.title), on: { click: () => open(citation) } }, String(number));
+}
+
+function citationList({ citations, evidence }, open) {
+  if (!citations.length) return null;
+  const texts = new Map((evidence?.passages ?? []).map((passage) => [passage.id, passage]));
+  return el("ol", { class: "citations", "aria-label": "Where the documents say so" }, citations.map((citation, at) =>
+    el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
+      el("span", { class: "citation-number" }, String(at + 1)),
+      el("span", { class: "citation-words" },
+        el("strong", { dir: "auto" }, named(citation.title)), citation.page ? ` p. ${citation.page}` : "",
+        quoteOf(citation, texts.get(citation.chunk)))))));
+}
+
+function quoteOf(citation, passage) {
+  if (!citation.found) return el("span", { class: "muted quote" }, "the passage; its very words were not found");
+  if (!passage) return null;
+  const words = slice(passage.text, citation.start - passage.start, citation.end - passage.start);
+  return words ? el("span", { class: "quote", dir: "auto" }, `“${shortened(words, QUOTE)}”`) : null;
+}
+
+/** The passages that two answers both found, with their ranks in each. */
+export function sharedPassages(first, second) {
+  const ranks = new Map((second.evidence.passages ?? []).map((passage, at) => [passage.id, at + 1]));
+  return (first.evidence.passages ?? []).flatMap((passage, at) => (ranks.has(passage.id) ? [{ passage, first: at + 1, second: ranks.get(passage.id) }] : []));
+}
+
+/** Opens one of `citations` on the stage, where arrows then lead to the others. */
+export function citationOpener(stage, citations) {
+  function open(citation) {
+    stage.document.setCitations(citations.map((each) => ({ ...each, open: () => open(each) })));
+    stage.open(citation.document, citation.start, citation.end);
+  }
+  return open;
+}
+
+/** Where an answer is still on its way. */
+export function waitingCard(reader, stop) {
+  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is at work …`));
+  const card = el("div", { class: "answer card waiting" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop"));
+  return { card, say: (text) => fill(says.lastChild, text) };
+}

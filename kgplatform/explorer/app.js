@@ -1,0 +1,135 @@
+// The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
+
+import { el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { about, aboutChanges, refreshAbout } from "./about.js";
+import { server, useTokenDialog } from "./api.js";
+import { connection, watchServer } from "./connection.js";
+import { askToken, showShortcuts } from "./dialogs.js";
+import { counted } from "./format.js";
+import { currentRoute, navigate, onRoute } from "./router.js";
+import { Stage } from "./stage.js";
+import { failure, loading } from "./states.js";
+
+const VIEWS = {
+  ask: { name: "Ask", load: () => import("./ask-view.js") },
+  graph: { name: "Graph", load: () => import("./graph-page.js") },
+  tree: { name: "Tree", load: () => import("./tree-page.js") },
+  documents: { name: "Documents", load: () => import("./documents-view.js") },
+  compare: { name: "Compare", load: () => import("./compare-view.js") },
+  runs: { name: "Runs", load: () => import("./runs-view.js") },
+  schema: { name: "Schema", load: () => import("./schema-view.js") },
+  cypher: { name: "Cypher", load: () => import("./cypher-view.js") },
+};
+const KEYS = "kgplatform.keys";
+
+const main = document.getElementById("panel");
+const nav = document.getElementById("views");
+const stage = new Stage(document.getElementById("stage"));
+const opened = new Map();
+let current = null;
+
+function drawNav(view) {
+  fill(nav, Object.entries(VIEWS).map(([id, { name }]) => el("a", { href: `#/${id}`, "aria-current": id === view ? "page" : null }, name)));
+  nav.querySelector("[aria-current]").scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+/** Bring the page to what the address says. */
+async function follow({ view, parameters }) {
+  if (!VIEWS[view]) return navigate("ask", {}, { replace: true });
+  if (current?.id !== view) {
+    drawNav(view);
+    if (!opened.has(view)) {
+      fill(main, loading());
+      const { createView } = await VIEWS[view].load();
+      opened.set(view, createView({ stage }));
+      if (currentRoute().view !== view) return; // the person went on meanwhile
+    }
+    const moved = current !== null;
+    current = { id: view, ...opened.get(view) };
+    fill(main, current.element);
+    main.scrollTop = 0;
+    document.title = `${current.title} · kgplatform`;
+    if (moved) stage.hideOnNarrow();
+    if (moved) main.focus({ preventScroll: true });
+  }
+  document.body.classList.toggle("wide", Boolean(current.wide) && !parameters.doc);
+  await current.show(parameters);
+  stage.follow(parameters);
+}
+
+function drawStatus() {
+  const { documents, model, version } = about();
+  const status = document.getElementById("status");
+  fill(status, `${counted(documents, "document")} · ${model ?? "no model"}`);
+  status.title = `kgplatform ${version}`;
+}
+
+// ----------------------------------------------------------------------------------------------------------------- keys
+
+function keysAllowed() {
+  return localStorage.getItem(KEYS) !== "off";
+}
+
+const SHORTCUTS = [
+  { key: "/", what: "Go to the question, or to the first field of the view", does: () => current?.focus() },
+  { key: "f", what: "Find a node in the graph", does: () => document.querySelector(".find-box input").focus() },
+  { key: "p", what: "Replay the steps, or pause", does: () => current?.timeline?.()?.toggle() },
+  { key: "[", what: "Step before", does: () => current?.timeline?.()?.step(-1) },
+  { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
+  { key: "t", what: "Light or dark", does: () => window.toggleTheme() },
+  { key: "1 … 8", what: "Go to a view" },
+  { key: "Esc", what: "Close what is open: a dialog, the card, the document" },
+  { key: "?", what: "This list", does: () => showKeys() },
+];
+
+function showKeys() {
+  showShortcuts(SHORTCUTS, keysAllowed(), (allowed) => localStorage.setItem(KEYS, allowed ? "on" : "off"));
+}
+
+function onKey(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") return closeWhatIsOpen();
+  if (!keysAllowed() || event.target.closest("input, textarea, select, [role=application], [role=tree]")) return;
+  const view = Object.keys(VIEWS)[Number(event.key) - 1];
+  const shortcut = SHORTCUTS.find(({ key, does }) => does && key === event.key);
+  if (view) navigate(view);
+  else if (shortcut) shortcut.does();
+  else return;
+  event.preventDefault();
+}
+
+function closeWhatIsOpen() {
+  if (currentRoute().parameters.doc) stage.document.onClose();
+  else if (!stage.graph.card.element.hidden) stage.graph.choose(null);
+  else stage.hideOnNarrow();
+}
+
+// ---------------------------------------------------------------------------------------------------------------- begin
+
+async function begin() {
+  try {
+    await refreshAbout();
+  } catch (fault) {
+    return fill(main, el("div", { class: "view" }, failure(fault, begin)));
+  }
+  onRoute(follow);
+  await follow(currentRoute());
+  if (stage.graph.isEmpty && !stage.opened && about().entities && current.id !== "graph") stage.graph.showWhole();
+}
+
+drawNav(VIEWS[currentRoute().view] ? currentRoute().view : "ask");
+fill(document.getElementById("theme-button"), icon("sun"), icon("moon"));
+fill(document.getElementById("help-button"), icon("help"));
+fill(document.getElementById("stage-button"), icon("node"), "Graph");
+document.getElementById("brand-mark").append(icon("mark"));
+document.getElementById("theme-button").addEventListener("click", () => window.toggleTheme());
+document.getElementById("help-button").addEventListener("click", showKeys);
+document.getElementById("stage-button").addEventListener("click", () => stage.showGraph());
+document.addEventListener("keydown", onKey);
+document.getElementById("skip").addEventListener("click", (event) => (event.preventDefault(), main.focus()));
+useTokenDialog(askToken);
+watchServer(document.getElementById("banner"));
+aboutChanges.addEventListener("change", drawStatus);
+connection.addEventListener("back", () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
+begin();

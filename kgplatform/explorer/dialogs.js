@@ -1,0 +1,56 @@
+// Dialogs that ask, with the browser's own <dialog>: focus stays inside, Escape closes, focus goes back.
+
+import { el, freshId } from "./dom.js";
+import { icon } from "./icons.js";
+
+/** Show a dialog; resolves to its return value when it closes, "" after Escape. `build(close)` gives the content. */
+function show(title, build) {
+  const heading = freshId("dialog");
+  return new Promise((resolve) => {
+    const dialog = el("dialog", { "aria-labelledby": heading });
+    const close = (value = "") => dialog.close(value);
+    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close", on: { click: () => close() } }, icon("close"));
+    dialog.append(el("header", {}, el("h2", { id: heading }, title), dismiss), ...build(close));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue);
+    });
+    dialog.addEventListener("click", (event) => event.target === dialog && close());
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Whether the person agrees to `action` ("Remove"), after reading `question`. */
+export async function confirmed(title, question, action) {
+  const said = await show(title, (close) => [
+    el("p", {}, question),
+    el("footer", {},
+      el("button", { type: "button", autofocus: true, on: { click: () => close() } }, "Cancel"),
+      el("button", { class: "danger", type: "button", on: { click: () => close("yes") } }, action)),
+  ]);
+  return said === "yes";
+}
+
+/** The token that the server asks for, or null. */
+export async function askToken(wasWrong) {
+  const field = freshId("token");
+  const input = el("input", { id: field, type: "password", autocomplete: "off", required: true, autofocus: true });
+  const said = await show("The server needs a token", (close) => [
+    el("form", { on: { submit: (event) => (event.preventDefault(), close(`token:${input.value.trim()}`)) } },
+      el("p", {}, wasWrong ? "That token is not the right one." : "It is in the file that kgplatform serve was started with (--token-file). It is kept until this tab is closed."),
+      el("label", { for: field }, "Token"), input,
+      el("footer", {}, el("button", { class: "primary", type: "submit" }, "Go on"))),
+  ]);
+  return said.startsWith("token:") ? said.slice("token:".length) : null;
+}
+
+/** The list of keys. `allowed` says whether single keys work; `allow(bool)` changes it. */
+export function showShortcuts(shortcuts, allowed, allow) {
+  const box = freshId("keys");
+  const check = el("input", { type: "checkbox", id: box, checked: allowed, on: { change: () => allow(check.checked) } });
+  return show("Keys", () => [
+    el("dl", { class: "keys" }, shortcuts.map(({ key, what }) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
+    el("p", { class: "field-row" }, check, el("label", { for: box }, "Single keys work outside of text fields")),
+  ]);
+}

@@ -1,0 +1,50 @@
+// What a search found, best first: passages, facts, paths of facts, communities.
+
+import { el } from "./dom.js";
+import { icon } from "./icons.js";
+import { counted, named } from "./format.js";
+
+const PASSAGES = 10;
+
+/** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
+export function evidenceList(result, { open, pick, unfolded = false }) {
+  const parts = [
+    fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
+    fold("fact", result.facts, false, (each) => factItem(each, open)),
+    fold("path", result.paths ?? [], false, pathItem),
+    result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null,
+  ];
+  return el("section", { class: "evidence", "aria-label": "Evidence" }, parts);
+}
+
+function fold(one, found, open, item, many = undefined) {
+  if (!found.length) return null;
+  const list = el("ol", {}, found.slice(0, PASSAGES).map(item));
+  const rest = found.length - PASSAGES;
+  const more = rest > 0 && el("button", { class: "small", type: "button", on: { click: () => (more.remove(), list.append(...found.slice(PASSAGES).map(item))) } }, `Show ${rest} more`);
+  return el("details", { open }, el("summary", {}, icon("down"), counted(found.length, one, many)), list, more);
+}
+
+function passageItem(passage, open) {
+  return el("li", { class: "passage" },
+    el("button", { class: "place", type: "button", on: { click: () => open(passage.document, passage.start, passage.end) } },
+      icon("document"), `${named(passage.title)}${passage.page ? `, p. ${passage.page}` : ""}`),
+    el("span", { class: "muted routes" }, passage.routes.join(", ")),
+    el("p", { dir: "auto", class: "clamp" }, passage.text));
+}
+
+function factItem(fact, open) {
+  return el("li", {}, el("span", { dir: "auto" }, fact.text),
+    el("span", { class: "places" }, fact.citations.slice(0, 3).map((place) =>
+      el("button", { class: "place", type: "button", on: { click: () => open(place.document, place.start, place.end) } }, icon("document"), named(place.title)))));
+}
+
+function pathItem(path) {
+  return el("li", { class: "path", dir: "auto" }, path.names.map((name, at) =>
+    at === 0 ? el("strong", {}, named(name)) : [el("span", { class: "muted" }, path.forward[at - 1] ? ` — ${path.predicates[at - 1]} → ` : ` ← ${path.predicates[at - 1]} — `), el("strong", {}, named(name))]));
+}
+
+function communityItem(community, pick) {
+  return el("li", {}, el("button", { class: "place", type: "button", on: { click: () => pick(community) } }, icon("tree"), named(community.name)),
+    el("p", { class: "muted clamp", dir: "auto" }, community.summary));
+}

@@ -1,0 +1,83 @@
+// Find a node by its name: a combobox whose list is what the graph has, best first.
+
+import { el, fill, freshId } from "./dom.js";
+import { icon } from "./icons.js";
+import { get } from "./api.js";
+import { named } from "./format.js";
+import { swatch } from "./legend.js";
+
+const PAUSE = 180;
+
+/** The box; `onChoose(node)` is told what was chosen. */
+export function findBox(onChoose) {
+  const list = freshId("found");
+  const field = freshId("find");
+  const options = el("ul", { id: list, role: "listbox", "aria-label": "Nodes found", hidden: true });
+  const input = el("input", {
+    id: field, type: "search", role: "combobox", placeholder: "Find in the graph", autocomplete: "off", spellcheck: "false",
+    "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list, "aria-label": "Find in the graph",
+  });
+  let found = [];
+  let at = -1;
+  let timer = 0;
+  let asked = 0;
+
+  function close() {
+    options.hidden = true;
+    at = -1;
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
+  }
+
+  function choose(node) {
+    input.value = node.name;
+    close();
+    onChoose(node);
+  }
+
+  function point(index) {
+    at = index;
+    [...options.children].forEach((option, number) => option.setAttribute("aria-selected", String(number === at)));
+    if (at < 0) return;
+    input.setAttribute("aria-activedescendant", options.children[at].id);
+    options.children[at].scrollIntoView({ block: "nearest" });
+  }
+
+  function draw() {
+    fill(options, found.map((node, number) =>
+      el("li", { id: `${list}-${number}`, role: "option", "aria-selected": "false", on: { mousedown: (event) => (event.preventDefault(), choose(node)) } },
+        swatch(node.type ?? node.kind, node.kind), el("span", { class: "ellipsis" }, named(node.name)), el("span", { class: "muted" }, node.type ?? node.kind))),
+      !found.length && el("li", { class: "muted", role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing has this name"));
+    options.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+    if (found.length) point(0);
+  }
+
+  async function look() {
+    const text = input.value.trim();
+    const mine = (asked += 1);
+    if (!text) return close();
+    const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: 12 })}`).catch(() => ({ nodes: [] }));
+    if (mine !== asked || document.activeElement !== input) return; // a newer one was asked, or the person left
+    found = nodes;
+    draw();
+  }
+
+  input.addEventListener("input", () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(look, PAUSE);
+  });
+  input.addEventListener("blur", close);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && found[at] && !options.hidden) choose(found[at]);
+    else if (event.key === "Enter") look();
+    else if (event.key === "ArrowDown" && options.hidden) look();
+    else if (event.key === "ArrowDown") point(Math.min(at + 1, found.length - 1));
+    else if (event.key === "ArrowUp") point(Math.max(at - 1, 0));
+    else if (event.key === "Escape" && !options.hidden) close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return el("div", { class: "find-box" }, icon("search"), input, options);
+}

@@ -1,0 +1,56 @@
+// Figures and words as people read them.
+
+const whole = new Intl.NumberFormat("en");
+const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** 12345 -> "12,345". */
+export function count(number) {
+  return whole.format(Math.round(number ?? 0));
+}
+
+/** (1, "step") -> "1 step"; (2, "entity", "entities") -> "2 entities". */
+export function counted(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+/** Seconds -> "85 ms", "2.4 s", "3 min 05 s". */
+export function duration(seconds) {
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const rounded = Math.round(seconds);
+  return `${Math.floor(rounded / 60)} min ${String(rounded % 60).padStart(2, "0")} s`;
+}
+
+/** An ISO time as this person's own; as it is where it is none. */
+export function moment(text) {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? String(text ?? "") : when.format(time);
+}
+
+/** "SUBJECT_OF" or "window_tokens" -> "subject of", "window tokens". */
+export function readable(name) {
+  return String(name).replaceAll("_", " ").toLowerCase();
+}
+
+/** `text` with at most `limit` characters; an ellipsis says that there is more. */
+export function shortened(text, limit) {
+  const letters = Array.from(text ?? "");
+  return letters.length <= limit ? letters.join("") : `${letters.slice(0, limit - 1).join("").trimEnd()}…`;
+}
+
+/** Name that may be empty. */
+export function named(name) {
+  return name?.trim() ? name : "(no name)";
+}
+
+/** Tokens and calls of a usage record, in words; "" where no model was called. */
+export function spent(usage) {
+  if (!usage || !(usage.calls || usage.cached_calls)) return "";
+  const cached = usage.cached_calls ? `, ${count(usage.cached_calls)} from the cache` : "";
+  return `${counted(usage.calls + (usage.cached_calls ?? 0), "call")}${cached}, ${count(usage.input_tokens + usage.output_tokens)} tokens`;
+}
+
+/** Characters [start, end) of `text`, counted as the platform counts them: by code points, not by UTF-16 units. */
+export function slice(text, start, end) {
+  return Array.from(text).slice(Math.max(0, start), Math.max(0, end)).join("");
+}

@@ -1,0 +1,136 @@
+// A job of the server as it goes on: stage, share, rate, time left; and its report, with what was left out and why.
+
+import { announce } from "./announce.js";
+import { el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { events, remove } from "./api.js";
+import { count, counted, duration, spent } from "./format.js";
+import { failure } from "./states.js";
+
+const ENDS = new Set(["done", "failed", "stopped"]);
+const TITLES = { ingest: "Reading documents", tree: "Building the tree" };
+
+export class JobCard {
+  /** `onEnd(job)` is told once, when a job that was under way has ended. */
+  constructor(job, { onEnd, onDismiss }) {
+    this.id = job.id;
+    this.onEnd = onEnd;
+    this.onDismiss = onDismiss;
+    this.marks = []; // when how much of the stage was done: the rate is that of the last seconds
+    this.element = el("article", { class: "job card", "aria-label": title(job) });
+    this.#draw(job);
+    if (!ENDS.has(job.state)) this.#follow();
+  }
+
+  async #follow() {
+    try {
+      for await (const { event, data } of events(`api/jobs/${this.id}/events`)) {
+        this.#draw(data);
+        if (event === "end") return this.onEnd(data);
+      }
+    } catch {
+      window.setTimeout(() => this.element.isConnected && this.#follow(), 3000); // the server may come back
+    }
+  }
+
+  #draw(job) {
+    this.state = job.state;
+    if (ENDS.has(job.state)) return this.#drawEnd(job);
+    if (!this.bar) this.#build(job);
+    const words = job.state === "waiting" ? "Waits for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
+    this.stage.textContent = words;
+    this.time.textContent = [job.seconds ? duration(job.seconds) : "", this.#pace(job)].filter(Boolean).join(" · ");
+    if (job.total) {
+      this.bar.max = job.total;
+      this.bar.value = job.done;
+    } else {
+      this.bar.removeAttribute("value");
+    }
+  }
+
+  #build(job) {
+    const label = `${title(job)}: progress`;
+    this.bar = el("progress", { "aria-label": label });
+    this.stage = el("p", { class: "job-stage" });
+    this.time = el("p", { class: "muted" });
+    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, title(job)),
+      el("button", { class: "small", type: "button", on: { click: () => remove(`api/jobs/${this.id}`).catch(() => {}) } }, icon("stop"), "Stop")),
+      fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
+  }
+
+  /** "12 a second, 40 s left", from how fast this stage went in its last seconds. */
+  #pace({ stage, done, total, seconds }) {
+    if (this.marks[0]?.stage !== stage || done < this.marks.at(-1)?.done) this.marks = [];
+    this.marks.push({ stage, done, seconds });
+    if (this.marks.length > 20) this.marks.shift();
+    const [first] = this.marks;
+    const rate = (done - first.done) / (seconds - first.seconds);
+    if (!Number.isFinite(rate) || rate <= 0) return "";
+    const speed = rate >= 1 ? `${count(rate)} a second` : `${count(rate * 60)} a minute`;
+    return total > done ? `${speed}, about ${duration((total - done) / rate)} left` : speed;
+  }
+
+  #drawEnd(job) {
+    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Put this report away", on: { click: () => this.onDismiss(this) } }, icon("close"));
+    const what = { done: "done", failed: "failed", stopped: "stopped; what was done is kept" }[job.state];
+    announce(`${title(job)}: ${what}`);
+    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, `${title(job)}: ${what}`), dismiss), fileNames(job),
+      job.error ? failure(new Error(job.error.message)) : null,
+      job.report ? (job.kind === "tree" ? treeReport(job.report) : ingestReport(job.report)) : null);
+  }
+}
+
+function title(job) {
+  return TITLES[job.kind] ?? job.kind;
+}
+
+function fileNames({ files }) {
+  if (!files?.length) return null;
+  return el("p", { class: "muted ellipsis", dir: "auto" }, files.slice(0, 5).join(", ") + (files.length > 5 ? ` and ${files.length - 5} more` : ""));
+}
+
+function figures(pairs) {
+  const shown = pairs.filter(([, value]) => value !== 0 && value !== undefined && value !== "");
+  return el("dl", { class: "figures-row" }, shown.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, typeof value === "number" ? count(value) : value))));
+}
+
+function ingestReport(report) {
+  return el("div", { class: "report" },
+    figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.chunks],
+      ["read now", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
+      ["outside the schema", report.off_schema], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
+      ["extractor", report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
+    problems("file left out", "files left out", report.skipped.map(({ path, reason }) => [path, reason])),
+    problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason])),
+    report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => name).join(", ")}.`) : null,
+    remarks(report));
+}
+
+function treeReport(report) {
+  return el("div", { class: "report" },
+    figures([["communities", report.communities], ["entities", report.entities], ["keywords", report.keywords], ["new", report.communities_new],
+      ["kept", report.communities_kept], ["gone", report.communities_gone], ["named by the model", report.named_by_model],
+      ["named after members", report.named_by_members], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
+    remarks(report));
+}
+
+function remarks({ stopped, notes }) {
+  const said = [stopped, ...(notes ?? [])].filter(Boolean);
+  return said.length ? el("ul", { class: "notes" }, said.map((note) => el("li", {}, note))) : null;
+}
+
+function problems(one, many, rows) {
+  if (!rows.length) return null;
+  return el("details", { class: "problems", open: rows.length < 6 }, el("summary", {}, icon("warning"), counted(rows.length, one, many)),
+    el("ul", {}, rows.map(([name, reason]) => el("li", {}, el("strong", { dir: "auto" }, name), ` ${reason}`))));
+}
+
+function total(seconds) {
+  return Object.values(seconds ?? {}).reduce((sum, each) => sum + each, 0);
+}
+
+function stages(usage) {
+  const sum = { calls: 0, input_tokens: 0, output_tokens: 0, cached_calls: 0 };
+  for (const each of Object.values(usage ?? {})) for (const name of Object.keys(sum)) sum[name] += each[name] ?? 0;
+  return spent(sum);
+}

@@ -1,0 +1,95 @@
+// What is known of one node: its properties, the facts about it, and each place in the documents that states one.
+
+import { copyText, el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { get } from "./api.js";
+import { counted, named, readable } from "./format.js";
+import { legendKey, swatch } from "./legend.js";
+import { failure } from "./states.js";
+import { routeTo } from "./router.js";
+
+const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "inSchema"]);
+const FACTS = 8;
+
+export class NodeCard {
+  /** `does`: { close(), expand(node), hide(node), pick(id), open(document, start, end) }. */
+  constructor(does) {
+    this.does = does;
+    this.element = el("aside", { class: "node-card", "aria-label": "About the chosen node", hidden: true });
+    this.shown = null;
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") (event.stopPropagation(), this.does.close());
+    });
+  }
+
+  /** Show the node with this id; `node` is what is known of it so far. */
+  async show(id, node = null) {
+    this.shown = id;
+    this.element.hidden = false;
+    fill(this.element, this.#head(node ?? { id, name: "…", kind: "", type: null }), el("p", { class: "muted" }, "Loading …"));
+    try {
+      const details = await get(`api/graph/nodes/${encodeURIComponent(id)}`);
+      if (this.shown === id) this.#draw(details);
+    } catch (fault) {
+      if (this.shown === id) fill(this.element, this.#head(node ?? { id, name: id, kind: "", type: null }), failure(fault));
+    }
+  }
+
+  hide() {
+    this.shown = null;
+    this.element.hidden = true;
+  }
+
+  #head(node) {
+    const close = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the card", on: { click: this.does.close } }, icon("close"));
+    return el("header", {},
+      el("div", { class: "node-title" }, el("h2", { dir: "auto" }, named(node.name)),
+        node.kind && el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), legendKey(node), node.degree !== undefined && ` · ${counted(node.degree, "connection")}`)),
+      close);
+  }
+
+  #draw(details) {
+    const { node } = details;
+    fill(this.element, this.#head(node), this.#actions(node),
+      node.text && el("p", { class: "node-text", dir: "auto" }, node.text),
+      properties(details.properties, node), this.#facts(details.facts), this.#communities(details.communities));
+  }
+
+  #actions(node) {
+    const link = el("button", { class: "small", type: "button", on: { click: () => copyText(new URL(routeTo("graph", { node: node.id }), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
+    return el("div", { class: "actions" },
+      el("button", { class: "small", type: "button", on: { click: () => this.does.expand(node) } }, icon("expand"), "Expand"),
+      el("button", { class: "small", type: "button", on: { click: () => this.does.hide(node) } }, icon("hide"), "Hide"), link);
+  }
+
+  #facts(facts) {
+    const grouped = new Map();
+    for (const fact of facts) grouped.set(fact.id, [...(grouped.get(fact.id) ?? []), fact]);
+    if (!grouped.size) return null;
+    const items = [...grouped.values()].map((places) => this.#fact(places));
+    const list = el("ul", { class: "facts" }, items.slice(0, FACTS));
+    const more = items.length > FACTS && el("button", { class: "small", type: "button", on: { click: () => (more.remove(), list.append(...items.slice(FACTS))) } }, `Show ${items.length - FACTS} more`);
+    return el("section", {}, el("h3", {}, `${counted(grouped.size, "fact")} about it`), list, more);
+  }
+
+  #fact(places) {
+    return el("li", {}, el("span", { dir: "auto" }, places[0].text),
+      el("span", { class: "places" }, places.map((place) =>
+        el("button", { class: "place", type: "button", on: { click: () => this.does.open(place.document, place.start, place.end) } },
+          icon("document"), `${named(place.title)}${place.page ? `, p. ${place.page}` : ""}`))));
+  }
+
+  #communities(communities) {
+    if (!communities.length) return null;
+    return el("section", {}, el("h3", {}, "Belongs to"),
+      el("div", { class: "chips" }, communities.map((each) =>
+        el("button", { class: "chip", type: "button", on: { click: () => this.does.pick(each) } }, swatch(each.kind, each.kind), named(each.name)))));
+  }
+}
+
+function properties(values, node) {
+  const shown = Object.entries(values).filter(([key, value]) => !LEFT_OUT.has(key) && value !== null && value !== "" && String(value) !== node.text);
+  if (!shown.length) return null;
+  return el("dl", { class: "properties" }, shown.map(([key, value]) =>
+    [el("dt", {}, readable(key.replace(/([a-z])([A-Z])/g, "$1 $2"))), el("dd", { dir: "auto" }, Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value))]));
+}

@@ -1,0 +1,82 @@
+// Runs: what was asked before and kept in the graph, to be read and replayed.
+
+import { el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { get } from "./api.js";
+import { count, duration, moment, named } from "./format.js";
+import { answerCard, citationOpener } from "./answer-card.js";
+import { emptyState, failure, linkButton, loading } from "./states.js";
+import { Replay } from "./replay.js";
+import { routeTo } from "./router.js";
+import { Timeline } from "./timeline.js";
+
+export function createView({ stage }) {
+  const element = el("div", { class: "view runs-view" });
+  let shown = null;
+  let timeline = null;
+
+  async function list() {
+    shown = null;
+    timeline = null;
+    fill(element, el("h1", {}, "Runs"), loading());
+    try {
+      const { runs } = await get("api/runs");
+      fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row)) : none());
+    } catch (fault) {
+      fill(element, el("h1", {}, "Runs"), failure(fault, list));
+    }
+  }
+
+  function none() {
+    return emptyState("play", "No run was kept", "Choose “Keep the run in the graph” among the options of a question, and it will be here to replay.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
+  }
+
+  function row(run) {
+    return el("li", {}, el("a", { class: "run-row", href: routeTo("runs", { run: run.id }) },
+      el("strong", { dir: "auto" }, named(run.question)),
+      el("span", { class: "clamp two", dir: "auto" }, run.answer ?? run.note),
+      el("span", { class: "muted" }, figures(run))));
+  }
+
+  function figures(run) {
+    const tokens = run.input_tokens + run.output_tokens;
+    return [run.reader, moment(run.at), duration(run.seconds ?? 0), tokens ? `${count(tokens)} tokens` : ""].filter(Boolean).join(" · ");
+  }
+
+  async function open(id) {
+    if (shown === id) return;
+    shown = id;
+    fill(element, back(), loading("Loading the run"));
+    try {
+      const { run, steps, citations = [] } = await get(`api/runs/${encodeURIComponent(id)}`);
+      if (shown === id) await draw(run, steps, citations);
+    } catch (fault) {
+      shown = null;
+      fill(element, back(), failure(fault, () => open(id)));
+    }
+  }
+
+  async function draw(run, steps, citations) {
+    const replay = new Replay(stage.graph);
+    replay.title = `What ${run.reader} looked at`;
+    timeline = new Timeline(replay);
+    fill(element, back(), el("h1", { dir: "auto" }, named(run.question)), el("p", { class: "muted" }, figures(run)),
+      answerCard(asAnswer(run, citations), { open: citationOpener(stage, citations) }),
+      el("p", {}, linkButton(routeTo("ask", { q: run.question, reader: run.reader }), "Ask this again")),
+      timeline.element);
+    timeline.show(steps);
+    await replay.finished(steps).catch(() => {}); // the words stand without their picture
+  }
+
+  function back() {
+    return el("p", {}, el("a", { class: "back-link", href: routeTo("runs") }, icon("back"), "All runs"));
+  }
+
+  return { element, title: "Runs", show: ({ run }) => (run ? open(run) : list()), focus: () => element.querySelector("a")?.focus(), timeline: () => timeline };
+}
+
+/** A kept run in the form of a fresh answer. What it found stands in its steps. */
+function asAnswer(run, citations) {
+  const usage = { calls: run.calls, cached_calls: 0, input_tokens: run.input_tokens, output_tokens: run.output_tokens };
+  return { reader: run.reader, text: run.answer, note: run.note, seconds: run.seconds, citations, evidence: null, run: null, usage };
+}

@@ -1,0 +1,87 @@
+// Schema: the types that bound what is extracted, what was added to them, and how much of each there is.
+
+import { el, fill } from "./dom.js";
+import { get } from "./api.js";
+import { count, counted, named, readable } from "./format.js";
+import { swatch } from "./legend.js";
+import { emptyState, failure, linkButton, loading } from "./states.js";
+import { routeTo } from "./router.js";
+
+export function createView() {
+  const element = el("div", { class: "view schema-view" });
+
+  async function draw() {
+    fill(element, el("h1", {}, "Schema"), loading());
+    try {
+      const [told, stats] = await Promise.all([get("api/schema"), get("api/stats")]);
+      fill(element, el("h1", {}, "Schema"), ...(told.schema ? described(told, stats) : [none()]), figures(stats));
+    } catch (fault) {
+      fill(element, el("h1", {}, "Schema"), failure(fault, draw));
+    }
+  }
+
+  return { element, title: "Schema", show: draw, focus: () => element.querySelector("a, button")?.focus() };
+}
+
+function none() {
+  return emptyState("document", "No schema yet", "The first documents bring one: it says which types of things, relations and values are extracted.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
+}
+
+function described({ schema, expansions }, stats) {
+  const types = [...entries(schema.entities), ...grown(expansions, "entity")];
+  const relations = [...entries(schema.relations), ...grown(expansions, "relation")];
+  const attributes = [...entries(schema.attributes), ...grown(expansions, "attribute")];
+  return [
+    el("p", { class: "muted" }, `${named(schema.name)}: ${counted(types.length, "entity type")}, ${counted(relations.length, "relation")}, ${counted(attributes.length, "attribute")}`),
+    section("Entity types", types, ({ name }) => el("span", { class: "chip-line" }, swatch(name, "Entity"), name, stats.nodes[name] ? el("span", { class: "muted" }, count(stats.nodes[name])) : null)),
+    section("Relations", relations, ({ name }) => readable(name)),
+    section("Attributes", attributes, ({ name }) => readable(name)),
+    expansions.length ? added(expansions) : el("p", { class: "muted" }, "Nothing was added to it: a type comes in when documents propose it with confidence."),
+  ];
+}
+
+/** Types as a list of { name, description, … }, from a list or from a mapping by name. */
+function entries(types) {
+  if (Array.isArray(types)) return types.map((each) => (typeof each === "string" ? { name: each } : each));
+  return Object.entries(types ?? {}).map(([name, each]) => ({ name, ...(typeof each === "string" ? { description: each } : each) }));
+}
+
+function grown(expansions, kind) {
+  return expansions.filter((each) => each.kind === kind).map((each) => ({ name: each.name, description: each.example, added: true }));
+}
+
+function section(title, types, shownName) {
+  if (!types.length) return null;
+  return el("section", {}, el("h2", {}, title), el("dl", { class: "types" }, types.map((type) => [
+    el("dt", {}, shownName(type), type.added ? el("span", { class: "badge" }, "added") : null),
+    el("dd", { class: "muted", dir: "auto" }, [type.description, joins(type)].filter(Boolean).join(" ") || "—"),
+  ])));
+}
+
+function joins({ heads, tails, pairs, entities }) {
+  if (pairs?.length) return `(${pairs.map((pair) => pair.join(" → ")).join(", ")})`;
+  if (heads?.length || tails?.length) return `(${(heads ?? []).join(", ") || "any"} → ${(tails ?? []).join(", ") || "any"})`;
+  return entities?.length ? `(of ${entities.join(", ")})` : "";
+}
+
+function added(expansions) {
+  return el("section", {}, el("h2", {}, "What was added"), el("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": "What was added to the schema" }, el("table", {},
+    el("thead", {}, el("tr", {}, ["Type", "Kind", "Confidence", "Documents", "Example"].map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, expansions.map((each) => el("tr", {}, el("th", { scope: "row", dir: "auto" }, each.name), el("td", {}, each.kind),
+      el("td", { class: "number" }, each.confidence.toFixed(2)), el("td", { class: "number" }, count(each.count)), el("td", { dir: "auto" }, each.example)))))));
+}
+
+function figures(stats) {
+  return el("div", { class: "figures" }, counts("Nodes", stats.nodes), counts("Relationships", stats.relationships));
+}
+
+function counts(title, values) {
+  const sorted = Object.entries(values).sort(([, first], [, second]) => second - first);
+  if (!sorted.length) return null;
+  const top = sorted[0][1];
+  return el("section", {}, el("h2", {}, title), el("ul", { class: "bars" }, sorted.map(([name, number]) => {
+    const bar = el("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.width = `${Math.max(1, (100 * number) / top)}%`;
+    return el("li", {}, el("span", { class: "ellipsis", title: name }, name), el("span", { class: "bar-track" }, bar), el("span", { class: "number" }, count(number)));
+  })));
+}

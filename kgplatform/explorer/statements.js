@@ -1,0 +1,60 @@
+// The Cypher of a step: to read, to copy, and to open in Neo4j Browser.
+
+import { copyText, el } from "./dom.js";
+import { icon } from "./icons.js";
+import { count, counted, duration } from "./format.js";
+import { about } from "./about.js";
+import { browserLink } from "./neo4j-browser.js";
+
+const SHOWN = 4000;
+
+/** A list of { number, name, rows, seconds, text }; the statements of kept runs are texts alone. */
+export function statementList(statements) {
+  const kept = typeof statements[0] === "string";
+  return el("ol", { class: "statements" }, (kept ? withVectors(statements) : statements).map(statement));
+}
+
+/** Kept runs tell a vector once, as a text of its own: here it stands before each statement that needs it. */
+function withVectors(texts) {
+  const told = new Map();
+  const whole = [];
+  for (const text of texts) {
+    const alone = /^:param (\w+) => [^\n]*$/.exec(text);
+    if (alone) told.set(alone[1], text);
+    else whole.push({ text: [...[...told].filter(([name]) => text.includes(`$${name}`) && !text.includes(`:param ${name} `)).map(([, line]) => line), text].join("\n") });
+  }
+  return whole;
+}
+
+function statement({ name, rows, seconds, text }) {
+  const copy = el("button", { class: "small", type: "button", on: { click: () => copyText(text, copy) } }, icon("copy"), el("span", {}, "Copy"));
+  const figures = rows === undefined ? "" : `${counted(rows, "row")}, ${duration(seconds)}`;
+  return el("li", {},
+    el("div", { class: "statement-head" },
+      el("code", {}, name ?? "statement"), el("span", { class: "muted" }, figures), el("span", { class: "spacer" }), copy, browserButton(text)),
+    el("pre", { class: "cypher", tabindex: "0", "aria-label": `Cypher of ${name ?? "the statement"}` }, ...lines(text)));
+}
+
+function browserButton(text) {
+  const href = browserLink(about()?.browser_url, text);
+  if (!href) return null;
+  return el("a", { class: "button small", href, target: "_blank", rel: "noopener noreferrer" }, icon("open"), "Neo4j Browser");
+}
+
+const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|\b[A-Z][A-Z]+\b(?![a-z_(]*`))/g;
+
+/** Coloured by kind; a vector of hundreds of numbers is cut for the eye, never for the clipboard. */
+function lines(text) {
+  const shown = text.split("\n").map((line) => (line.length > 160 && line.startsWith(":param") ? `${line.slice(0, 96)} … // ${count(line.length)} characters, all of them are copied` : line)).join("\n");
+  return (shown.length > SHOWN ? `${shown.slice(0, SHOWN)}\n…` : shown).split(PARTS).map((part) => {
+    const kind = kindOf(part);
+    return kind ? el("span", { class: kind }, part) : part;
+  });
+}
+
+function kindOf(part) {
+  if (part.startsWith("//")) return "cy-comment";
+  if (/^['"]/.test(part)) return "cy-text";
+  if (part.startsWith("$")) return "cy-parameter";
+  return /^[A-Z]{2,}$/.test(part) ? "cy-word" : null;
+}

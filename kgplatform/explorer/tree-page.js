@@ -1,0 +1,67 @@
+// Tree: communities, inner communities, keywords, entities and their values, as a picture that unfolds.
+
+import { el, fill } from "./dom.js";
+import { icon } from "./icons.js";
+import { get } from "./api.js";
+import { about, aboutChanges } from "./about.js";
+import { counted, named, readable } from "./format.js";
+import { emptyState, failure, linkButton, loading } from "./states.js";
+import { routeTo } from "./router.js";
+
+export function createView({ stage }) {
+  const place = el("div", { class: "tree-place" });
+  const told = el("div", { class: "tree-told card", role: "status", hidden: true });
+  const element = el("div", { class: "view tree-page" }, el("div", { class: "section-head" }, el("h1", {}, "Tree"),
+    el("button", { class: "small", type: "button", on: { click: () => tree?.refresh() } }, icon("refresh"), "Fold all")), place, told);
+  let tree = null;
+  let changed = false;
+
+  aboutChanges.addEventListener("change", () => (changed = true));
+  window.addEventListener("themechange", () => tree?.setTheme(document.documentElement.dataset.theme));
+
+  async function draw() {
+    if (tree && !changed) return;
+    changed = false;
+    tree?.destroy();
+    tree = null;
+    if (!about().has_tree) return fill(place, noTree());
+    fill(place, loading("Drawing the tree"));
+    try {
+      const { TreeView } = await import("./tree-view.js");
+      fill(place);
+      tree = new TreeView(place, { load, onSelect: select });
+      tree.setTheme(document.documentElement.dataset.theme);
+    } catch (fault) {
+      fill(place, failure(fault, draw));
+    }
+  }
+
+  function noTree() {
+    if (!about().documents) return emptyState("upload", "No documents yet", "The tree is built over what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
+    return emptyState("tree", "No tree yet", "It puts what belongs together into communities, with names and summaries. Readers use it, and you can browse it.", linkButton(routeTo("documents"), "Build it under Documents", { primary: true }));
+  }
+
+  async function load(parent) {
+    const query = parent === null ? "" : `?${new URLSearchParams({ parent })}`;
+    return (await get(`api/tree${query}`)).nodes;
+  }
+
+  function select(node) {
+    told.hidden = !node;
+    if (!node) return;
+    const parts = [readable(node.kind), node.size ? counted(node.size, "entity", "entities") : ""].filter(Boolean).join(" · ");
+    fill(told, el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
+      el("button", { class: "small", type: "button", on: { click: () => showInGraph(node) } }, icon("node"), "Show in the graph")),
+      el("p", { class: "muted" }, parts), node.summary && el("p", { dir: "auto" }, node.summary));
+  }
+
+  async function showInGraph(node) {
+    stage.showGraph();
+    const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=100`).catch(() => null);
+    if (!graph) return stage.graph.goTo(node);
+    await stage.graph.show(graph, named(node.name));
+    stage.graph.choose(graph.nodes.find(({ id }) => id === node.id) ?? node);
+  }
+
+  return { element, title: "Tree", show: draw, focus: () => place.querySelector("[tabindex='0']")?.focus() };
+}

@@ -1,0 +1,193 @@
+"""Ask, follow a citation to its words, replay the steps, open one in Neo4j Browser: the whole way, in real Chromium."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from explorer_page import ask
+from playwright.sync_api import Page, expect
+
+from kgplatform.client import KnowledgeGraph
+
+pytest_plugins = ["explorer_page"]
+
+CAPTAIN = "Who was the captain of the Great Eastern?"
+
+
+def test_an_answer_leads_to_the_words_that_support_it(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("James Anderson")
+    expect(page.locator("#announcer")).to_contain_text("The answer is there, with 1 citation")
+    answer.get_by_role("button", name="Citation 1").click()
+    mark = page.locator("mark")
+    expect(mark).to_have_text(re.compile(r"James Anderson,\s+a\s+captain"))
+    expect(mark).to_be_in_viewport()
+    expect(mark).to_be_focused()
+    assert "doc=" in page.url and "at=" in page.url
+
+
+def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    citation = page.get_by_role("button", name="Citation 1")
+    citation.click()
+    expect(page.locator("mark")).to_be_visible()
+    page.go_back()
+    expect(page.locator("mark")).to_be_hidden()
+    expect(citation).to_be_focused()
+    expect(page.get_by_role("article", name="Answer")).to_be_visible()
+
+
+def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    """Offsets count characters, as Python does: a document with letters outside of the basic plane tells."""
+    info = next(each for each in sample.documents() if each.name == "Gutta-percha, the coat of the cables")
+    text = sample.look.document(info.id).text
+    start = text.index("Faraday")
+    page.goto(f"{explorer}/#/documents?doc={info.id}&at={start}-{start + 7}")
+    expect(page.locator("mark")).to_have_text("Faraday")
+    expect(page.locator("mark")).to_be_in_viewport()
+
+
+def test_a_link_holds_a_question_and_does_not_ask_it(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/ask?q=Who+led+it%3F&reader=youtu")
+    expect(page.get_by_role("textbox", name="Question")).to_have_value("Who led it?")
+    expect(page.get_by_label("Reader", exact=True)).to_have_value("youtu")
+    expect(page.get_by_text("Ready to ask")).to_be_visible()
+
+
+def test_the_answer_of_an_earlier_question_comes_back(page: Page, explorer: str, model: object) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
+    page.go_back()
+    expect(page.get_by_role("textbox", name="Question")).to_have_value(CAPTAIN)
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+
+
+def test_the_walk_is_replayed_on_the_graph(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, "Which ship laid the cable of 1866?", "graphreader")
+    steps = page.locator(".step")
+    expect(page.get_by_role("group", name="Replay")).to_be_visible()
+    assert steps.count() > 5
+    page.get_by_role("button", name="Next step").click()
+    expect(steps.nth(0)).to_have_attribute("aria-current", "step")
+    page.get_by_label("Speed of the replay").select_option("4")
+    page.get_by_role("button", name="Replay on the graph").click()
+    expect(steps.nth(0)).not_to_have_attribute("aria-current", "step")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".step[aria-current]")).to_have_count(1)
+    page.get_by_role("slider", name="Step shown on the graph").fill("5")
+    expect(steps.nth(4)).to_have_attribute("aria-current", "step")
+    expect(page.get_by_text("5 / ")).to_be_visible()
+    expect(page.get_by_role("group", name=re.compile("Types in the picture"))).to_contain_text("Person")
+
+
+def test_a_step_tells_its_statements_and_opens_them_in_neo4j_browser(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.locator(".step-head").first.click()
+    statement = page.locator(".statements > li").filter(has=page.get_by_text("retrieve/triple", exact=True))
+    expect(statement.locator(".cypher")).to_contain_text("db.index.vector.queryNodes('fact_embedding', $k, $vector)")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    statement.get_by_role("button", name="Copy").click()
+    expect(statement.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(":param vector => [") and copied.rstrip().endswith(";")
+    assert "…" not in copied, "what is copied is whole"
+
+
+def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+    allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.locator(".step-head").first.click()
+    statement = page.locator(".statements > li").filter(has=page.get_by_text("retrieve/named_entities", exact=True))
+    with page.expect_popup() as opened:
+        statement.get_by_role("link", name="Neo4j Browser").click()
+    editor = opened.value.locator(".view-lines").first
+    expect(editor).to_contain_text("MATCH", timeout=60_000)
+    written = (editor.text_content() or "").replace("\u00a0", " ")
+    assert ":param names =>" in written and "WHERE e.key IN $names" in written
+
+
+@pytest.mark.parametrize(
+    "statement", ["RETURN 'a & b # c %26 + d' AS text", "MATCH (n:Entity&!Fact) RETURN n /* ?arg=x */"]
+)
+def test_no_character_breaks_the_link_to_neo4j_browser(
+    page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str], statement: str
+) -> None:
+    allowed_errors += ["Failed to load resource", "net::ERR", "Manifest", "Refused to", "Content Security Policy"]
+    page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill(statement)
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Neo4j Browser").click()
+    editor = opened.value.locator(".view-lines").first
+    expect(editor).to_contain_text("RETURN", timeout=60_000)
+    written = (editor.text_content() or "").replace("\u00a0", " ")
+    told = written.replace("\\u0026", "&").replace("\\u0023", "#")
+    assert told == statement
+    assert sample.cypher(written).rows == sample.cypher(statement).rows, "Cypher reads the escapes as the characters"
+
+
+def test_search_alone(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option(label="search only, no answer")
+    page.get_by_label("Route").select_option("path")
+    page.get_by_role("textbox", name="Question").fill("Who was the captain of the Great Eastern?")
+    page.get_by_role("button", name="Search", exact=True).click()
+    evidence = page.get_by_role("region", name="Evidence")
+    expect(evidence).to_contain_text("Great Eastern")
+    evidence.get_by_role("button", name="Expedition of 1865").first.click()
+    expect(page.locator("mark")).to_be_visible()
+
+
+def test_options_of_a_reader(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option("graphreader")
+    page.locator("summary", has_text="Options").click()
+    page.get_by_role("spinbutton", name="nodes", exact=True).fill("1")
+    page.get_by_label("Keep the run in the graph").check()
+    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
+    page.keyboard.press("Enter")
+    page.get_by_role("article", name="Answer").wait_for()
+    assert page.get_by_text("path 1").count() > 0
+    assert page.get_by_text("path 2").count() == 0, "one node is one path"
+    page.get_by_role("link", name="kept run").click()
+    expect(page.get_by_role("heading", name="Who was Cyrus Field?")).to_be_visible()
+    page.get_by_role("button", name="Next step").click()
+    expect(page.locator(".step").first).to_have_attribute("aria-current", "step")
+    page.get_by_role("link", name="All runs").click()
+    expect(page.get_by_role("link", name=re.compile("Who was Cyrus Field"))).to_be_visible()
+
+
+def test_two_readers_side_by_side(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/compare")
+    page.get_by_role("combobox", name="Second reader").select_option("youtu")
+    page.get_by_role("textbox", name="Question").fill(CAPTAIN)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Answer")).to_have_count(2)
+    expect(page.get_by_role("row", name=re.compile("Tokens"))).to_be_visible()
+    expect(page.get_by_role("columnheader", name="youtu")).to_be_visible()
+    shared = page.locator(".shared")
+    expect(shared).to_contain_text("found by both")
+    assert re.match(r"[1-9]\d* passages? found by both", shared.inner_text())
+    page.get_by_role("region", name="First reader").get_by_role("button", name="Citation 1").click()
+    expect(page.locator("mark")).to_be_in_viewport()
+
+
+def test_stopping_a_reader(page: Page, explorer: str, model: object) -> None:
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option("longagent")
+    page.get_by_role("textbox", name="Question").fill(
+        "Which of the companies was the first to fail, and why did that happen?"
+    )
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask again")).to_be_visible()

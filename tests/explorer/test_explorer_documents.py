@@ -1,0 +1,107 @@
+"""Files in, with progress and a report; files out; and what a hostile file may not do."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from kgplatform.client import KnowledgeGraph
+
+pytest_plugins = ["explorer_page"]
+
+HOSTILE = "<img src=x onerror=alert(1)> was founded by <script>alert(2)</script> in 1912. Ada Lovelace led it."
+
+
+def upload(page: Page, *files: Path) -> None:
+    page.get_by_label(re.compile("Choose files")).set_input_files(files)
+    page.get_by_role("button", name="Add to the graph").click()
+
+
+def test_from_an_empty_graph_to_an_answer(page: Page, empty_explorer: str, tmp_path: Path) -> None:
+    page.goto(empty_explorer)
+    expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
+    page.get_by_role("link", name="Add documents").first.click()
+    file = tmp_path / "Ship.txt"
+    file.write_text("Robert Halpin commanded the Great Eastern. The ship was built by John Scott Russell.\n")
+    upload(page, file)
+    job = page.get_by_role("article", name="Reading documents")
+    expect(job.get_by_role("heading", name="Reading documents: done")).to_be_visible()
+    expect(job).to_contain_text("added")
+    expect(page.get_by_role("button", name=re.compile("^Ship"))).to_be_visible()
+    expect(page.locator("#status")).to_contain_text("1 document")
+    page.get_by_role("button", name="Build the tree").click()
+    expect(page.get_by_role("heading", name="Building the tree: done")).to_be_visible()
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_role("textbox", name="Question").fill("Who commanded the Great Eastern?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No language model is set, so none wrote an answer")).to_be_visible()
+    page.locator("summary", has_text="passage").click() if not page.locator(".passage").first.is_visible() else None
+    page.locator(".passage .place").first.click()
+    expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
+
+
+def test_progress_while_documents_are_read(page: Page, empty_explorer: str, tmp_path: Path) -> None:
+    """What came over the wire is kept, since a fast machine shows it for a moment only."""
+    page.add_init_script(
+        "window.seen = []; new MutationObserver(() => { const stage = document.querySelector('.job-stage');"
+        " if (stage?.textContent) window.seen.push(stage.textContent); })"
+        ".observe(document, {subtree: true, childList: true, characterData: true});"
+    )
+    files = []
+    for number in range(12):
+        files.append(tmp_path / f"Ship {number}.txt")
+        files[-1].write_text(f"Captain {number} commanded the ship Number {number}. " * 40)
+    page.goto(f"{empty_explorer}/#/documents")
+    upload(page, *files)
+    expect(page.get_by_role("heading", name="Reading documents: done")).to_be_visible()
+    seen = page.evaluate("window.seen")
+    assert any(re.search(r"\d+ of \d+", text) for text in seen), seen
+
+
+def test_what_was_left_out_is_said(page: Page, empty_explorer: str, tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
+    page.goto(f"{empty_explorer}/#/documents")
+    upload(page, tmp_path / "picture.png", tmp_path / "note.txt")
+    expect(page.get_by_role("heading", name="Reading documents: done")).to_be_visible()
+    expect(page.locator(".problems")).to_contain_text("1 file left out")
+    expect(page.locator(".problems")).to_contain_text("picture.png")
+
+
+def test_a_document_is_removed_after_a_question(
+    page: Page, empty_explorer: str, kg: KnowledgeGraph, tmp_path: Path
+) -> None:
+    (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
+    kg.ingest(tmp_path / "note.txt", extractor="local")
+    page.goto(f"{empty_explorer}/#/documents")
+    page.get_by_role("button", name="Remove note").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert len(kg.documents()) == 1
+    page.get_by_role("button", name="Remove note").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
+    expect(page.get_by_role("heading", name="No documents yet").first).to_be_visible()
+    assert kg.documents() == []
+
+
+def test_markup_in_documents_stays_text(page: Page, empty_explorer: str, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    file = tmp_path / "<img src=x onerror=alert(3)>.txt"
+    file.write_text(HOSTILE)
+    kg.ingest(file, extractor="local")
+    alerts: list[str] = []
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    for view in ("documents", "graph", "schema", "ask"):
+        page.goto(f"{empty_explorer}/#/{view}")
+        page.get_by_role("navigation", name="Views").wait_for()
+    page.get_by_role("textbox", name="Question").fill("<img src=x onerror=alert(4)> who led it?")
+    page.keyboard.press("Enter")
+    page.get_by_role("article", name="Answer").wait_for()
+    page.goto(f"{empty_explorer}/#/documents")
+    page.get_by_role("button", name=re.compile(r"^<img src=x onerror=alert\(3\)>")).click()
+    expect(page.locator(".document-text")).to_have_text(HOSTILE)
+    for node in kg.look.map().ids:
+        page.goto(f"{empty_explorer}/#/graph?node={node}")
+        page.get_by_role("complementary", name="About the chosen node").get_by_role("button", name="Expand").wait_for()
+    assert page.locator("#panel img, #stage img, #panel script, #stage script").count() == 0
+    assert alerts == []

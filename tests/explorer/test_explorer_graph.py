@@ -1,0 +1,98 @@
+"""The graph on the stage: find, expand, read the card, hide a type; and the tree, the schema and Cypher beside it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from kgplatform.client import KnowledgeGraph
+
+pytest_plugins = ["explorer_page"]
+
+
+def test_find_a_node_read_its_card_and_expand_it(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/graph")
+    expect(page.get_by_text(re.compile(r"All \d+ entities"))).to_be_visible()
+    page.get_by_role("combobox", name="Find in the graph").fill("cyrus fi")
+    page.get_by_role("option", name="Cyrus Field Person", exact=True).click()
+    card = page.get_by_role("complementary", name="About the chosen node")
+    expect(card.get_by_role("heading", name="Cyrus Field", exact=True)).to_be_visible()
+    expect(card).to_contain_text("facts about it")
+    assert "node=" in page.url
+    before = page.locator(".node-list > li").count()
+    card.get_by_role("button", name="Expand").click()
+    expect(page.locator(".graph-title")).to_contain_text(re.compile(r"\d+ neighbours? of Cyrus Field added"))
+    assert page.locator(".node-list > li").count() >= before
+    card.get_by_role("button", name=re.compile("Expedition of 1865")).first.click()
+    expect(page.locator("mark")).to_be_focused()
+
+
+def test_a_link_to_a_node(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    node = sample.look.find("Robert Halpin")[0]
+    page.goto(f"{explorer}/#/graph?node={node.id}")
+    card = page.get_by_role("complementary", name="About the chosen node")
+    expect(card.get_by_role("heading", name=node.name, exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    assert "node=" not in page.url
+
+
+def test_the_legend_hides_a_type(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/graph")
+    people = page.get_by_role("button", name=re.compile(r"^Person \d+"))
+    expect(people).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Nodes in the picture").fill("person")
+    expect(page.locator(".node-row").first).to_contain_text("Person")
+    people.click()
+    expect(people).to_have_attribute("aria-pressed", "false")
+    expect(page.locator(".node-row", has_text="Person")).to_have_count(0)
+    people.click()
+    expect(page.locator(".node-row").first).to_contain_text("Person")
+
+
+def test_a_node_is_taken_out_of_the_picture(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    before = sample.stats().nodes
+    page.goto(f"{explorer}/#/graph")
+    page.get_by_label("Nodes in the picture").fill("Robert Halpin")
+    page.locator(".node-row").first.click()
+    page.get_by_role("complementary", name="About the chosen node").get_by_role("button", name="Hide").click()
+    expect(page.locator(".node-row")).to_have_count(0)
+    assert sample.stats().nodes == before, "the graph keeps it"
+
+
+def test_the_tree_unfolds_to_a_keyword(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/tree")
+    first = page.get_by_role("treeitem").first
+    first.wait_for()
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(first).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Show in the graph").click()
+    expect(page.get_by_role("complementary", name="About the chosen node")).to_be_visible()
+
+
+def test_the_schema_with_counts(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    page.goto(f"{explorer}/#/schema")
+    expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
+    people = sample.stats().nodes["Person"]
+    expect(page.locator("dt", has_text="Person").first).to_have_text(f"Person{people}")
+
+
+def test_cypher_shows_rows_and_draws_nodes(page: Page, explorer: str) -> None:
+    page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill("MATCH (e:Person {name: $name}) RETURN e, e.name AS name")
+    page.locator("summary", has_text="Parameters").click()
+    page.get_by_label("As JSON").fill('{"name": "Cyrus Field"}')
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("cell", name="Cyrus Field").last).to_be_visible()
+    expect(page.locator(".graph-title")).to_contain_text("Nodes of the result: 1")
+
+
+def test_cypher_that_would_write_is_refused(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+    allowed_errors.append("status of 400")
+    page.goto(f"{explorer}/#/cypher")
+    page.get_by_label("Statement").fill("MATCH (n) DETACH DELETE n")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert")).to_be_visible()
