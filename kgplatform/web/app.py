@@ -1,0 +1,121 @@
+"""The HTTP interface over one graph.
+
+    app = make_app(connect())           # an ASGI application; `kgplatform serve` runs it with uvicorn
+
+Each endpoint calls the client; what is decided here is who may come in, how much at once, and when work is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import anyio.to_thread
+from fastapi import FastAPI
+from pydantic import BaseModel
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.web import about, asking, changing, seeing
+from kgplatform.web.faults import Reporting, answer_errors
+from kgplatform.web.guard import LOOPBACK, Guard, SafeHeaders
+from kgplatform.web.jobs import Jobs
+from kgplatform.web.limits import Limits
+from kgplatform.web.parts import Parts, errors
+from kgplatform.web.running import Running
+from kgplatform.web.static import add_explorer
+from kgplatform.web.uploads import Uploads
+
+_TAGS = {
+    "about": "What the server can do, and what the graph holds.",
+    "documents": "Documents: upload, list, read, remove.",
+    "ask": "Search, ask a reader, run a statement.",
+    "graph": "Nodes, neighbours, and the map.",
+    "tree": "The knowledge tree and its communities.",
+    "runs": "Kept runs of readers.",
+    "jobs": "Long work: how far it is, and how to stop it.",
+}
+_PACKED = 1000
+
+
+class ErrorText(BaseModel):
+    """The kind of an error, and one sentence that says what to do."""
+
+    kind: str
+    message: str
+
+
+class ErrorBody(BaseModel):
+    """What every error is."""
+
+    error: ErrorText
+
+
+def make_app(
+    graph: KnowledgeGraph,
+    *,
+    token: str | None = None,
+    hosts: Collection[str] | None = LOOPBACK,
+    origins: Collection[str] = (),
+    read_only: bool = False,
+    limits: Limits = Limits(),  # noqa: B008 - frozen: one serves all
+) -> FastAPI:
+    """The application. The graph is the caller's to close, after the application has been shut down.
+
+    ``token``: what every request below ``/api`` must bring. ``hosts``: names by which clients may reach it, by default
+    those of loopback, None for all; without a token it must be these. ``origins``: other sites whose pages may use it.
+    ``read_only``: uploads, removals, the tree and kept runs are refused.
+    """
+    parts = Parts(
+        graph=graph,
+        limits=limits,
+        read_only=read_only,
+        token_needed=token is not None,
+        running=Running(limits.asks),
+        jobs=Jobs(limits.waiting_jobs),
+        uploads=Uploads(graph.settings.home_folder),
+    )
+    app = FastAPI(
+        title="kgplatform",
+        version=version("kgplatform"),
+        description="Documents into a Neo4j knowledge graph, and answers out of it, each tied to its source.",
+        openapi_url="/api/openapi.json",
+        openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
+        docs_url=None,  # FastAPI's own pages load their scripts from a CDN
+        redoc_url=None,
+        lifespan=_lifespan,
+        responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(413, 422, 503)},
+    )
+    app.state.parts = parts
+    for module in (about, asking, seeing, changing):
+        app.include_router(module.router)
+    answer_errors(app)
+    add_explorer(app)
+    # Each stands round those above it.
+    app.add_middleware(GZipMiddleware, minimum_size=_PACKED, compresslevel=5)
+    app.add_middleware(Guard, hosts=hosts, origins=origins, token=token, limits=limits)
+    app.add_middleware(Reporting)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "Accept"],
+        )
+    app.add_middleware(SafeHeaders, shared=bool(origins))
+    return app
+
+
+async def close(app: FastAPI) -> None:
+    """Stop all that is under way, and wait for the jobs' end. What they have done is kept."""
+    parts: Parts = app.state.parts
+    parts.running.close()
+    await anyio.to_thread.run_sync(parts.jobs.close)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    await close(app)

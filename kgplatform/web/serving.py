@@ -1,0 +1,83 @@
+"""The server: a socket, uvicorn on it, and an end without noise."""
+
+from __future__ import annotations
+
+import socket
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from kgplatform.errors import InputError
+from kgplatform.web.app import close
+
+PORT = 8600
+_TRIED = 50
+_GRACE = 10
+"""Seconds that requests have to end after they were told to."""
+_BACKLOG = 512
+
+
+class Serving(uvicorn.Server):
+    """Uvicorn that stops what is under way as soon as it is to end, and then ends as if nothing had happened."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http="h11",
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                backlog=_BACKLOG,
+                timeout_graceful_shutdown=_GRACE,
+            )
+        )
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End; the second time without waiting for clients."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Work first: streams end by themselves then, and uvicorn need not wait for them."""
+        await close(self._app)
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket at ``host``: at ``port``, 0 for any that is free; without one at 8600, or the next that is free.
+
+    Raises ``InputError`` where that cannot be.
+    """
+    for tried in range(PORT, PORT + _TRIED) if port is None else [port]:
+        try:
+            return _bound(host, tried)
+        except (OSError, OverflowError) as error:
+            fault = error
+    where = f"{host}:{port}" if port is not None else f"{host}, ports {PORT} to {PORT + _TRIED - 1}"
+    raise InputError(f"Nothing can listen at {where} ({fault}). Choose another with --host or --port.") from fault
+
+
+def address_of(listening: socket.socket) -> str:
+    """The URL of what listens there, as a browser on this machine opens it."""
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound

@@ -1,0 +1,109 @@
+"""Files that clients send: kept under safe names in a folder of the graph's home that only its owner can read.
+
+A document's URI is the address of its file. The file is kept so that a second upload of the same name is the same
+document with, perhaps, another text; it goes when no document comes from it any more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from kgplatform.errors import InputError
+
+_LONGEST = 200
+"""Bytes of a name: file systems take 255, and some add to it."""
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
+_HIDDEN = ("Cc", "Cs", "Co", "Cn")
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+"""Characters that change the direction of text, by which a name can look like another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Files that have come in and are not yet in their place."""
+
+    folder: Path
+    names: tuple[str, ...]
+
+    def drop(self) -> None:
+        """Forget them."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Uploads:
+    """The folder ``uploads`` of a home."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "uploads"
+
+    def stage(self, files: Sequence[tuple[str, BinaryIO]]) -> Staged:
+        """Copy ``files``, each with the name that the client gave it. Raises ``InputError`` for a name that is none,
+        and for two files of one name."""
+        names = [safe_name(name) for name, _ in files]
+        twice = {name for name in names if [other.casefold() for other in names].count(name.casefold()) > 1}
+        if twice:
+            raise InputError(f"Two files are called {min(twice)}. Give one of them another name.")
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.chmod(0o700)
+        staged = Staged(Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder)), tuple(names))
+        try:
+            for name, (_, stream) in zip(names, files, strict=True):
+                with (staged.folder / name).open("xb") as target:
+                    shutil.copyfileobj(stream, target)
+        except BaseException:  # whatever it is, no half of an upload is left
+            staged.drop()
+            raise
+        return staged
+
+    def place(self, staged: Staged) -> list[Path]:
+        """Put them where the graph reads them, each in place of an earlier one of its name."""
+        for name in staged.names:
+            (staged.folder / name).replace(self.folder / name)
+        staged.drop()
+        return [self.folder / name for name in staged.names]
+
+    def forget(self, sources: Collection[str], kept: Collection[str]) -> None:
+        """Delete the files at ``sources`` (URIs) that are uploads, but for those that documents still come from."""
+        gone = set(sources) - set(kept)
+        if not gone or not self.folder.is_dir():
+            return
+        for file in self.folder.iterdir():
+            if file.as_uri() in gone:
+                with suppress(FileNotFoundError):
+                    file.unlink()
+
+
+def safe_name(given: str) -> str:
+    """The last part of ``given`` as a file may be called: no folder, nothing hidden, nothing that turns text round.
+
+    A long name keeps its beginning and its suffix, with a hash of all of it between, so that it stays the same name.
+    Raises ``InputError`` where nothing is left.
+
+    >>> safe_name("../../etc/passwd"), safe_name("C:\\\\Users\\\\me\\\\.notes.md")
+    ('passwd', 'notes.md')
+    """
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", given))[-1]
+    shown = "".join(each for each in last if unicodedata.category(each) not in _HIDDEN and each not in _TURNS)
+    name = " ".join(shown.split()).lstrip(". ").rstrip(". ")
+    if not name:
+        raise InputError(f"A file cannot be called {given[:100]!r}. Give it a name with letters or digits.")
+    if _RESERVED.fullmatch(name):
+        name = f"_{name}"
+    return name if len(name.encode()) <= _LONGEST else _shortened(name)
+
+
+def _shortened(name: str) -> str:
+    suffix = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
+    digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+    room = _LONGEST - len(suffix.encode()) - len(digest) - 1
+    stem = name.removesuffix(suffix).encode()[:room].decode("utf-8", "ignore")
+    return f"{stem}-{digest}{suffix}"

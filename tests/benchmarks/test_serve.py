@@ -1,0 +1,163 @@
+"""The HTTP interface with fifty questions at a time: how long each waits, what the server holds, and how soon a reader
+whose client has gone is given up.
+
+The language model is simulated and answers at once: what is measured is the platform's own part. Clients, server and
+model share the machine's cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import quantiles
+
+import httpx
+import psutil
+from data_sets import Place
+from measure import MEGABYTE
+from simulated_readers import reply
+from tables import Section, Table
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.store import Store
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing_server import RecordedRequest
+
+ROOT = Path(__file__).parent.parent.parent
+CLIENTS = 50
+ROUNDS = {"retrieve": 4, "youtu": 1}
+GONE = 10
+_QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
+
+
+def test_serve(place: Place, section: Callable[[str, str], Section]) -> None:
+    """The sample corpus, the server in a process of its own."""
+    found = section("serve", "Fifty questions at a time over HTTP")
+    hangs = threading.Event()
+
+    def fault(_: RecordedRequest) -> Fault | None:
+        return Fault.hang() if hangs.is_set() else None
+
+    home = place.folder / "serve"
+    server = LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars))
+    with OpenAIServer(reply, faults=fault) as model:
+        try:
+            connection = server.up()
+            settings = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url)
+            with Store(connection) as store:
+                graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+                graph.ingest(ROOT / "examples" / "corpus", recorded=ROOT / "examples" / "extraction.jsonl")
+                rows = graph.cypher("MATCH (e:Entity) RETURN e.name ORDER BY e.name LIMIT 50").rows
+            questions = [f"What is said of {row[0]}?" for row in rows]
+            with _served(place, home, model.base_url) as (process, address):
+                for reader, rounds in ROUNDS.items():
+                    _ask_all(found, address, process, reader, questions, rounds)
+                hangs.set()
+                _leave(found, address, process)
+        finally:
+            hangs.clear()
+            server.down()
+
+
+@contextmanager
+def _served(place: Place, home: Path, model: str) -> Iterator[tuple[psutil.Process, str]]:
+    given = {"KGPLATFORM_HOME": home, "KGPLATFORM_EMBEDDER": "hash:64", "OPENAI_BASE_URL": model}
+    given |= {"KGPLATFORM_NEO4J_JARS": place.jars, "KGPLATFORM_CONCURRENCY": CLIENTS}
+    environment = {**os.environ, **{name: str(value) for name, value in given.items()}}
+    command = [sys.executable, "-m", "kgplatform.cli", "serve", "--port", "0"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as serving:
+        assert serving.stdout is not None
+        try:
+            yield psutil.Process(serving.pid), serving.stdout.readline().split()[4]
+        finally:
+            serving.terminate()
+
+
+def _ask_all(
+    found: Section, address: str, process: psutil.Process, reader: str, questions: list[str], rounds: int
+) -> None:
+    """Every client asks one question after the other; none is asked twice, so that no reply comes from the cache."""
+    before = process.memory_info().rss / MEGABYTE
+    seconds: list[float] = []
+    failed = 0
+
+    def client(number: int) -> None:
+        nonlocal failed
+        with httpx.Client(base_url=address, timeout=300) as http:
+            for turn in range(rounds):
+                question = f"{questions[number]} (asked {turn})"
+                started = time.perf_counter()
+                answer = http.post("/api/ask", json={"question": question, "reader": reader})
+                seconds.append(time.perf_counter() - started)
+                failed += answer.status_code != 200 or answer.json()["question"] != question
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(client, range(CLIENTS)))
+    taken = time.perf_counter() - started
+    cuts = quantiles(seconds, n=100)
+    after = process.memory_info().rss / MEGABYTE
+    found.add(f"{reader}: questions that failed or were mixed up", failed, exactly=0)
+    found.add(f"{reader}: p95 of one answer, {CLIENTS} at a time", cuts[94], "s")
+    found.add(f"{reader}: memory of the server afterwards", after, "MB")
+    row = [
+        f"{cuts[49]:.2f} s",
+        f"{cuts[94]:.2f} s",
+        f"{len(seconds) / taken:.1f}/s",
+        f"{before:.0f} MB",
+        f"{after:.0f} MB",
+    ]
+    columns = ("questions", "p50", "p95", "answers", "memory before", "after")
+    found.tables.append(Table(f"{reader}, {CLIENTS} at a time", columns, [[str(len(seconds)), *row]]))
+
+
+def _leave(found: Section, address: str, process: psutil.Process) -> None:
+    """Clients whose reader waits for a model that hangs go away. Until the server holds as few threads as before."""
+    with httpx.Client(base_url=address, timeout=60) as http:
+        http.get("/api/health")
+    waits = [_left_alone(address, process, number) for number in range(GONE)]
+    found.add("slowest stop after a client has gone", max(waits), "s", at_most=1.0)
+    found.tables.append(
+        Table("From the client's going to the end of its model call", ("times", "median", "slowest"), [
+            [str(GONE), f"{sorted(waits)[GONE // 2] * 1000:.0f} ms", f"{max(waits) * 1000:.0f} ms"]
+        ])
+    )  # fmt: skip
+
+
+def _left_alone(address: str, process: psutil.Process, number: int) -> float:
+    """Seconds from the moment when a client goes until the server's connection to the model is closed."""
+    idle = len(_connections(process))
+    body = {"question": f"{_QUESTION} ({number})", "reader": "retrieve"}
+    headers = {"Accept": "text/event-stream"}
+    with httpx.stream("POST", f"{address}/api/ask", json=body, headers=headers, timeout=60) as response:
+        lines = response.iter_lines()
+        while not json.loads(_data(lines))["step"]["name"].startswith("search"):
+            pass
+        end = time.perf_counter() + 30
+        while len(_connections(process)) <= idle + 1 and time.perf_counter() < end:
+            pass
+    started = time.perf_counter()
+    while len(_connections(process)) > idle:
+        assert time.perf_counter() - started < 30, "the reader was not stopped"
+    return time.perf_counter() - started
+
+
+def _data(lines: Iterator[str]) -> str:
+    return next(line.removeprefix("data: ") for line in lines if line.startswith("data: "))
+
+
+def _connections(process: psutil.Process) -> list[object]:
+    return [each for each in process.net_connections("tcp") if each.status == psutil.CONN_ESTABLISHED]

@@ -1,0 +1,29 @@
+"""The HTTP interface on a free port of loopback, run by the server that ``kgplatform serve`` runs, in a thread.
+
+with served(graph) as address: ...
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.web.app import make_app
+from kgplatform.web.serving import Serving, address_of, listen
+
+
+@contextmanager
+def served(graph: KnowledgeGraph, **options: Any) -> Iterator[str]:
+    """The address, while it is served; afterwards all of it has ended. ``options`` are those of ``make_app``."""
+    with listen("127.0.0.1", 0) as listening:
+        server = Serving(make_app(graph, **options))
+        thread = threading.Thread(target=server.run, args=([listening],), name="served")
+        thread.start()
+        try:
+            yield address_of(listening)  # connections wait in the socket's queue until it has started
+        finally:
+            server.should_exit = True
+            thread.join()
