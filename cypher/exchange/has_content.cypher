@@ -1,0 +1,6 @@
+// Whether the graph has any node of the platform but the one that describes it.
+// mode: read
+// returns: any
+RETURN EXISTS {
+  MATCH (:Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|Run|Step)
+} AS any

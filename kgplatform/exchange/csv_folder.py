@@ -1,0 +1,230 @@
+"""A folder of CSV files for `neo4j-admin database import full`: the fastest way into a new database.
+
+Each kind of node has a file, and each of the platform's own types of relationship; ``relations.csv`` has all others.
+The columns of a file stand in another, ``…-header.csv``. Where a property has values of several types, the rows are
+parted by them. ``manifest.json`` lists the files; ``import.sh`` is the command, ``after-import.cypher`` makes what
+the command does not: constraints, indexes, and lists without items, which it takes for no value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from kgplatform.build.type_names import reserved_relationship
+from kgplatform.errors import InputError
+from kgplatform.exchange.csv_cells import TYPES, cell_of, quoted_list, read_cells, text_of, value_of
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, is_name, kinds_of
+from kgplatform.exchange.lines import check_counts, check_header
+from kgplatform.exchange.script import empty_list_statements
+from kgplatform.exchange.spool import Spool, Types
+from kgplatform.exchange.values import type_of
+
+MANIFEST = "manifest.json"
+_NODE_COLUMNS = ("id:ID", ":LABEL")
+_EDGE_COLUMNS = (":START_ID", ":END_ID", ":TYPE")
+_FILE_NAME = re.compile(r"[a-z][a-z0-9-]*\.csv")
+_SCRIPT = """\
+#!/bin/sh
+# Brings this folder into a new database of Neo4j 5.26 or newer. Run it in this folder, while that database is stopped,
+# as the user that Neo4j runs as. Then start the database, and run after-import.cypher:
+#   cypher-shell -d "${1:-neo4j}" -f after-import.cypher
+set -e
+neo4j-admin database import full \\
+"""
+
+
+@dataclass(slots=True)
+class _Table:
+    """A file and its columns: ``(name, type)`` of the properties."""
+
+    name: str
+    columns: list[tuple[str, str]]
+    rows: int = 0
+    stream: TextIO | None = field(default=None, repr=False)
+
+
+class _Tables:
+    """The files of nodes, or those of relationships. Rows go to the file that has the types of their properties."""
+
+    def __init__(self, folder: Path, types: dict[str, Types], open_files: ExitStack) -> None:
+        self._folder = folder
+        self._open = open_files
+        self._types = {group: {name: _settled(kinds) for name, kinds in each.items()} for group, each in types.items()}
+        self._tables: dict[tuple[str, tuple[str, ...]], _Table] = {}
+
+    def add(self, group: str, fixed: list[str], element: Element) -> None:
+        """Write a row."""
+        table = self._table(group, element.properties)
+        try:
+            values = [element.properties.get(name) for name, _ in table.columns]
+            cells = ["" if value is None else cell_of(value) for value in values]
+        except ValueError as error:
+            raise InputError(
+                f"CSV has no form for {error}, which the graph has. Export it as .jsonl or .graphml."
+            ) from error
+        assert table.stream is not None
+        table.stream.write(",".join((*fixed, *cells)) + "\n")
+        table.rows += 1
+
+    def finish(self, fixed: tuple[str, ...]) -> list[_Table]:
+        """Write the headers, and give the tables in the order of their names."""
+        for table in self._tables.values():
+            header = ",".join((*fixed, *(f"{name}:{kind}" for name, kind in table.columns)))
+            (self._folder / header_name(table.name)).write_text(header + "\n", "utf-8")
+        return sorted(self._tables.values(), key=lambda each: each.name)
+
+    def _table(self, group: str, properties: dict[str, Any]) -> _Table:
+        types = self._types[group]
+        mixed = [name for name, kinds in sorted(types.items()) if len(kinds) > 1]
+        variant = tuple(f"{name}:{_own(properties[name], types[name])}" for name in mixed if name in properties)
+        if (group, variant) not in self._tables:
+            before = sum(key[0] == group for key in self._tables)
+            name = f"{group}-{before + 1}.csv" if before else f"{group}.csv"
+            mine = dict(each.rsplit(":", 1) for each in variant)
+            names = [each for each in sorted(types) if each in mine or each not in mixed]
+            columns = [(each, mine.get(each, types[each][0])) for each in names]
+            stream = self._open.enter_context((self._folder / name).open("w", encoding="utf-8", newline=""))
+            self._tables[group, variant] = _Table(name, columns, 0, stream)
+        return self._tables[group, variant]
+
+
+def _settled(kinds: set[str]) -> list[str]:
+    """The types of a column; an empty list is of any type of list."""
+    known = sorted(kinds - {"[]"})
+    is_told = "[]" not in kinds or any(each.endswith("[]") for each in known)
+    return known if is_told else [*known, "string[]"]
+
+
+def _own(value: Any, kinds: list[str]) -> str:
+    kind = type_of(value)
+    return next(each for each in kinds if each.endswith("[]")) if kind == "[]" else kind
+
+
+def header_name(name: str) -> str:
+    """The file with the columns of the file ``name``."""
+    return f"{name.removesuffix('.csv')}-header.csv"
+
+
+def write_csv(spool: Spool, path: Path, indexes: str) -> None:
+    """Write what ``spool`` holds into the new folder ``path``, with the statements that make ``indexes``."""
+    path.mkdir()
+    relationship_types: dict[str, Types] = {}
+    for kind, types in spool.relationship_types.items():
+        mine = relationship_types.setdefault(_group(kind), {})
+        for name, kinds in types.items():
+            mine[name] = mine.get(name, set()) | kinds
+    with ExitStack() as open_files:
+        nodes = _Tables(path, {_file(kind): types for kind, types in spool.node_types.items()}, open_files)
+        edges = _Tables(path, relationship_types, open_files)
+        for node in spool.each_node():
+            nodes.add(_file(kinds_of(node.labels)[0]), [cell_of(node.id), quoted_list(node.labels)], node)
+        for each in spool.each_relationship():
+            edges.add(_group(each.type), [cell_of(each.start), cell_of(each.end), cell_of(each.type)], each)
+        node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
+    (path / "import.sh").write_text(_command(node_tables, edge_tables), "utf-8")
+    with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
+        out.write(indexes)
+        out.writelines(empty_list_statements(spool.each_node()))
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "nodes": spool.nodes,
+        "relationships": spool.relationships,
+        "nodeFiles": {table.name: table.rows for table in node_tables},
+        "relationshipFiles": {table.name: table.rows for table in edge_tables},
+    }
+    (path / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+
+
+def _file(kind: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
+
+
+def _group(kind: str) -> str:
+    """The file of a type of relationship, without its suffix: a user's type may not be fit to name one."""
+    return kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
+
+
+def _command(nodes: list[_Table], edges: list[_Table]) -> str:
+    parts = [f"  --nodes={header_name(each.name)},{each.name} \\\n" for each in nodes]
+    parts += [f"  --relationships={header_name(each.name)},{each.name} \\\n" for each in edges]
+    options = "  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n"
+    return f'{_SCRIPT}{"".join(parts)}{options}  "${{1:-neo4j}}"\n'
+
+
+# ------------------------------------------------------------------------------------------------------------- reading
+
+
+def files_of(folder: Path) -> list[Path]:
+    """All files that an import of ``folder`` reads. Raises ``InputError`` for names that lead out of it."""
+    manifest = _manifest(folder)
+    names = [name for kind in ("nodeFiles", "relationshipFiles") for name in manifest[kind]]
+    return [folder / MANIFEST, *(folder / each for name in names for each in (name, header_name(name)))]
+
+
+def read_csv(folder: Path) -> Iterator[Placed]:
+    """The elements of a folder. Raises ``InputError`` that names the file and the line where it is broken."""
+    manifest = _manifest(folder)
+    said = check_header(folder / MANIFEST, manifest, "the manifest")
+    counts = {"nodeFiles": 0, "relationshipFiles": 0}
+    for kind, fixed in (("nodeFiles", _NODE_COLUMNS), ("relationshipFiles", _EDGE_COLUMNS)):
+        for name in sorted(manifest[kind]):
+            columns = _columns(folder / header_name(name), fixed)
+            for number, cells in read_cells(folder / name):
+                counts[kind] += 1
+                try:
+                    yield f"{name}, line {number}", _element(cells, columns)
+                except ValueError as error:
+                    raise InputError(f"{folder / name}, line {number}, {error}. Nothing was imported.") from error
+    check_counts(folder, said, *counts.values())
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{folder} is no folder that `kgplatform export` wrote: it has no {MANIFEST}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON that can be read. Nothing was imported.") from error
+    check_header(path, manifest, "it")
+    for kind in ("nodeFiles", "relationshipFiles"):
+        names = manifest.get(kind)
+        if not isinstance(names, dict) or not all(_FILE_NAME.fullmatch(name) for name in names):
+            raise InputError(f"{path} names files that no export has. Nothing was imported.")
+        for each in (part for name in names for part in (name, header_name(name))):
+            if (folder / each).is_symlink() or not (folder / each).is_file():
+                raise InputError(f"{folder / each} is missing, or is no file. Nothing was imported.")
+    return dict(manifest)
+
+
+def _columns(path: Path, fixed: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Names and types of the columns; those that every row has come first, without a type."""
+    rows = [cells for _, cells in read_cells(path)]
+    names = rows[0] if len(rows) == 1 else []
+    columns = [tuple(each.rsplit(":", 1)) for each in names[len(fixed) :]]
+    known = all(len(each) == 2 and is_name(each[0]) and each[1].removesuffix("[]") in TYPES for each in columns)
+    if tuple(names[: len(fixed)]) != fixed or not known or len(set(names)) != len(names):
+        raise InputError(f"{path} does not name columns that can be imported. Nothing was imported.")
+    return [*((each, "") for each in fixed), *((name, kind) for name, kind in columns)]
+
+
+def _element(cells: list[str], columns: list[tuple[str, str]]) -> Element:
+    if len(cells) != len(columns):
+        raise ValueError(f"has {len(cells)} cells, but {len(columns)} columns are named")
+    try:
+        fixed = [text_of(cell) for cell, (_, kind) in zip(cells, columns, strict=True) if not kind]
+        properties = {
+            name: value_of(cell, kind) for cell, (name, kind) in zip(cells, columns, strict=True) if kind and cell
+        }
+    except ValueError as error:
+        raise ValueError(f"has a cell that cannot be read: {error}") from error
+    if len(fixed) == len(_NODE_COLUMNS):
+        return Node(fixed[0], tuple(sorted(fixed[1].split("\x1f"))), properties)
+    return Relationship(fixed[2], fixed[0], fixed[1], properties)

@@ -1,0 +1,238 @@
+"""An export, imported, is an equal graph with the same values and indexes; exported again, it is the same bytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import EXAMPLES, wipe
+from graph_state import Snapshot, snapshot
+from whole_graph import add_strangers, everything, fill
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, StoreError
+from kgplatform.exchange import importing
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.settings import load_settings
+from kgplatform.store import Connection, Store
+
+NAMES = {"jsonl": "graph.jsonl", "graphml": "graph.graphml", "csv": "graph", "cypher": "graph.cypher"}
+READABLE = ("jsonl", "graphml", "csv")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A graph that was exported in every format, and what it was like."""
+
+    folder: Path
+    graph: KnowledgeGraph
+    before: Snapshot
+    everything: list[Any]
+    nodes: int
+    relationships: int
+
+    def file(self, kind: str) -> Path:
+        """The export in one format."""
+        return self.folder / NAMES[kind]
+
+
+@pytest.fixture(scope="module")
+def exported(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exported]:
+    """The graph of the examples, with all that there can be in one."""
+    folder = tmp_path_factory.mktemp("exported")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, load_settings(home=folder / "home"), embedder=HashEmbedder(64))
+        fill(graph)
+        before = snapshot(store), everything(store)
+        add_strangers(graph)
+        reports = {kind: graph.export(folder / name) for kind, name in NAMES.items()}
+        assert {kind: report.format for kind, report in reports.items()} == {kind: kind for kind in NAMES}
+        sizes = {(report.nodes, report.relationships) for report in reports.values()}
+        assert len(sizes) == 1
+        yield Exported(folder, graph, *before, *sizes.pop())
+
+
+def bytes_of(path: Path) -> dict[str, bytes]:
+    """All files of an export."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return {each.name if path.is_dir() else "": each.read_bytes() for each in files}
+
+
+def test_everything_is_there_but_what_is_not_ours(exported: Exported) -> None:
+    text = exported.file("jsonl").read_text("utf-8")
+    kinds = {each for line in text.split("\n")[1:-1] for each in json.loads(line).get("labels", ())}
+    wanted = {"Graph", "Document", "Chunk", "Entity", "KeyElement", "Attribute", "Fact", "Community", "Keyword", "Page"}
+    assert kinds >= wanted | {"Run", "Step", "Own Label"}
+    assert "Stranger" not in kinds
+    assert text.count("\n") == 1 + exported.nodes + exported.relationships
+    assert len(exported.before[0]) == exported.nodes
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_two_exports_are_the_same_bytes(exported: Exported, kind: str, tmp_path: Path) -> None:
+    restore(exported)
+    exported.graph.export(tmp_path / NAMES[kind])
+    assert bytes_of(tmp_path / NAMES[kind]) == bytes_of(exported.file(kind))
+    assert [each.name for each in tmp_path.iterdir()] == [NAMES[kind]], "nothing else is left"
+
+
+@pytest.mark.parametrize("kind", READABLE)
+def test_an_import_gives_an_equal_graph(exported: Exported, kind: str, tmp_path: Path) -> None:
+    wipe(exported.graph.store)
+    report = exported.graph.import_graph(exported.file(kind))
+    assert (report.nodes, report.relationships, report.format) == (exported.nodes, exported.relationships, kind)
+    assert_equal(exported)
+    exported.graph.export(tmp_path / NAMES[kind])
+    assert bytes_of(tmp_path / NAMES[kind]) == bytes_of(exported.file(kind))
+
+
+def test_the_script_runs_statement_by_statement(exported: Exported, tmp_path: Path) -> None:
+    store = exported.graph.store
+    wipe(store)
+    script = exported.file("cypher").read_text("utf-8")
+    for statement in script.split(";\n")[:-1]:
+        store.run_statement(statement, {}, write=True, timeout=120, limit=1)
+    store.define("schema/await_indexes", seconds=60)
+    assert_equal(exported)
+    exported.graph.export(tmp_path / "again.cypher")
+    assert (tmp_path / "again.cypher").read_text("utf-8") == script
+
+
+def assert_equal(exported: Exported) -> None:
+    """The graph is what it was: as other tests compare graphs, and to the last digit and type."""
+    store = exported.graph.store
+    assert snapshot(store) == exported.before
+    assert everything(store) == exported.everything
+    found = exported.graph.search("Who founded the Atlantic Telegraph Company?")
+    assert found.passages
+    assert found.facts
+    names = {row[0] for row in rows(store, "SHOW INDEXES YIELD name, state WHERE state = 'ONLINE' RETURN name")}
+    wanted = {
+        "chunk_embedding",
+        "fact_embedding",
+        "entity_embedding",
+        "element_embedding",
+        "chunk_text",
+        "entity_names",
+    }
+    assert names >= wanted | {"community_embedding", "page_embedding", "fact_id"}
+
+
+def restore(exported: Exported) -> None:
+    """Bring the graph back, where another test has left something else."""
+    store = exported.graph.store
+    if everything(store) != exported.everything:
+        wipe(store)
+        exported.graph.import_graph(exported.file("jsonl"))
+
+
+def rows(store: Store, statement: str) -> list[list[Any]]:
+    return store.run_statement(statement, {}, write=False, timeout=60, limit=10**5).rows
+
+
+def test_an_imported_graph_goes_on(exported: Exported, tmp_path: Path) -> None:
+    """Ingesting the same files again changes nothing: nothing is read anew."""
+    restore(exported)
+    report = exported.graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+    assert (report.added, report.changed, report.extracted) == (0, 0, 0)
+
+
+# ------------------------------------------------------------------------------------------------------- interruptions
+
+
+class KilledError(Exception):
+    """Stands for the death of the process: nothing of ours catches it."""
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5, 9])
+def test_an_import_that_was_killed_goes_on(
+    exported: Exported, monkeypatch: pytest.MonkeyPatch, parts: int, tmp_path: Path
+) -> None:
+    store = exported.graph.store
+    wipe(store)
+    left = iter(range(parts))
+    write_part = importing._write_part
+
+    def killed(*given: Any) -> None:
+        if next(left, None) is None:
+            raise KilledError
+        write_part(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importing, "_BATCH", 150)
+        patch.setattr(importing, "_write_part", killed)
+        with pytest.raises(KilledError):
+            exported.graph.import_graph(exported.file("jsonl"))
+    with pytest.raises(StoreError, match="An import into this graph was interrupted"):
+        exported.graph.search("Who?")
+    with pytest.raises(StoreError, match="interrupted"):
+        exported.graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+    with pytest.raises(StoreError, match="of another file"):
+        exported.graph.import_graph(exported.file("graphml"))
+    exported.graph.import_graph(exported.file("jsonl"))
+    assert_equal(exported)
+
+
+def test_two_imports_at_once_do_not_mix(exported: Exported, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one writes what the first one was about to: the first one notices, and writes nothing twice."""
+    wipe(exported.graph.store)
+    write_part = importing._write_part
+
+    def overtaken(store: Store, work: Any, part: Any, done: int) -> None:
+        write_part(store, work, part, done)
+        write_part(store, work, part, done)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(importing, "_write_part", overtaken)
+        with pytest.raises(StoreError, match="Another import into this graph is under way"):
+            exported.graph.import_graph(exported.file("jsonl"))
+    exported.graph.import_graph(exported.file("jsonl"))
+    assert_equal(exported)
+
+
+# --------------------------------------------------------------------------------------------------- what is not empty
+
+
+def test_a_graph_that_is_not_empty_is_left_alone(exported: Exported) -> None:
+    restore(exported)
+    with pytest.raises(InputError, match="The graph is not empty.*--merge"):
+        exported.graph.import_graph(exported.file("jsonl"))
+    assert everything(exported.graph.store) == exported.everything
+
+
+def test_what_is_not_ours_may_be_there(exported: Exported) -> None:
+    store = exported.graph.store
+    wipe(store)
+    exported.graph.cypher("CREATE (:Stranger {id: 'x'})-[:KNOWS]->(:Stranger {id: 'y'})", write=True)
+    exported.graph.import_graph(exported.file("jsonl"))
+    assert everything(store) == exported.everything
+    assert rows(store, "MATCH (n:Stranger) RETURN count(n)") == [[2]]
+
+
+def test_a_graph_of_another_model_notices(exported: Exported, tmp_path: Path) -> None:
+    restore(exported)
+    other = KnowledgeGraph(exported.graph.store, exported.graph.settings, embedder=HashEmbedder(32))
+    with pytest.raises(StoreError, match=r"embedded with hash:64 \(64 dimensions\), but hash:32"):
+        other.check_model()
+
+
+def test_an_emptied_graph_of_another_model_takes_an_import(exported: Exported, tmp_path: Path) -> None:
+    wipe(exported.graph.store)
+    (tmp_path / "one.txt").write_text("Ada Lovelace was born in London.")
+    other = KnowledgeGraph(exported.graph.store, exported.graph.settings, embedder=HashEmbedder(32))
+    other.ingest(tmp_path / "one.txt", extractor="local")
+    other.remove("one")
+    exported.graph.import_graph(exported.file("jsonl"))
+    assert_equal(exported)
+
+
+def test_an_empty_graph_is_not_exported(exported: Exported, tmp_path: Path) -> None:
+    wipe(exported.graph.store)
+    with pytest.raises(InputError, match="The graph is empty"):
+        exported.graph.export(tmp_path / "graph.jsonl")
+    assert list(tmp_path.iterdir()) == []
