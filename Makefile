@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A user's own settings must not reach the demo's or the tests' graphs.
 unexport NEO4J_URI
 
-.PHONY: help setup demo test bench lint format clean
+.PHONY: help setup demo test bench docs lint format clean
 
 help:  ## say what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -18,7 +18,7 @@ $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
 	@echo "Setting up .venv (about two minutes the first time; PyTorch is large) …"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq --editable '.[local,evaluate,graphrag,py2neo,dev]'
+	@$(BIN)/python -m pip install -qq --editable '.[local,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,docs,dev]'
 	@touch $@
 
 setup: $(VENV)/.ready  ## install the platform and its tools into .venv
@@ -29,8 +29,12 @@ demo: setup  ## start Neo4j, ingest the sample corpus, answer a two-hop question
 test: setup  ## run all tests against a real Neo4j of their own
 	@$(BIN)/python -m pytest
 
-bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate or medical measures that alone
+bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate, medical or serve measures that alone
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
+
+docs: setup  ## build the documentation into .kgplatform/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
+	@echo "The documentation: $(STATE)/site/index.html"
 
 lint: setup  ## ruff and mypy
 	@$(BIN)/ruff check .

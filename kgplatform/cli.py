@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kgplatform import cli_anonymise, cli_ask, cli_build, cli_evaluate
+from kgplatform import cli_anonymise, cli_ask, cli_browser, cli_build, cli_evaluate, cli_exchange, cli_mcp, cli_serve
 from kgplatform.cli_base import connect_to, note, open_at, settings_of
 from kgplatform.cli_options import Debug, Home, Json, Question, Route, RouteOption, TopK
 from kgplatform.errors import InputError, KgError
@@ -113,6 +113,7 @@ def _print_status(settings: Settings, as_json: bool) -> None:
 
 for command in (cli_build.ingest, cli_build.tree, cli_build.gist, cli_build.remove, cli_build.reembed):
     app.command()(command)
+app.command("import")(cli_exchange.import_)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -137,6 +138,10 @@ def search(
 app.command()(cli_ask.ask)
 app.command()(cli_anonymise.anonymise)
 app.command()(cli_evaluate.evaluate)
+app.command()(cli_exchange.export)
+app.command()(cli_serve.serve)
+app.command()(cli_mcp.mcp)
+app.command()(cli_browser.browser)
 
 
 @app.command()

@@ -10,7 +10,7 @@ import typer
 from kgplatform.cli_base import connect_to
 from kgplatform.cli_options import Home, Json, Question, Route
 
-_READERS = "retrieve, youtu, graphreader, readagent, longagent, fulltext, chunkread or chunknotes"
+_READERS = "retrieve, youtu, graphreader, readagent, longagent, cypher, fulltext, chunkread or chunknotes"
 
 
 class AnswerModeName(str, Enum):
@@ -159,6 +159,20 @@ Seed = Annotated[
     int | None, typer.Option("--seed", help="longagent: which member speaks for those that agree; else 0.")
 ]
 
+MostRows = Annotated[int | None, typer.Option("--rows", min=1, help="cypher: most rows that are read; else 50.")]
+StatementTime = Annotated[
+    float | None, typer.Option("--timeout", min=0.001, help="cypher: most seconds of the statement; else 10.")
+]
+Repairs = Annotated[
+    int | None,
+    typer.Option(
+        "--repairs",
+        min=0,
+        max=3,
+        help="cypher: how often a statement that does not work, or finds nothing, is written again; else once.",
+    ),
+]
+
 
 def ask(
     question: Question,
@@ -190,6 +204,9 @@ def ask(
     task: Task = None,
     conflict: Conflict = None,
     seed: Seed = None,
+    rows: MostRows = None,
+    timeout: StatementTime = None,
+    repairs: Repairs = None,
     trace: Trace = False,
     keep: Keep = False,
     home: Home = None,

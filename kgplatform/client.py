@@ -28,17 +28,20 @@ from kgplatform.build.report import Estimate, IngestReport
 from kgplatform.build.schema import Expansion, Schema, load_schema
 from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
 from kgplatform.connecting import find_connection
-from kgplatform.embed import Embedder, make_embedder
+from kgplatform.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.errors import InputError, SettingError
 from kgplatform.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
 from kgplatform.keep import call_statistics, keep_run
-from kgplatform.llm import Chat, Ledger, make_chat, metered
+from kgplatform.llm import Chat, Ledger, OpenAIChat, make_chat, metered
+from kgplatform.look import Look
+from kgplatform.readers.calls import telling
 from kgplatform.readers.choose import answer_with, options_for
 from kgplatform.readers.youtu import SchemaTypes
-from kgplatform.records import Answer, SearchResult
+from kgplatform.records import Answer, SearchResult, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
+from kgplatform.stopping import Stop, stoppable
 from kgplatform.store import Row, Store, Table
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 
     from kgplatform.build.gist.report import GistReport
     from kgplatform.build.tree.report import TreeReport
+    from kgplatform.exchange import ExchangeReport
 
 EXTRACTORS = ("llm", "local", "recorded")
 
@@ -103,6 +107,9 @@ class KnowledgeGraph:
     def close(self) -> None:
         """Close the connections. A managed server stays up; ``kgplatform down`` stops it."""
         self.store.close()
+        for model in (self.__dict__.get("chat"), self.__dict__.get("embedder")):
+            if isinstance(model, OpenAIChat | OpenAIEmbedder):
+                model.close()
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -260,13 +267,24 @@ class KnowledgeGraph:
         self._need_documents()
         return search(self.store, self.embedder, question, route, top_k)
 
-    def ask(self, question: str, reader: str = "retrieve", *, keep: bool = False, **options: Any) -> Answer:
+    def ask(
+        self,
+        question: str,
+        reader: str = "retrieve",
+        *,
+        keep: bool = False,
+        on_step: Callable[[Step], None] | None = None,
+        stop: Stop | None = None,
+        **options: Any,
+    ) -> Answer:
         """An answer from the graph with checked citations; without a language model, the evidence.
 
         ``options`` are those of the reader (the class ``Options`` in its module, and docs/commands.md): all have
         ``mode``, "reject" to refuse where the documents do not say, "open" to fall back on the model's own knowledge;
         None stands for the default. ``keep`` writes the run into the graph, as a ``Run`` with its ``Step`` nodes and
-        edges to what it found. Raises ``InputError`` for an option that the reader does not have, and ``ModelError``.
+        edges to what it found. ``on_step`` is told each step as it happens; what it raises ends the run. ``stop``, set
+        by another thread, ends it within a second. Raises ``InputError`` for an option that the reader does not have,
+        ``ModelError``, and ``StoppedError``.
         """
         chosen = options_for(reader, {name: value for name, value in options.items() if value is not None})
         self._need_documents()
@@ -274,9 +292,14 @@ class KnowledgeGraph:
             chosen = replace(chosen, documents=tuple(each.id for each in self._named(options["documents"])))
         started = time.perf_counter()
         evidence = Evidence(self.store, self.embedder)
-        with metered() as meter:
+        with metered() as meter, stoppable(stop), telling(on_step):
             answer = answer_with(reader, chosen, question, evidence, self.chat, meter, self._schema_types())
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
+
+    @cached_property
+    def look(self) -> Look:
+        """What a person sees of the graph: names, neighbours, the tree, the map, documents with their facts, runs."""
+        return Look(self.store)
 
     def cypher(
         self,
@@ -318,6 +341,33 @@ class KnowledgeGraph:
             ElementGraph(*self.store.read("client/element_graph")[0].values()),
             call_statistics(self.store),
         )
+
+    # ---------------------------------------------------------------------------------------------------- in and out
+
+    def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:
+        """Write the whole graph to ``path``: "graphml", "jsonl", "cypher", or "csv" (a folder); else by its ending.
+
+        The file is there when it is whole. Raises ``InputError`` for a format that does not exist.
+        """
+        from kgplatform.exchange import export_graph
+
+        return export_graph(self.store, Path(path), format, progress)
+
+    def import_graph(
+        self, path: str | Path, format: str | None = None, *, merge: bool = False, progress: Progress = _SILENT
+    ) -> ExchangeReport:
+        """Make the empty graph what an export holds; with ``merge``, bring the export's nodes into what is there.
+
+        Raises ``InputError`` for a file that is no export, before anything is written, and for a graph with documents.
+        """
+        from kgplatform.exchange import import_graph
+
+        report = import_graph(
+            self.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
+        )
+        self._has_documents = False  # until that is looked at again
+        self.__dict__.pop("embedder", None)  # the export says which model made its vectors
+        return report
 
     def py2neo(self) -> py2neo.Graph:
         """A py2neo ``Graph`` on the same database, for those who use it (extra ``py2neo``; no longer maintained)."""

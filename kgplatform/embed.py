@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -21,6 +21,8 @@ from kgplatform.llm_wire import BadAnswerError, Wire
 from kgplatform.minilm import WIDTH, MiniLM
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
+from kgplatform.side_by_side import side_by_side
+from kgplatform.stopping import sleep as stoppable_sleep
 from kgplatform.text import count_tokens
 
 Vectors = NDArray[np.float32]
@@ -132,7 +134,7 @@ class OpenAIEmbedder:
         *,
         backoff: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = stoppable_sleep,
     ) -> None:
         self.name = f"openai:{model}"
         self._model = model
@@ -158,8 +160,7 @@ class OpenAIEmbedder:
         if len(batches) == 1:
             vectors = self._ask(batches[0])
         else:
-            with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
-                vectors = np.concatenate(list(pool.map(self._ask, batches)))
+            vectors = np.concatenate(side_by_side([partial(self._ask, batch) for batch in batches], self._threads))
         row = {text: number for number, text in enumerate(distinct)}
         return vectors[[row[_sendable(text)] for text in texts]]
 

@@ -9,9 +9,10 @@
     │   ├── ServerError         the managed local server does not do what was asked
     │   ├── StatementError      a Cypher statement that the database refused
     │   └── EmbeddingMismatchError   the graph was embedded by another model
-    └── ModelError              the language model or the embedding model
-        ├── ReplyError          an answer that stays malformed after repair and one more try
-        └── BudgetError         the token budget is used up
+    ├── ModelError              the language model or the embedding model
+    │   ├── ReplyError          an answer that stays malformed after repair and one more try
+    │   └── BudgetError         the token budget is used up
+    └── StoppedError            nobody: the work was stopped from outside
 
 An error's message is one sentence (or two) that says what is wrong and what to do about it.
 """
@@ -83,3 +84,10 @@ class ReplyError(ModelError):
 
 class BudgetError(ModelError):
     """The token budget is used up; what was done so far is kept."""
+
+
+class StoppedError(KgError):
+    """Somebody stopped the work (``kgplatform.stopping.Stop``); what was done so far is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("The work was stopped.")

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import BudgetError, ModelError, StoppedError
 from kgplatform.llm_cache import KeptReply, ReplyCache, cache_key
 from kgplatform.llm_wire import BadAnswerError, RefusedError, Wire
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
+from kgplatform.stopping import check_stopped, result_of
+from kgplatform.stopping import sleep as stoppable_sleep
 from kgplatform.text import count_tokens
 
 
@@ -41,7 +43,10 @@ class Chat(Protocol):
     model: str
 
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
-        """The reply to ``messages``. Raises ``ModelError``; ``BudgetError`` if the budget is used up."""
+        """The reply to ``messages``. Raises ``ModelError``; ``BudgetError`` if the budget is used up.
+
+        One that waits should heed ``kgplatform.stopping``: nothing else can end its wait.
+        """
 
     def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
         """Keep no answer to ``messages``: nobody could use it, and the next ``send`` is to ask the model again."""
@@ -138,18 +143,19 @@ class OpenAIChat:
         *,
         backoff: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = stoppable_sleep,
     ) -> None:
         self.model = settings.chat_model
         self._ledger = ledger
         self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
         self._cache = ReplyCache(cache_folder) if cache_folder else None
         self._refused: set[str] = set()
-        self._under_way: dict[str, Future[Reply]] = {}
+        self._under_way: dict[str, Future[Reply | None]] = {}
         self._lock = threading.Lock()
 
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
         """See ``Chat.send``. ``usage`` of a reply that cost nothing is ``Usage(cached_calls=1)``."""
+        check_stopped()
         body, key = self._request(messages, json_mode)
         reply = self._known(key, body["messages"]) or self._shared(key, body, stage)
         if reply.usage.cached_calls:
@@ -188,18 +194,26 @@ class OpenAIChat:
         return _from_cache(Reply(kept.text, _usage({"usage": figures}, messages, kept.text), cut_off=False))
 
     def _shared(self, key: str, body: dict[str, Any], stage: str) -> Reply:
-        """The answer to ``body``: from the thread that is already asking for it, or by asking."""
-        with self._lock:
-            future = self._under_way.get(key)
-            if future is None:
-                mine = self._under_way[key] = Future()
-        if future is not None:
-            return _from_cache(future.result())
+        """The answer to ``body``: from the thread that is already asking for it, or by asking.
+
+        Where that thread is stopped, one of those that wait for it asks in its place.
+        """
+        while True:
+            with self._lock:
+                future = self._under_way.get(key)
+                if future is None:
+                    mine = self._under_way[key] = Future()
+                    break
+            if (shared := result_of(future)) is not None:
+                return _from_cache(shared)
         try:
             reply = self._known(key, body["messages"]) or self._pay(key, body, stage)
         except BaseException as error:  # whatever stops this thread must also wake those that wait for it
             self._finish(key)
-            mine.set_exception(error if isinstance(error, ModelError) else _interrupted(error))
+            if isinstance(error, StoppedError):
+                mine.set_result(None)
+            else:
+                mine.set_exception(error if isinstance(error, ModelError) else _interrupted(error))
             raise
         self._finish(key)
         mine.set_result(reply)

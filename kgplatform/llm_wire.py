@@ -10,7 +10,11 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,7 +22,10 @@ from urllib.parse import urlsplit
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
 
 from kgplatform.errors import ModelError, SettingError
+from kgplatform.loop_thread import LoopThread
 from kgplatform.settings import Settings
+from kgplatform.stopping import result_of
+from kgplatform.stopping import sleep as stoppable_sleep
 
 if TYPE_CHECKING:
     import openai
@@ -59,9 +66,55 @@ class Pause:
             return self._until - self._clock()
 
 
+class Slots:
+    """So many may be at work at once; the others wait, first come first served, and may be stopped as they do."""
+
+    def __init__(self, number: int) -> None:
+        self._free = number
+        self._waiting: deque[Future[None]] = deque()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Inside of it a slot is taken. Raises ``StoppedError`` where the work is to end before there is one."""
+        self._take()
+        try:
+            yield
+        finally:
+            self._give_back()
+
+    def _take(self) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            turn: Future[None] = Future()
+            self._waiting.append(turn)
+        try:
+            result_of(turn)
+        except BaseException:  # whatever it is: the turn goes to another, and it goes on
+            self._leave(turn)
+            raise
+
+    def _leave(self, turn: Future[None]) -> None:
+        with self._lock:
+            if not turn.done():
+                self._waiting.remove(turn)
+                return
+        self._give_back()
+
+    def _give_back(self) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set_result(None)
+            else:
+                self._free += 1
+
+
 class Wire:
     """Sends requests to one server. At most ``settings.concurrency`` are under way at once, over all threads.
 
+    Whatever a request waits for, a stop of the work that it is for ends it, and its connection (``stopping``).
     ``backoff`` is the first wait in seconds after a failure, doubled after each; ``clock`` and ``sleep`` are for tests.
     """
 
@@ -71,7 +124,7 @@ class Wire:
         *,
         backoff: float = 1.0,
         clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] = stoppable_sleep,
     ) -> None:
         self.address = _checked_address(settings)
         self._key = _checked_key(settings)
@@ -79,8 +132,8 @@ class Wire:
         self._sleep = sleep
         self._pause = Pause(clock, sleep)
         self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
-        self._slots = threading.BoundedSemaphore(settings.concurrency)
-        self._client: openai.OpenAI | None = None
+        self._slots = Slots(settings.concurrency)
+        self._opened: tuple[LoopThread, openai.AsyncOpenAI] | None = None
         self._lock = threading.Lock()
 
     def post(
@@ -96,7 +149,7 @@ class Wire:
 
         ``before`` runs just before each try, in the slot, and may raise to stop (the budget). ``read`` raises
         ``BadAnswerError`` for an answer that is none. Raises ``ModelError`` that names the stage;
-        ``RefusedError`` if the server refuses the request itself (400, 422).
+        ``RefusedError`` if the server refuses the request itself (400, 422), ``StoppedError`` if the work is stopped.
         """
         import openai
 
@@ -112,15 +165,17 @@ class Wire:
             return retrying(self._post_once, path, body, before, read)
         except BadAnswerError as error:
             raise ModelError(f"The model server's answer in stage {stage} cannot be used: {error}") from error
+        except CancelledError as error:
+            raise ModelError(f"The connection to the model server was closed in stage {stage}; ask again.") from error
         except openai.APIError as error:
             raise self._translate(error, stage, str(body["model"])) from self._without_key(error)
 
     def close(self) -> None:
-        """Close the connections; the next request opens new ones."""
+        """Close the connections, and end the thread that they are read on; the next request opens new ones."""
         with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened[0].close()
 
     def _post_once(
         self,
@@ -129,24 +184,28 @@ class Wire:
         before: Callable[[], None],
         read: Callable[[dict[str, Any]], Any],
     ) -> Any:
-        with self._slots:
+        with self._slots.one():
             self._pause.wait()
             before()
+            loop, client = self._open()
             try:
-                answer = self._open().post(path, body=body, cast_to=object)
+                answer = loop.result(client.post(path, body=body, cast_to=object))
             except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
                 raise BadAnswerError("it is not JSON.") from error
         return read(_as_object(answer))
 
-    def _open(self) -> openai.OpenAI:
+    def _open(self) -> tuple[LoopThread, openai.AsyncOpenAI]:
         import openai
 
         with self._lock:
-            if self._client is None:
+            if self._opened is None:
                 key = self._key.get_secret_value() if self._key else "none"
                 timeout = self._settings.model_timeout
-                self._client = openai.OpenAI(api_key=key, base_url=self.address, max_retries=0, timeout=timeout)
-            return self._client
+                client = openai.AsyncOpenAI(api_key=key, base_url=self.address, max_retries=0, timeout=timeout)
+                self._opened = LoopThread(client.close), client
+                # Those who forget to close it leave no thread behind either.
+                weakref.finalize(self, self._opened[0].close, wait=False).atexit = False
+            return self._opened
 
     def _delay(self, state: RetryCallState) -> float:
         asked = _retry_after(_failure(state))

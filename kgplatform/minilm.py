@@ -12,13 +12,16 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kgplatform.side_by_side import side_by_side
+from kgplatform.stopping import check_stopped
 
 Vectors = NDArray[np.float32]
 
@@ -76,6 +79,7 @@ class MiniLM:
         out = np.empty((len(windows), WIDTH), dtype=np.float32)
 
         def run(group: list[int]) -> None:
+            check_stopped()
             ids = [[self._start, *windows[index], self._end] for index in group]
             out[group] = self._forward(np.array(ids, dtype=np.int64))
 
@@ -83,8 +87,7 @@ class MiniLM:
             if len(groups) == 1:
                 run(groups[0])
             else:
-                with ThreadPoolExecutor(_cores()) as pool:
-                    list(pool.map(run, groups))
+                side_by_side([partial(run, group) for group in groups], _cores())
         return out
 
     def _forward(self, ids: NDArray[np.int64]) -> Vectors:

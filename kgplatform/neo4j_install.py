@@ -70,6 +70,18 @@ def install(folder: Path, report: Report, *, recheck: bool = False) -> list[Path
     return [folder / jar.path for jar in jars]
 
 
+def install_one(folder: Path, artifact: str, report: Report) -> Path:
+    """Make sure that the one jar of ``artifact`` lies whole in ``folder``, and return it. Raises ``ServerError``."""
+    jar = next(each for each in locked_jars() if each.artifact == artifact)
+    try:
+        with file_lock(folder / ".lock", partial(report, "Another process is fetching Neo4j; waiting for it …")):
+            if not _whole(folder / jar.path, jar):
+                _fetch_all(folder, [jar], report)
+    except OSError as error:
+        raise ServerError(f"Neo4j cannot be stored in {folder}: {error.strerror or error}.") from error
+    return folder / jar.path
+
+
 @contextmanager
 def file_lock(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """Hold ``path`` against all other processes and threads; ``on_wait`` is called if one of them has it."""

@@ -12,28 +12,37 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import logging
 import math
 import re
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import neo4j
 from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential, wait_random
 
-from kgplatform.errors import InputError, ServerError, StatementError, StoreError
+from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
 from kgplatform.query import Query, load_query
 from kgplatform.records import QueryRun
+from kgplatform.stopping import can_be_stopped, check_stopped, ended_by, is_stopped, sleep
+
+# The driver logs what a session asks to be told. Who wants that in a log gets it; nobody is told unasked.
+logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())
 
 Row = dict[str, Any]
 Parameters = dict[str, Any]
+T = TypeVar("T")
 
 OLDEST_SERVER = (5, 26)
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _BATCH_ROWS = 1000
+_RETRY_SECONDS = 30
 _EXPLAIN = "EXPLAIN "
 # White space or a comment. A comment ends at its first end: longer ones would hide what stands between.
 _GAP = r"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)"
@@ -43,6 +52,9 @@ _SUBQUERY_EXPRESSION = re.compile(rf"\b(?:collect|count|exists){_GAP}*\{{", re.I
 _ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _POSITION = re.compile(r"\(line 1, column (\d+) \(offset: (\d+)\)\)")
+_UNKNOWN = ("01N50", "01N51", "01N52")
+"""The server's codes for a label, a relationship type and a property that nothing in the graph has."""
+_UNKNOWN_SAID = re.compile(r"\Awarn: [^.]+\. | Verify that the spelling is correct\.\Z")
 _SERVER_COMMANDS = ("ShowTransactions", "TerminateTransactions", "ShowSettings")
 
 
@@ -71,7 +83,11 @@ _tracers: contextvars.ContextVar[tuple[Callable[[QueryRun], None], ...]] = conte
 
 
 class Store:
-    """One database. Thread-safe; open one and keep it."""
+    """One database. Thread-safe; open one and keep it.
+
+    Where the work that a statement is for is stopped (``stopping``), it ends at once, on the server too, and all that
+    its transaction wrote is taken back; then ``StoppedError`` is raised.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -85,7 +101,7 @@ class Store:
                 auth=(connection.username, connection.password),
                 user_agent="kgplatform",
                 connection_timeout=15,
-                max_transaction_retry_time=30,
+                max_transaction_retry_time=_RETRY_SECONDS,
                 notifications_min_severity="OFF",
             )
 
@@ -117,21 +133,18 @@ class Store:
         """The rows of a ``mode: read`` statement."""
         query = _checked(name, "read", parameters)
 
-        def work(transaction: neo4j.ManagedTransaction) -> list[Row]:
-            return _run(transaction, query, parameters)
-
-        with _translated(name), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(work)
+        with self._stoppable() as mark, _translated(name):
+            return self._retried(neo4j.READ_ACCESS, mark, lambda transaction: _run(transaction, query, parameters))
 
     def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run ``mode: write`` statements, in order, in one managed transaction: all of them or none."""
         queries = [(_checked(name, "write", parameters), parameters) for name, parameters in statements]
 
-        def work(transaction: neo4j.ManagedTransaction) -> list[list[Row]]:
+        def work(transaction: neo4j.Transaction) -> list[list[Row]]:
             return [_run(transaction, query, parameters) for query, parameters in queries]
 
-        with _translated(", ".join(query.name for query, _ in queries)), self._session(neo4j.WRITE_ACCESS) as session:
-            return session.execute_write(work)
+        with self._stoppable() as mark, _translated(", ".join(query.name for query, _ in queries)):
+            return self._retried(neo4j.WRITE_ACCESS, mark, work)
 
     def write_rows(self, name: str, rows: Sequence[Row], **parameters: Any) -> None:
         """Run a write over many ``rows``, in transactions of 1,000."""
@@ -141,8 +154,8 @@ class Store:
     def define(self, name: str, **parameters: Any) -> None:
         """Run a ``mode: schema`` statement: constraints and indexes, which cannot share a transaction with data."""
         query = _checked(name, "schema", parameters)
-        with _translated(name), self._session(neo4j.WRITE_ACCESS) as session:
-            session.run(_neo4j_query(query.text), parameters).consume()
+        with self._stoppable() as mark, _translated(name), self._session(neo4j.WRITE_ACCESS) as session:
+            session.run(neo4j.Query(query.text, metadata=mark), parameters).consume()
 
     # ----------------------------------------------------------------------------------------- the user's statements
 
@@ -156,9 +169,9 @@ class Store:
         Raises ``InputError`` if it is refused, ``StatementError`` if the server cannot run it. ``timeout`` in seconds.
         """
         access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
-        with _translated("the statement"), self._session(access) as session:
+        with self._stoppable() as mark, _translated("the statement"), self._session(access) as session:
             _refuse_unsafe(session, statement, parameters, write)
-            result = session.run(_neo4j_query(statement, timeout), parameters)
+            result = session.run(neo4j.Query(statement, metadata=mark, timeout=timeout), parameters)
             columns = tuple(result.keys())
             rows: list[list[Any]] = []
             truncated = False
@@ -170,16 +183,63 @@ class Store:
             counters = result.consume().counters
             return Table(columns, rows, truncated, _changes(counters))
 
+    def unknown_names(self, statement: str, parameters: Parameters) -> tuple[str, ...]:
+        """The labels, relationship types and properties of a user's ``statement`` that the graph does not have.
+
+        As the planner says them: "The label `Persn` does not exist." The statement is only planned, and must be one
+        that reads. Raises as ``run_statement`` does.
+        """
+        with _translated("the statement"), self._session(neo4j.READ_ACCESS, "WARNING") as session:
+            summary = _refuse_unsafe(session, statement, parameters, write=False)
+            told = [each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN]
+            return tuple(dict.fromkeys(_UNKNOWN_SAID.sub("", each.status_description) for each in told))
+
     @contextlib.contextmanager
     def lend_driver(self, to: str) -> Iterator[neo4j.Driver]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
         with _translated(to):
             yield self._driver
 
-    def _session(self, access: str) -> neo4j.Session:
+    def _retried(self, access: str, mark: Parameters, work: Callable[[neo4j.Transaction], T]) -> T:
+        """What ``work`` returns, in one transaction, which is tried again where the server says that this may help.
+
+        So the driver's managed transactions do it too, but they cannot be stopped while they wait.
+        """
+
+        def once() -> T:
+            with self._session(access) as session, session.begin_transaction(metadata=mark) as transaction:
+                return work(transaction)
+
+        return _retrying(once)
+
+    @contextlib.contextmanager
+    def _stoppable(self) -> Iterator[Parameters]:
+        """Metadata of transactions, which are ended on the server where the work is stopped."""
+        if not can_be_stopped():
+            yield {}
+            return
+        check_stopped()
+        mark = uuid.uuid4().hex
+        try:
+            with ended_by(lambda: self._end(mark)):
+                yield {"kgplatform": mark}
+        except StoreError as error:
+            if is_stopped():
+                raise StoppedError from error
+            raise
+
+    def _end(self, mark: str) -> None:
+        query = _checked("store/end", "schema", {"mark": mark})
+        # A server that is gone has ended them itself, and who waits for them is told so.
+        gone = contextlib.suppress(driver_errors.Neo4jError, driver_errors.DriverError)
+        with gone, self._session(neo4j.READ_ACCESS) as session:
+            session.run(neo4j.Query(query.text), {"mark": mark}).consume()
+
+    def _session(self, access: str, notices: Literal["OFF", "WARNING"] = "OFF") -> neo4j.Session:
         return self._driver.session(
             database=self.connection.database,
             default_access_mode=access,
+            notifications_min_severity=notices,
             bookmark_manager=self._driver.execute_query_bookmark_manager,
         )
 
@@ -214,7 +274,20 @@ def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[R
         yield rows[start : start + size]
 
 
-def _run(transaction: neo4j.ManagedTransaction, query: Query, parameters: Parameters) -> list[Row]:
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, (driver_errors.Neo4jError, driver_errors.DriverError)) and error.is_retryable()
+
+
+_retrying = Retrying(
+    stop=stop_after_delay(_RETRY_SECONDS),
+    wait=wait_exponential() + wait_random(0, 0.2),
+    retry=retry_if_exception(_may_pass),
+    sleep=sleep,
+    reraise=True,
+)
+
+
+def _run(transaction: neo4j.Transaction, query: Query, parameters: Parameters) -> list[Row]:
     started = time.perf_counter()
     result = transaction.run(query.text, parameters)
     columns = result.keys()
@@ -235,14 +308,11 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
     return query
 
 
-def _neo4j_query(text: str, timeout: float | None = None) -> neo4j.Query:
-    return neo4j.Query(text, timeout=timeout)
-
-
 # -------------------------------------------------------------------------------------------------- what users may run
 
 
-def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> None:
+def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> neo4j.ResultSummary:
+    """The summary of the plan. Raises ``InputError`` for what users may not run."""
     if not statement.strip():
         raise InputError("The statement is empty.")
     summary = _explain(session, statement, parameters)
@@ -256,6 +326,7 @@ def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameter
         raise InputError("Administrative commands are refused. Run them in Neo4j Browser as the administrator.")
     if not write and summary.query_type != "r":
         raise InputError("This statement writes. Add --write (in Python: write=True) if you mean it.")
+    return summary
 
 
 def _explain(session: neo4j.Session, statement: str, parameters: Parameters) -> neo4j.ResultSummary:
@@ -263,7 +334,7 @@ def _explain(session: neo4j.Session, statement: str, parameters: Parameters) -> 
     asked = _PLAN_ASKED.match(statement)
     bare = statement[asked.end() :].lstrip() if asked else statement
     try:
-        return session.run(_neo4j_query(_EXPLAIN + bare), parameters).consume()
+        return session.run(neo4j.Query(_EXPLAIN + bare), parameters).consume()
     except driver_errors.CypherSyntaxError as error:
         raise StatementError(f"Neo4j cannot run the statement: {_without_explain(_message(error))}") from error
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -16,9 +18,16 @@ from kgplatform.local_neo4j import LocalNeo4j
 from kgplatform.settings import Settings, load_settings
 from kgplatform.store import Connection, Store
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
+_CHROMIUM = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 _LOOPBACK = ("127.", "::1", "localhost")
 
 # No test asserts a time: an example that takes long on a busy machine is no failure.
@@ -79,6 +88,22 @@ def settings(tmp_path: Path) -> Settings:
 def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     """An empty graph with a deterministic embedder and no language model."""
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A real Chromium, that of the system; Playwright downloads none. No call of it leaves the machine."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        reason = f"no Chromium is here: none of {', '.join(names)} is on the PATH"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_CHROMIUM)
+        yield browser
+        browser.close()
 
 
 def wipe(store: Store) -> None:

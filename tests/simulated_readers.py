@@ -234,6 +234,31 @@ def _step(notebook: str, action: str) -> str:
     return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
 
 
+# --------------------------------------------------------------------------------------------------------------- cypher
+
+
+def _write_cypher(asked: Asked) -> str:
+    """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
+    question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
+    listed = asked.data.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
+    names = known or names_in(question) or list(stems_of(question).values())
+    statement = (
+        "MATCH (e:Entity)<-[:SUBJECT|OBJECT|MENTIONS]-(f:Fact) WHERE any(name IN $names WHERE e.name CONTAINS name) "
+        "RETURN DISTINCT f.text AS fact, f.id AS sources ORDER BY fact"
+    )
+    return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
+
+
+def _from_rows(asked: Asked) -> str:
+    """The rows that share enough words with the question."""
+    rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
+    told = tell(asked.question, rows.values())
+    said = [(n, row) for n, row in rows.items() if any(each in row for each in told.sentences)]
+    text = " ".join(f"{row} [{n}]" for n, row in said)
+    return json.dumps({"sufficient": bool(said), "answer": text}, ensure_ascii=False)
+
+
 # ------------------------------------------------------------------------------------------------------------ readagent
 
 
@@ -390,6 +415,8 @@ RULES: dict[str, Callable[[Asked], str]] = {
     "graphreader_neighbours": _neighbours,
     "graphreader_answer": _from_notebooks,
     "graphreader_extract": lambda asked: extract(asked.data.partition("</title>\n")[2]),
+    "cypher_write": _write_cypher,
+    "cypher_answer": _from_rows,
     "readagent_pause": _pause,
     "readagent_gist": _gist,
     "readagent_merge": lambda asked: "no",
@@ -406,6 +433,7 @@ RULES: dict[str, Callable[[Asked], str]] = {
     "longagent_batch": _batch,
     "extract": _extract,
     "name_communities": _name_communities,
+    "mcp_answer": lambda asked: "No tool can be called here.",
     "zero_shot": lambda asked: "I do not know.",
     "anonymity_zero_shot": lambda asked: "I do not know.",
     "rater_strict": _strict,

@@ -45,6 +45,10 @@ def model(messages: Messages) -> str:
         return "Node: John Pender, Score: 90\nNode: Stockbridge, Score: 80"
     if system.startswith("You read the atomic facts"):
         return "Updated Notebook: Nothing.\nChosen Action: stop_and_read_neighbor()"
+    if system.startswith("You write one Cypher statement"):
+        return '{"statement": "MATCH (e:Entity) RETURN e.name AS name ORDER BY name", "parameters": {}}'
+    if system.startswith("You answer a question from the rows"):
+        return '{"sufficient": false, "answer": ""}'
     if system.startswith("You read a long text"):
         return "[unanswerable]"
     if system.startswith("You remember"):
@@ -77,6 +81,7 @@ def model(messages: Messages) -> str:
         ("--reader readagent --lookup sequential --pages 2 --interim", ["next", "remembered"] * 2),
         ("--reader readagent --by-importance --choice Field --choice Pender", ["ordered", *(["choice"] * 2)]),
         ("--reader readagent --lookup dense --pages 1 --document letter", ["remembered"]),
+        ("--reader cypher --rows 1 --timeout 20 --repairs 0", ["write", "rows"]),
         ("--reader longagent --document letter", ["instruct", "member", "decide"]),
         ("--reader longagent --members retrieved:2", ["instruct", "member", "member", "decide"]),
     ],
@@ -117,6 +122,8 @@ def test_options_reach_their_reader(
         "You read the atomic": "facts",
         "You choose the next": "neighbours",
         "You answer a question from notebooks": "answer",
+        "You write one Cypher": "write",
+        "You answer a question from the rows": "rows",
         "You read a long": "chunk",
         "You answer a question from one": "full",
         "You remember a text by its gists: each": "look up",
@@ -149,6 +156,12 @@ LINES = {
         (
             "--members retrieved:3 --task kv --conflict once --seed 7",
             {"members": "retrieved:3", "task": "kv", "conflict": "once", "seed": 7},
+        ),
+    ),
+    "cypher": (
+        (
+            "--mode open --rows 7 --timeout 2.5 --repairs 3",
+            {"mode": "open", "rows": 7, "timeout": 2.5, "repairs": 3},
         ),
     ),
     "fulltext": (

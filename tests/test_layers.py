@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
 errors
-records text settings
+records text settings stopping colors
 query prompt json_text folding sentences
 places
 store
@@ -27,6 +27,8 @@ neo4j_install neo4j_process neo4j_faults
 neo4j_config
 local_neo4j
 connecting
+browser.running
+loop_thread side_by_side
 llm_cache llm_wire
 llm
 reply
@@ -78,7 +80,9 @@ build.pipeline
 retrieve.found retrieve.fuse retrieve.question
 retrieve.paths retrieve.communities retrieve.nodes retrieve.okapi
 retrieve.pages
-retrieve.routes retrieve.lookup retrieve.types retrieve.merge
+retrieve.routes retrieve.lookup retrieve.types retrieve.merge retrieve.statement_schema
+retrieve.statement_sources
+retrieve.statement
 retrieve.everything
 retrieve.search
 retrieve.evidence
@@ -100,11 +104,29 @@ readers.team_options
 readers.team readers.leader
 readers.meeting
 readers.longagent
+readers.cypher_schema readers.cypher_rows
+readers.cypher
 readers.retrieve readers.youtu readers.full_text readers.chunk_read readers.given
 readers.choose
 pasteable function_calls
+browser.links browser.style browser.favorites browser.program
+browser.guide
+exchange.elements exchange.values
+exchange.lines exchange.csv_cells
+exchange.spool exchange.checking
+exchange.graphml exchange.script exchange.writing
+exchange.csv_folder
+exchange.files exchange.merging
+exchange.exporting exchange.importing
+exchange
 keep info
+look_records
+look_discs
+look_map
+look
 client
+adapters.passages
+adapters.neo4j_graphrag adapters.langchain adapters.llamaindex
 show
 show_trace
 evaluate.question evaluate.results
@@ -153,7 +175,22 @@ evaluate.plots
 show_retrieval show_evaluate
 show_tree show_gist cli_options
 cli_base
-cli_ask cli_build cli_anonymise cli_evaluate
+web.encoding web.limits web.options web.uploads
+web.steps web.faults
+web.guard web.running web.jobs
+web.streams web.parts
+web.examples
+web.about web.asking web.seeing web.changing
+web.static
+web.app
+web.serving
+mcp_bounds mcp_results
+mcp_work
+mcp_tools mcp_write
+mcp_server
+browser.site browser.serving
+cli_ask cli_build cli_anonymise cli_evaluate cli_serve cli_browser cli_exchange
+cli_mcp
 cli
 """
 """A module imports only from lines above its own."""

@@ -54,8 +54,7 @@ def read_facts_of_chunks(
     advance = Counted(progress, "reading facts", len(lacking))
     reader: ChunkReader[FactLines] = ChunkReader(settings.concurrency, advance)
     work = partial(_read, chat, settings.facts_tokens)
-    with reader, Writer(store) as writer:
-        batch = Batch(writer)
+    with reader, Writer(store) as writer, Batch(writer) as batch:
         for start in range(0, len(lacking), WINDOW):
             texts = store.read("build/chunk_texts", ids=lacking[start : start + WINDOW])
             known = {row["chunk"]["id"]: row for row in texts}
@@ -66,7 +65,6 @@ def read_facts_of_chunks(
                     _put(batch, chunk, document, outcome, known[chunk.id], found)
             if reader.stopped:
                 break
-        batch.flush()
     found.failed, found.stopped = reader.failed, reader.stopped
     return found
 

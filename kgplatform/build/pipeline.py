@@ -160,8 +160,7 @@ def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
     waits_on_network = tools.extractor.name == "llm"
     advance = Counted(tools.progress, "extracting", len(plan.pending))
     reader: ChunkReader[Extraction] = ChunkReader(tools.settings.concurrency if waits_on_network else None, advance)
-    with reader, Writer(tools.store) as writer:
-        batch = Batch(writer)
+    with reader, Writer(tools.store) as writer, Batch(writer) as batch:
         for window in _windows(plan.chunks, WINDOW if waits_on_network else 1):
             pending = [(chunk, document) for chunk, document in window if chunk.id not in plan.done]
             found = _read_window(tools, reader, batch, pending, schema)
@@ -173,7 +172,6 @@ def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
                 schema, expansions = _expanded(tools, counted)
             if reader.stopped:
                 break
-        batch.flush()
     report.failed, report.stopped = reader.failed, reader.stopped
     report.expansions = expansions
 

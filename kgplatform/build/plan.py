@@ -9,6 +9,7 @@ from pathlib import Path
 from kgplatform.build.chunk import chunk_document
 from kgplatform.build.load import load
 from kgplatform.records import Chunk, Document, SkippedFile
+from kgplatform.stopping import check_stopped
 from kgplatform.store import Store
 
 EXTRACTED = "extracted"
@@ -43,12 +44,14 @@ def make_plan(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Pla
     """Load ``paths`` and compare them with the graph; nothing is written."""
     plan = Plan()
     for item in load(paths):
+        check_stopped()
         if isinstance(item, SkippedFile):
             plan.skipped.append(item)
         else:
             plan.documents.append(item)
     known = _known(store, {document.source for document in plan.documents})
     for document in plan.documents:
+        check_stopped()
         _compare(plan, document, chunk_document(document, max_tokens), known.pop(document.id, None))
     # What a file of several documents held before, and does not any more.
     for document_id, gone in sorted(known.items()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +13,9 @@ from typing import Generic, TypeVar
 from kgplatform.build.report import FailedChunk
 from kgplatform.build.rows import Rows
 from kgplatform.build.write import Writer, extraction_statements, fact_consequences, fact_removals
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError, StoppedError
 from kgplatform.records import Chunk, Document
+from kgplatform.stopping import check_stopped
 from kgplatform.store import Row
 
 T = TypeVar("T")
@@ -28,11 +30,21 @@ _COMMIT_SECONDS = 2.0
 
 
 class Batch:
-    """What was read since the last commit. ``writer`` gets it as one transaction, with the word that it is done."""
+    """What was read since the last commit. ``writer`` gets it as one transaction, with the word that it is done.
+
+    A context manager: what is left is handed over at its end, also where the work is stopped.
+    """
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._clear()
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or issubclass(kind, StoppedError):
+            self.flush()
 
     def put(self, state: Row, rows: Rows | None = None, *, replaces_facts: bool = False) -> None:
         """Add a chunk: the properties that it gets, and what it says; commit if that is due.
@@ -109,15 +121,19 @@ class ChunkReader(Generic[T]):
     ) -> Iterator[tuple[Item, Callable[[], T]]]:
         if self._pool is None:
             for item in window:
+                check_stopped()
                 yield item, partial(work, *item)
             return
-        futures: list[Future[T]] = [self._pool.submit(self._unless_halted, work, *item) for item in window]
+        futures: list[Future[T]] = [
+            self._pool.submit(contextvars.copy_context().run, self._unless_halted, work, *item) for item in window
+        ]
         for item, future in zip(window, futures, strict=True):
             yield item, future.result
 
     def _unless_halted(self, work: Callable[[Chunk, Document], T], chunk: Chunk, document: Document) -> T:
         if self._halt.is_set():
             raise BudgetError("The run is stopping.")
+        check_stopped()
         return work(chunk, document)
 
 

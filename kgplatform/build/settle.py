@@ -36,13 +36,17 @@ _LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 
 
 def graph_state(store: Store) -> Row:
-    """What the graph knows about itself; empty for a new graph. Raises ``StoreError`` for a later format."""
+    """What the graph knows about itself; empty for a new graph. Raises ``StoreError`` for a later format, and for half an import."""
     rows = store.read("build/graph_state")
     state: Row = rows[0]["graph"] if rows else {}
     if state.get("format", FORMAT_VERSION) > FORMAT_VERSION:
         raise StoreError(
             f"The graph has format {state['format']}, this version of kgplatform reads {FORMAT_VERSION}. "
             "Upgrade kgplatform, or name another home folder."
+        )
+    if "importing" in state:
+        raise StoreError(
+            "An import into this graph was interrupted. Run the same `kgplatform import` again to finish it."
         )
     return state
 
@@ -94,7 +98,7 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         clock.time("likenesses", lambda: _settle_likenesses(store, pending, keys, settings.same_as_threshold))
         clock.time("forms", lambda: _settle_forms(store, embedder, pending, keys, settings.form_threshold))
         _mark_settled(store, pending, progress)
-    clock.time("indexes", lambda: _define_indexes(store, embedder.dimension))
+    clock.time("indexes", lambda: define_indexes(store, embedder.dimension))
     return clock.seconds
 
 
@@ -216,8 +220,9 @@ def _mark_settled(store: Store, pending: list[Row], progress: Progress) -> None:
         progress("joining like names", done, len(pending))
 
 
-def _define_indexes(store: Store, dimension: int) -> None:
-    for kind in ("chunk", "fact", "entity", "element"):
+def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> None:
+    """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
+    for kind in ("chunk", "fact", "entity", "element", *more):
         _define_vector_index(store, kind, dimension)
     for kind in ("chunk", "entity"):
         store.define(f"schema/fulltext_{kind}")
@@ -225,8 +230,18 @@ def _define_indexes(store: Store, dimension: int) -> None:
 
 
 def _define_vector_index(store: Store, kind: str, dimension: int) -> None:
-    config = {**_VECTOR_INDEX, **({} if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}
-    store.define(f"schema/vector_{kind}", options={"indexConfig": config})
+    store.define(f"schema/vector_{kind}", options=vector_options(kind, dimension))
+
+
+def vector_options(kind: str, dimension: int) -> dict[str, Any]:
+    """How the vector index of a kind of node ("chunk", "fact" …) is made."""
+    return {"indexConfig": {**_VECTOR_INDEX, **({} if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}}
+
+
+def drop_vector_indexes(store: Store) -> None:
+    """Take away the vector indexes, whose form depends on the embedding model."""
+    for kind in ("chunk", "fact", "entity", "element", "community", "page"):
+        store.define(f"schema/drop_vector_{kind}")
 
 
 def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:
@@ -234,8 +249,7 @@ def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Prog
     # First of all, so that vectors of two models are never taken for those of one, whenever this is interrupted.
     _record_embedder(store, embedder, reembedding=True)
     define_keys(store)
-    for kind in ("chunk", "fact", "entity", "element", "community", "page"):
-        store.define(f"schema/drop_vector_{kind}")
+    drop_vector_indexes(store)
     while store.write(("build/unembed", {"limit": 10 * _BATCH}))[0][0]["nodes"]:
         pass
     seconds = settle(store, embedder, settings, progress)

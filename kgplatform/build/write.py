@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 from kgplatform.build.rows import LONGEST_NAME, Rows, ordered
 from kgplatform.records import Chunk, Document
+from kgplatform.stopping import unstoppable
 from kgplatform.store import Parameters, Row, Store
 from kgplatform.text import title_key
 
@@ -106,7 +107,8 @@ def _chunk_row(chunk: Chunk) -> Row:
 class Writer:
     """Writes transactions in the order given, on a thread of its own, so that the next is prepared meanwhile.
 
-    A failed write is raised by the next ``put``, or on leaving the ``with`` block.
+    A failed write is raised by the next ``put``, or on leaving the ``with`` block. What was put is written though the
+    work is stopped: it is done.
     """
 
     def __init__(self, store: Store, ahead: int = 2) -> None:
@@ -131,12 +133,13 @@ class Writer:
             self._queue.put(statements)
 
     def _work(self) -> None:
-        while (statements := self._queue.get()) is not None:
-            if self._error is None:
-                try:
-                    self._store.write(*statements)
-                except Exception as error:  # noqa: BLE001 - carried to the caller's thread, and raised there
-                    self._error = error
+        with unstoppable():
+            while (statements := self._queue.get()) is not None:
+                if self._error is None:
+                    try:
+                        self._store.write(*statements)
+                    except Exception as error:  # noqa: BLE001 - carried to the caller's thread, and raised there
+                        self._error = error
 
     def _raise(self) -> None:
         if self._error is not None:

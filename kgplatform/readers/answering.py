@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from kgplatform.errors import ModelError
 from kgplatform.places import find_words
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.calls import Calls, ids_of, search_step
+from kgplatform.readers.calls import Calls, ids_of, search_step, tell
 from kgplatform.records import Answer, Citation, FoundFact, Passage, SearchResult, Usage
 from kgplatform.reply import ask
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
@@ -123,7 +123,9 @@ def answer_messages(question: str, result: SearchResult, mode: AnswerMode, notes
 
 def without_model(question: str, reader: str, found: Retrieved) -> Answer:
     """The evidence as it is, for want of a language model."""
-    return Answer(question, reader, None, (), found.result, (search_step(found),), Usage(), NO_MODEL)
+    step = search_step(found)
+    tell(step)
+    return Answer(question, reader, None, (), found.result, (step,), Usage(), NO_MODEL)
 
 
 def shown_passages(passages: Sequence[Passage]) -> str:

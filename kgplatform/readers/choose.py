@@ -12,7 +12,7 @@ from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.llm import Chat, Ledger
-from kgplatform.readers import chunk_read, full_text, graphreader, longagent, readagent, retrieve, youtu
+from kgplatform.readers import chunk_read, cypher, full_text, graphreader, longagent, readagent, retrieve, youtu
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 
@@ -22,6 +22,7 @@ OPTIONS: dict[str, type[Any]] = {
     "graphreader": graphreader.Options,
     "readagent": readagent.Options,
     "longagent": longagent.Options,
+    "cypher": cypher.Options,
     "fulltext": full_text.Options,
     "chunkread": chunk_read.Options,
     "chunknotes": chunk_read.Options,
@@ -83,6 +84,7 @@ _ANSWERS: dict[str, Callable[[str, Evidence, Chat | None, Ledger, Any], Answer]]
     "graphreader": graphreader.answer,
     "readagent": readagent.answer,
     "longagent": longagent.answer,
+    "cypher": cypher.answer,
     "fulltext": full_text.answer,
     "chunkread": chunk_read.answer,
     "chunknotes": chunk_read.answer_with_notes,

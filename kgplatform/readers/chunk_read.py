@@ -14,7 +14,7 @@ from kgplatform.errors import InputError
 from kgplatform.llm import Chat, Ledger
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answering import NONE, AnswerMode, fence_for, without_model
-from kgplatform.readers.calls import Calls
+from kgplatform.readers.calls import Calls, StepFound
 from kgplatform.readers.marked import (
     LARGEST_FENCE,
     Said,
@@ -124,7 +124,7 @@ def _parts(reading: _Reading, evidence: Evidence) -> Iterator[tuple[Passage, tup
 def _read(reading: _Reading, part: Passage, queries: tuple[QueryRun, ...]) -> str | None:
     """The answer, if ``part`` has it. The notes are brought up to it."""
     calls = reading.calls
-    mark = calls.mark()
+    mark = calls.mark(queries)
     said, broken = ask_marked(
         calls,
         _messages(reading, part.text),
@@ -138,11 +138,8 @@ def _read(reading: _Reading, part: Passage, queries: tuple[QueryRun, ...]) -> st
     reading.count(f"read.{outcome}")
     reading.count("malformed.no mark", broken)
     told = f"{outcome}; no reply that can be used" if not said.marked else outcome
-    calls.add(
-        "read chunk", f"{part.title}, characters {part.start:,}-{part.end:,}: {told}", mark, prompt=_prompt(reading)
-    )
-    seconds = round(calls.steps[-1].seconds + sum(run.seconds for run in queries), 4)
-    calls.steps[-1] = replace(calls.steps[-1], seconds=seconds, queries=queries, passages=(part.id,))
+    detail = f"{part.title}, characters {part.start:,}-{part.end:,}: {told}"
+    calls.add("read chunk", detail, mark, prompt=_prompt(reading), found=StepFound(queries, passages=(part.id,)))
     return said.answer
 
 

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kgplatform.errors import ModelError
 from kgplatform.llm import Chat, metered
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.actions import FALLBACK, Read, Stage, chunk_numbers, named, read_step
 from kgplatform.readers.briefing import PROMPTS, Brief, short_name
-from kgplatform.readers.calls import Calls, Mark
+from kgplatform.readers.calls import Calls, Mark, StepFound
 from kgplatform.readers.path import Path, Waiting
 from kgplatform.readers.window import cut, head, pack, tokens
-from kgplatform.records import QueryRun
 from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated
 from kgplatform.text import counted
 
@@ -45,26 +44,16 @@ _Judge = Callable[[Read], str]
 
 def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat) -> Path:
     """Walk number ``number`` from the node ``start``, to its end. A failing model ends it: see ``error``."""
-    path = Path(number, start)
     with metered() as ledger:
-        walker = _Walker(path, brief, nodes, Calls(chat, ledger))
+        calls = Calls(chat, ledger, path=number)
+        path = Path(number, start, steps=calls.steps)
+        walker = _Walker(path, brief, nodes, calls)
         try:
             walker.walk()
         except ModelError as error:
             path.error = error
             walker.fail(error)
-    path.steps = [replace(step, path=number) for step in path.steps]
     return path
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a step of the trace found: what ran, and ids."""
-
-    queries: tuple[QueryRun, ...] = ()
-    facts: tuple[str, ...] = ()
-    passages: tuple[str, ...] = ()
-    elements: tuple[str, ...] = ()
 
 
 class _Walker:
@@ -93,7 +82,7 @@ class _Walker:
 
     def fail(self, error: ModelError) -> None:
         """The step that the model failed in, and the end of the path."""
-        self._add(self.stage, f"at {self.path.node}: failed: {error}", _Found(elements=self.elements))
+        self._add(self.stage, f"at {self.path.node}: failed: {error}", StepFound(elements=self.elements))
         self.path.end("the model failed")
 
     def _may_go_on(self, stage: Stage) -> bool:
@@ -113,9 +102,9 @@ class _Walker:
         self.elements = found.elements
         facts = [fact for group in found.groups for fact in group.facts]
         path.facts.update(facts)
-        shown = _Found(found.queries, tuple(id_ for id_, _ in facts), elements=found.elements)
+        shown = StepFound(found.queries, tuple(id_ for id_, _ in facts), elements=found.elements)
         if not found.groups:
-            self._note("facts", f"at {node}: it has no facts any more", shown)
+            self.calls.note("facts", f"at {node}: it has no facts any more", found=shown)
             return
         actions = self.brief.shown_actions(path.actions)
         room = self.brief.step_room("facts", short_name(node), actions)
@@ -128,7 +117,7 @@ class _Walker:
             if number < len(pages):
                 said = path.ids(self._known(read)) or "none"
                 self._add(f"facts, page {number} of {len(pages)}", f"at {node}: chunks to read: {said}", shown)
-                shown = _Found(elements=found.elements)
+                shown = StepFound(elements=found.elements)
                 self._begin("facts")
         function = "read_chunk" if chosen else "stop_and_read_neighbor"
         path.do("facts", function, short_name(node), _shortened(path.ids(chosen)))
@@ -164,7 +153,7 @@ class _Walker:
         passage = found.passage
         if passage is None:
             path.counts["malformed.chunk is gone"] += 1
-            self._note("chunk", f"{path.ids([waiting.chunk])} is no longer in the graph", _Found(found.queries))
+            self.calls.note("chunk", f"{path.ids([waiting.chunk])} is no longer in the graph", found.queries)
             return
         path.read[passage.id] = passage
         label = path.label(passage.id, passage.title)
@@ -179,7 +168,7 @@ class _Walker:
         path.do("chunk", read.function, label.partition(" ")[0])
         outcome = self._follow(read.function, passage.id, passage.title, found.before, found.after)
         detail = f"in {label}{page}; {outcome}" if outcome else f"in {label}{page}"
-        self._add(read.function, detail, _Found(found.queries, passages=(passage.id,)))
+        self._add(read.function, detail, StepFound(found.queries, passages=(passage.id,)))
         if read.function == "termination":
             path.end("enough was found")
 
@@ -203,9 +192,9 @@ class _Walker:
         """On to a neighbour, or the end: one call, whatever its pages; the first page that names one counts."""
         path, node = self.path, self.path.node
         found = self.nodes.neighbours(node, self.options.neighbours)
-        shown = _Found(found.queries, elements=self.elements)
+        shown = StepFound(found.queries, elements=self.elements)
         if not found.names:
-            self._note("neighbours", f"{node} has none", shown)
+            self.calls.note("neighbours", f"{node} has none", found=shown)
             path.end("there is no neighbour")
             return
         bound = "" if len(found.names) == found.total else f"the nearest {len(found.names):,} of "
@@ -224,11 +213,11 @@ class _Walker:
                 return
             if number < len(pages):
                 self._add(f"neighbours, page {number} of {len(pages)}", f"at {node}: none of these", shown)
-                shown = _Found(elements=self.elements)
+                shown = StepFound(elements=self.elements)
                 self._begin("neighbours")
         self._go(None, how_many, shown)
 
-    def _go(self, name: str | None, how_many: str, shown: _Found) -> None:
+    def _go(self, name: str | None, how_many: str, shown: StepFound) -> None:
         """To the neighbour ``name``; without one the path ends."""
         path, node = self.path, self.path.node
         function = "termination" if name is None else "read_neighbor_node"
@@ -311,26 +300,15 @@ class _Walker:
     def _begin(self, stage: Stage) -> None:
         self.stage, self.mark, self.faults = stage, self.calls.mark(), []
 
-    def _add(self, name: str, detail: str, found: _Found) -> None:
+    def _add(self, name: str, detail: str, found: StepFound) -> None:
         """The step that began last, with what was wrong with the model's replies in it."""
         prompt = PROMPTS[self.stage] if self.calls.made > self.mark.calls else None
         if self.faults:
             detail = f"{detail}; {'; '.join(self.faults)}"
         if prompt is None:
-            self.calls.note(name, detail, found.queries)
+            self.calls.note(name, detail, found=found)
         else:
-            self.calls.add(name, detail, self.mark, prompt=prompt)
-        self._keep(found)
-
-    def _note(self, name: str, detail: str, found: _Found) -> None:
-        self.calls.note(name, detail, found.queries)
-        self._keep(found)
-
-    def _keep(self, found: _Found) -> None:
-        step = self.calls.steps.pop()
-        self.path.steps.append(
-            replace(step, queries=found.queries, facts=found.facts, passages=found.passages, elements=found.elements)
-        )
+            self.calls.add(name, detail, self.mark, prompt=prompt, found=found)
 
 
 def _pages(pieces: Sequence[str], room: int) -> list[list[str]]:

@@ -69,7 +69,7 @@ def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger,
     calls = Calls(chat, ledger)
     read = read_end if options.from_end else read_beginning
     part = read(evidence, room_for(options.window_tokens, _messages(question, ""), _MARKS), options.documents)
-    calls.steps.append(_step(part, evidence, options))
+    calls.take(_step(part, evidence, options))
     mark = calls.mark()
     said, broken = ask_marked(calls, _messages(question, part.text), read_answer, stage="answer", marks=_MARKS)
     calls.add("answer", "answered" if said.answer else "not in the text", mark, prompt=_PROMPT)

@@ -62,7 +62,7 @@ def answer_from(found: SearchResult, graph: Graph, ledger: Ledger, mode: AnswerM
     if graph.chat is None:
         return without_model(found.question, reader, retrieved)
     calls = Calls(graph.chat, ledger)
-    calls.steps.append(search_step(retrieved, reader))
+    calls.take(search_step(retrieved, reader))
     evidence = Evidence(graph.store, graph.embedder)
     answered = write_answer(found.question, found, evidence, calls, mode)
     return Answer(

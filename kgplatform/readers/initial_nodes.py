@@ -19,7 +19,7 @@ from kgplatform.llm import Chat, metered
 from kgplatform.prompt import render
 from kgplatform.readers.actions import json_values, undecorated
 from kgplatform.readers.briefing import Brief, short_name
-from kgplatform.readers.calls import Calls
+from kgplatform.readers.calls import Calls, StepFound
 from kgplatform.readers.window import pack
 from kgplatform.records import QueryRun, Step
 from kgplatform.retrieve.found import at_once
@@ -116,7 +116,7 @@ def _gather(brief: Brief, pages: Iterable[Names], chat: Chat, calls: Calls, coun
             gathered.batches += 1
             counts.update(said.counts)
             if said.step is not None:
-                calls.steps.append(said.step)
+                calls.take(said.step)
             if said.error is not None:
                 gathered.errors.append(said.error)
             for name, score in said.scores.items():
@@ -157,8 +157,8 @@ def _ask(brief: Brief, batch: _Batch, chat: Chat) -> _Proposed:
     """One prompt, and once more where nothing in the reply is a node's line. Raises ``BudgetError`` alone."""
     said = _Proposed()
     with metered() as ledger:
-        calls = Calls(chat, ledger)
-        mark = calls.mark()
+        calls = Calls(chat, ledger, quiet=True)
+        mark, found = calls.mark(batch.queries), StepFound(batch.queries)
         try:
             lines = _lines(brief, batch, calls, said)
         except BudgetError:
@@ -166,15 +166,13 @@ def _ask(brief: Brief, batch: _Batch, chat: Chat) -> _Proposed:
         except ModelError as error:
             said.error = error
             said.counts["failed.nodes"] += 1
-            calls.add(STEP, f"batch {batch.number} failed: {error}", mark, prompt=_PROMPT)
+            calls.add(STEP, f"batch {batch.number} failed: {error}", mark, prompt=_PROMPT, found=found)
         else:
             fabricated = _take(lines, batch, said)
             detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(said.scores)} nodes proposed"
             invented = f", {len(fabricated)} not in the list: {_listed(fabricated)}" if fabricated else ""
-            calls.add(STEP, detail + invented, mark, prompt=_PROMPT)
-    statements = sum(run.seconds for run in batch.queries)
-    step = calls.steps[-1]
-    said.step = replace(step, queries=batch.queries, seconds=round(step.seconds + statements, 4))
+            calls.add(STEP, detail + invented, mark, prompt=_PROMPT, found=found)
+    said.step = calls.steps[-1]
     return said
 
 

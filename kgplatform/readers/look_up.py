@@ -17,7 +17,7 @@ from dataclasses import replace
 from kgplatform.errors import ModelError
 from kgplatform.json_text import without_thoughts
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.calls import Calls
+from kgplatform.readers.calls import Calls, StepFound
 from kgplatform.readers.gist_memory import GistMemory
 from kgplatform.readers.page_brief import PageBrief
 from kgplatform.readers.page_requests import NO_PAGE, Next, Request, read_next, read_request
@@ -170,12 +170,12 @@ class LookUp:
         for _, reason in refused:
             self._counts[f"refused.{reason}"] += 1
         read = [number for number in numbers if number in self.raw and number not in before]
-        self._calls.note("read pages", f"{_listed(read)}{cut}{_refused(refused)}", found.queries)
-        self._calls.steps[-1] = replace(
-            self._calls.steps[-1],
+        seen = StepFound(
+            found.queries,
             pages=tuple(self.memory.pages[number].id for number in read),
             passages=tuple(each.id for each in self.passages[passages:]),
         )
+        self._calls.note("read pages", f"{_listed(read)}{cut}{_refused(refused)}", found=seen)
         return not refused and not cut
 
     def _fits(self, number: int, text: str) -> bool:

@@ -98,12 +98,12 @@ class Meeting:
         silent = sum((each.step.usage for each in replies if each.outcome != "answer"), Usage())
         detail = f"round {number}; {_asked_in_words(replies, outcomes)}"
         seconds = round(time.perf_counter() - started, 4)
-        self.calls.steps.append(Step("members", detail, seconds, prompt=MEMBER_PROMPT, usage=silent))
+        self.calls.take(Step("members", detail, seconds, prompt=MEMBER_PROMPT, usage=silent))
         for reply in replies:
             if reply.outcome == "answer":
                 self.walks += 1
                 passages = tuple(each.id for each in self.team.member(reply.member).passages)
-                self.calls.steps.append(replace(reply.step, path=self.walks, passages=passages))
+                self.calls.take(replace(reply.step, path=self.walks, passages=passages))
         if outcomes["failed"] == len(replies):
             raise next(each.error for each in replies if each.error is not None)
         return {each.member: each.text for each in replies if each.outcome == "answer"}
@@ -163,7 +163,7 @@ class Meeting:
         done = resolve(clusters, way, reread, lambda said, member: self.team.member(member).says(said), chance)
         for merge, replies in zip(done.merges, heard, strict=True):
             self._count("merge", replies)
-            self.calls.steps.append(self._merge_step(merge, replies))
+            self.calls.take(self._merge_step(merge, replies))
         self.counts["unsettled"] += sum(each.unsettled for each in done.merges)
         return done
 

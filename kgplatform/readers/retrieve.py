@@ -38,7 +38,7 @@ def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger,
     if chat is None:
         return without_model(found.result.question, READER, found)
     calls = Calls(chat, ledger)
-    calls.steps.append(search_step(found))
+    calls.take(search_step(found))
     answered = write_answer(found.result.question, found.result, evidence, calls, options.mode)
     return Answer(
         found.result.question,

@@ -10,15 +10,13 @@ possible, of several documents where they are small, each under its title; the p
 
 from __future__ import annotations
 
-import contextvars
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Literal, TypeVar
+from typing import Literal
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.llm import Chat, metered
@@ -31,9 +29,9 @@ from kgplatform.readers.team_options import MEMBER_PROMPT, MEMBER_TYPES, Options
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import Passage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.side_by_side import side_by_side
 from kgplatform.text import rejoin, tidy
 
-T = TypeVar("T")
 Outcome = Literal["answer", "no mention", "malformed", "failed"]
 
 _PAGE = 100
@@ -123,14 +121,14 @@ class Team:
 
         Many are asked at the same time. A member whose call fails is a reply too. Raises ``BudgetError`` alone.
         """
-        return _side_by_side([partial(self._ask, instruction, each, stage) for each in readers])
+        return side_by_side([partial(self._ask, instruction, each, stage) for each in readers], _THREADS)
 
     def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> Reply:
         text = "\n\n".join(self.member(number).text for number in readers)
         messages = member_messages(instruction, text, fence_for(instruction, text))
         faults: Counter[str] = Counter()
         with metered() as ledger:
-            calls = Calls(self._chat, ledger)
+            calls = Calls(self._chat, ledger, quiet=True)
             mark = calls.mark()
             try:
                 asked = ask_envelope(
@@ -216,17 +214,3 @@ def _outcome(said: Envelope | Unusable) -> tuple[Outcome, str]:
         return ("no mention" if said.plain and is_refusal(said.plain) else "malformed"), ""
     answer = tidy(said.content)
     return ("no mention", "") if is_refusal(answer) else ("answer", answer)
-
-
-def _side_by_side(works: Sequence[Callable[[], T]]) -> list[T]:
-    """The results of ``works`` in order, some of them made at the same time; the first error stops the others."""
-    pool = ThreadPoolExecutor(_THREADS)
-    futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
-    try:
-        results = [future.result() for future in futures]
-    except BaseException as error:
-        # Ctrl-C does not wait for a model that may never answer.
-        pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
-        raise
-    pool.shutdown()
-    return results

@@ -157,7 +157,7 @@ def _search_at_once(
     for (place, text), each in zip(searches.items(), found, strict=True):
         name = "the whole question" if place == _WHOLE else f"sub-question {place + 1}"
         step = search_step(each, f"{name}: {text}")
-        calls.steps.append(replace(step, usage=spent) if each is found[0] else step)
+        calls.take(replace(step, usage=spent) if each is found[0] else step)
     return {place: each.result for place, each in zip(searches, found, strict=True)}
 
 
@@ -166,7 +166,7 @@ def _search_again(memory: Memory, evidence: Evidence, calls: Calls, options: Opt
     since = calls.mark()
     found = _find(evidence, options, query)
     spent = difference(calls.mark().spent, since.spent)
-    calls.steps.append(replace(search_step(found, f"new query: {query}"), usage=spent))
+    calls.take(replace(search_step(found, f"new query: {query}"), usage=spent))
     memory.results.append(found.result)
 
 

@@ -18,6 +18,7 @@ from kgplatform.retrieve.nodes import PAGE, Nodes, from_the_end, in_reading_orde
 from kgplatform.retrieve.pages import Pages
 from kgplatform.retrieve.question import make_question
 from kgplatform.retrieve.search import search, search_documents
+from kgplatform.retrieve.statement import Statements
 from kgplatform.store import Store, trace
 from kgplatform.text import tidy
 
@@ -92,6 +93,10 @@ class Evidence:
     ) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
         """Like ``in_reading_order``, from the last passage to the first."""
         return from_the_end(self._store, page, documents)
+
+    def statements(self, question: str) -> Statements:
+        """What a statement that a model writes for ``question`` may ask."""
+        return Statements(self._store, question)
 
     def size(self, documents: Sequence[str] = ()) -> Size:
         """How much there is to read, in all or in ``documents`` (ids)."""

@@ -28,6 +28,12 @@ def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, Passage]:
     return {row["id"]: Passage(**row, score=0.0, routes=()) for row in rows}
 
 
+def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
+    """Facts as the store has them now, by id, with the places that state them; without scores."""
+    rows = store.read("retrieve/fact_details", ids=list(ids), places=CITATIONS) if ids else []
+    return {row["id"]: _fact(row, 0.0, ()) for row in rows}
+
+
 def _passages(store: Store, found: Found, top_k: int) -> tuple[Passage, ...]:
     ids = best(found.passages, top_k)
     rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids)}

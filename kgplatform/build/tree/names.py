@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -103,7 +104,7 @@ def name_communities(
         under_way: dict[Future[list[Named]], list[Unnamed]] = {}
         while not halt.is_set():
             for batch in islice(unnamed, at_once - len(under_way)):
-                under_way[pool.submit(_ask, chat, batch, halt)] = batch
+                under_way[pool.submit(contextvars.copy_context().run, _ask, chat, batch, halt)] = batch
                 naming.calls += 1
             if not under_way:
                 break

@@ -1,0 +1,24 @@
+// How large the graph is, from counts that the database keeps: tells whether anything came or went.
+// mode: read
+// returns: nodes, relationships, entities, facts, changed
+CALL () {
+  MATCH (n)
+  RETURN count(n) AS nodes
+}
+CALL () {
+  MATCH ()-[r]->()
+  RETURN count(r) AS relationships
+}
+CALL () {
+  MATCH (e:Entity)
+  RETURN count(e) AS entities
+}
+CALL () {
+  MATCH (f:Fact)
+  RETURN count(f) AS facts
+}
+CALL () {
+  MATCH (d:Document)
+  RETURN toString(max(d.addedAt)) AS changed
+}
+RETURN nodes, relationships, entities, facts, changed

@@ -1,0 +1,9 @@
+// The predicates of the relations that no schema names, the most frequent first.
+// mode: read
+// param $most: int: how many
+// returns: predicate, count
+MATCH (:Entity)-[r:RELATED_TO]->(:Entity)
+WITH r.predicate AS predicate, count(*) AS count
+ORDER BY count DESC, predicate
+LIMIT $most
+RETURN predicate, count

@@ -1,0 +1,75 @@
+"""The server of ``kgplatform browser``: the name localhost in both protocols, and an end without noise."""
+
+from __future__ import annotations
+
+import socket
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from kgplatform.errors import InputError
+from kgplatform.web.serving import listen
+
+_PORT = 8601
+_TRIED = 50
+_GRACE = 5
+"""Seconds that a request has to end. A guide to a large graph takes one."""
+
+
+class BrowserServer(uvicorn.Server):
+    """Uvicorn that ends at Ctrl-C as if nothing had happened."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        config = uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        super().__init__(config)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End."""
+        self.should_exit = True
+
+
+def listen_as_localhost(port: int | None) -> tuple[list[socket.socket], str]:
+    """Sockets for whatever address of this machine a web browser takes ``localhost`` for, and the URL.
+
+    ``port``: 0 for any that is free; without one 8601, or the next that is free. Both addresses are taken, so that no
+    other program gets visits that are meant for this one. Raises ``InputError`` where that cannot be.
+    """
+    for tried in range(_PORT, _PORT + _TRIED) if port is None else [port]:
+        try:
+            sockets = _both(tried)
+        except InputError as error:
+            fault = error
+            continue
+        return sockets, f"http://localhost:{sockets[0].getsockname()[1]}"
+    raise fault
+
+
+def _both(port: int) -> list[socket.socket]:
+    first = listen("127.0.0.1", port)
+    if not _has_ipv6():
+        return [first]
+    try:
+        return [first, listen("::1", first.getsockname()[1])]
+    except InputError:
+        first.close()
+        raise
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as tried:
+            tried.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""An asyncio loop on a thread of its own, for requests that must end where they wait.
+
+    loop = LoopThread(at_end=client.close)
+    answer = loop.result(client.post(...))     # from any thread; a stop or Ctrl-C there breaks the request off
+    loop.close()
+
+A thread that waits for a socket cannot be woken; a task can be cancelled, and closes its connection as it goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
+
+from kgplatform.stopping import result_of
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """Runs coroutines for other threads, all on one thread, which ends with ``close`` and with the process.
+
+    ``at_end`` is awaited last, when what was under way is cancelled.
+    """
+
+    def __init__(self, at_end: Callable[[], Awaitable[None]]) -> None:
+        self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = threading.Thread(target=_serve, args=(self._started, at_end), name="model-requests", daemon=True)
+        self._thread.start()
+
+    def result(self, work: Coroutine[Any, Any, T]) -> T:
+        """What ``work`` returns or raises. It is cancelled where the caller's own work is stopped, or interrupted.
+
+        Raises ``concurrent.futures.CancelledError`` if the loop is closed before.
+        """
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._started.result()[0])
+        except RuntimeError as error:  # the loop is closed
+            work.close()
+            raise CancelledError from error
+        try:
+            return result_of(future)
+        finally:
+            future.cancel()  # without effect on one that is done
+
+    def close(self, *, wait: bool = True) -> None:
+        """Cancel what is under way and end the thread. A second time does nothing."""
+        loop, over = self._started.result()
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(over.set)
+        if wait:
+            self._thread.join()
+
+
+def _serve(
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]], at_end: Callable[[], Awaitable[None]]
+) -> None:
+    """What the thread does; it knows nothing of the object that began it, which may go at any time."""
+
+    async def until_over() -> None:
+        over = asyncio.Event()
+        started.set_result((asyncio.get_running_loop(), over))
+        await over.wait()
+        under_way = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await at_end()
+
+    asyncio.run(until_over())

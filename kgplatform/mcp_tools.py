@@ -1,0 +1,211 @@
+"""The tools of the MCP server that read. Each asks the client of the platform, and bounds what it gives back."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from kgplatform import mcp_results as results
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.look_records import DocumentText
+from kgplatform.mcp_bounds import size
+from kgplatform.mcp_work import as_result, in_thread, tell_steps
+from kgplatform.readers.choose import READERS
+from kgplatform.readers.cypher_schema import shown_schema
+from kgplatform.records import Answer, Citation
+from kgplatform.retrieve.search import SEARCHES
+from kgplatform.retrieve.statement import foreign_calls
+from kgplatform.retrieve.statement_schema import live_schema
+from kgplatform.web.encoding import as_fields
+from kgplatform.web.options import read_options
+
+READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+
+_SCHEMA_TOKENS = 3000
+_QUOTE = 300
+_MOST_ROWS = 1000
+
+Question = Annotated[str, Field(min_length=1, max_length=20_000, description="A question, in words.")]
+NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, as other tools give it.")]
+Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: next_offset of the page before.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="How many at most.")]
+
+
+class ReadingTools:
+    """The tools, over ``graph``; no result is longer than ``most`` characters."""
+
+    def __init__(self, graph: KnowledgeGraph, most: int) -> None:
+        self._graph = graph
+        self._most = most
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        """Register them."""
+        for tool, title in (
+            (self.search, "Search the graph"),
+            (self.ask, "Ask a reader"),
+            (self.read_document, "Read a document"),
+            (self.find_nodes, "Find nodes by name"),
+            (self.neighbours, "Look at a node's neighbours"),
+            (self.communities, "List communities"),
+            (self.community, "Look at a community"),
+            (self.cypher, "Run a Cypher statement"),
+            (self.schema, "Show the schema"),
+            (self.documents, "List documents"),
+            (self.stats, "Count"),
+        ):
+            server.add_tool(tool, title=title, annotations=READS)
+
+    async def search(
+        self,
+        question: Question,
+        route: Annotated[
+            str, Field(description="Which way to retrieve.", json_schema_extra={"enum": [*SEARCHES]})
+        ] = "all",
+        top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
+    ) -> Annotated[CallToolResult, results.SearchFound]:
+        """Find the passages and facts nearest to a question, with the places in the documents that state them."""
+        found = await in_thread(lambda: self._graph.search(question, route, top_k))
+        shown = {"question": found.question, "passages": found.passages, "facts": found.facts}
+        return as_result(shown, self._most, "Ask for fewer with top_k, or read a document from a passage's start.")
+
+    async def ask(
+        self,
+        question: Question,
+        context: Context[Any, Any],
+        reader: Annotated[
+            str, Field(description="Who answers, retrieve being the fastest.", json_schema_extra={"enum": [*READERS]})
+        ] = "retrieve",
+        options: Annotated[
+            dict[str, Any], Field(description='Options of the reader, such as {"mode": "open"} or {"top_k": 5}.')
+        ] = {},  # noqa: B006 - a default that the schema shows; nobody changes it
+    ) -> Annotated[CallToolResult, results.Answered]:
+        """Answer a question from the documents, with citations that were checked against them.
+
+        Without a language model on the server the answer is null and the passages are the evidence.
+        """
+        given = await in_thread(lambda: read_options(reader, options))
+        tell = tell_steps(context)
+        shown = await in_thread(lambda: self._shown(self._graph.ask(question, reader, on_step=tell, **given)))
+        return as_result(shown, self._most)
+
+    async def read_document(
+        self,
+        document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id or URI.")],
+        start: Annotated[int, Field(ge=0, description="The first character.")] = 0,
+        end: Annotated[
+            int | None, Field(ge=0, description="The character after the last; else as far as fits.")
+        ] = None,
+    ) -> Annotated[CallToolResult, results.TextRead]:
+        """Read characters of a document. To see a citation in its surroundings, begin some hundred before it."""
+        last = min(end if end is not None else start + self._most, start + self._most)
+        found = await in_thread(lambda: self._graph.look.document(document, start, last))
+        return as_result(self._fitting(found), self._most)
+
+    async def find_nodes(
+        self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
+    ) -> Annotated[CallToolResult, results.NodesFound]:
+        """Find people, places, things, documents and communities by what they are called, best first."""
+        found = await in_thread(lambda: self._graph.look.find(name, limit))
+        return as_result({"nodes": found}, self._most)
+
+    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Neighbours]:
+        """A node, what it is joined with, the strongest first, and the edges among all of these."""
+        found = await in_thread(lambda: self._graph.look.neighbours(id, limit))
+        return as_result(as_fields(found), self._most, "Ask for fewer with limit.")
+
+    async def communities(
+        self,
+        parent: Annotated[
+            str | None, Field(max_length=2_000, description="Below this node; else the top ones.")
+        ] = None,
+        offset: Offset = 0,
+        limit: Limit = 50,
+    ) -> Annotated[CallToolResult, results.Communities]:
+        """The knowledge tree: communities of things that belong together, and below them keywords and members."""
+        found = await in_thread(lambda: self._graph.look.tree(parent))
+        page, following = found[offset : offset + limit], offset + limit
+        shown = {"communities": page, "next_offset": following if following < len(found) else None}
+        return as_result(shown, self._most, "Ask for fewer with limit.")
+
+    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Community]:
+        """What a community is about: its summary and the members that belong to it most."""
+        look = self._graph.look
+        found, members = await in_thread(lambda: (look.community(id), look.members(id, limit)))
+        return as_result({"node": found.node, "members": members, "facts": found.facts}, self._most)
+
+    async def cypher(
+        self,
+        statement: Annotated[str, Field(min_length=1, max_length=20_000, description="One statement that reads.")],
+        parameters: Annotated[dict[str, Any], Field(description="Values of its $parameters.")] = {},  # noqa: B006 - as above
+        limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
+        timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
+    ) -> Annotated[CallToolResult, results.RowsRead]:
+        """Run one read-only Cypher statement. Look at the tool `schema` first; page with SKIP and LIMIT."""
+        table = await in_thread(lambda: self._rows(statement, parameters, limit, timeout))
+        shown = {"columns": table.columns, "rows": table.rows, "truncated": table.truncated}
+        return as_result(shown, self._most, "Return fewer columns, or page with SKIP and LIMIT.")
+
+    async def schema(self) -> Annotated[CallToolResult, results.SchemaShown]:
+        """What is in the graph: labels, entity types, relations and properties with counts."""
+        return as_result(await in_thread(self._schema), self._most)
+
+    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, results.Documents]:
+        """The documents of the graph, by name."""
+        found = await in_thread(self._graph.documents)
+        following = offset + limit
+        shown = {
+            "documents": found[offset:following],
+            "total": len(found),
+            "next_offset": following if following < len(found) else None,
+        }
+        return as_result(shown, self._most, "Ask for fewer with limit.")
+
+    async def stats(self) -> Annotated[CallToolResult, results.Counts]:
+        """How many nodes each label has, and relationships each type."""
+        found = await in_thread(self._graph.stats)
+        return as_result({"nodes": found.nodes, "relationships": found.relationships}, self._most)
+
+    # ---------------------------------------------------------------------------------------------------------- parts
+
+    def _fitting(self, found: DocumentText) -> dict[str, Any]:
+        """As much of a text as fits beside what is said about it, and where to read on."""
+        shown = {name: value for name, value in as_fields(found).items() if name != "facts"} | {"next": found.end}
+        while (over := size(shown) - self._most) > 0 and shown["text"]:
+            shown["text"] = shown["text"][: max(0, len(shown["text"]) - over)]
+        shown["end"] = found.start + len(shown["text"])
+        shown["next"] = shown["end"] if shown["end"] < found.characters else None
+        return shown
+
+    def _rows(self, statement: str, parameters: dict[str, Any], limit: int, timeout: float) -> Any:
+        if calls := foreign_calls(statement):
+            raise InputError(f"{', '.join(calls)} may not be called here.")
+        return self._graph.cypher(statement, parameters, limit=limit, timeout=timeout)
+
+    def _schema(self) -> dict[str, Any]:
+        found = self._graph.schema()
+        return {
+            "graph": shown_schema(live_schema(self._graph.store)[0], _SCHEMA_TOKENS),
+            "schema": found.schema.to_dict() if found else None,
+            "expansions": found.expansions if found else (),
+        }
+
+    def _shown(self, answer: Answer) -> dict[str, Any]:
+        return {
+            "question": answer.question,
+            "reader": answer.reader,
+            "answer": answer.text,
+            "citations": [self._quoted(each) for each in answer.citations],
+            "passages": answer.evidence.passages if answer.text is None else (),
+            "note": answer.note,
+            "usage": answer.usage,
+        }
+
+    def _quoted(self, citation: Citation) -> dict[str, Any]:
+        """A citation with the words that it cites."""
+        last = min(citation.end, citation.start + _QUOTE)
+        quote = self._graph.look.document(citation.document, citation.start, last).text
+        return as_fields(citation) | {"quote": quote + ("…" if last < citation.end else "")}

@@ -1,0 +1,284 @@
+"""Reader ``cypher``: a statement is written from the question and the live schema, run, and answered from its rows.
+
+The model writes the statement; the platform checks that it only reads, bounds its time and its rows, and hands it back
+with the database's complaint where it does not work or finds nothing. The rows are traced back to the facts and
+passages behind them, so that the answer cites characters. Without a language model the evidence is the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from kgplatform.errors import InputError, ModelError
+from kgplatform.llm import Chat, Ledger
+from kgplatform.prompt import Messages, render
+from kgplatform.readers.answering import (
+    OWN_KNOWLEDGE,
+    REFUSAL,
+    Answered,
+    AnswerMode,
+    fence_for,
+    without_model,
+    write_answer,
+)
+from kgplatform.readers.calls import Calls, StepFound
+from kgplatform.readers.cypher_rows import cite_rows, shown_rows
+from kgplatform.readers.cypher_schema import example_relation, shown_schema
+from kgplatform.records import Answer, SearchResult
+from kgplatform.reply import ask
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.statement import Meant, Statements, Tried
+from kgplatform.retrieve.statement_schema import LiveSchema
+from kgplatform.retrieve.statement_sources import Sources
+from kgplatform.text import counted, tidy
+
+READER = "cypher"
+
+_SCHEMA_TOKENS = 3000
+_ROWS_TOKENS = 3000
+_STAGE = "statement"
+_ANSWER_STAGE = "answer"
+_MOST_ROWS = 1000
+_MOST_REPAIRS = 3
+_LONGEST_WAIT = 600.0
+_SHOWN = 600
+"""Characters of a statement in a note."""
+_NOTHING = "Your statement ran and found nothing."
+_NO_ROWS = "The graph does not say: no row was found. "
+_UNSUPPORTED = "The model's answer says nothing that the rows say. "
+
+_INSUFFICIENT: dict[AnswerMode, str] = {
+    "reject": 'If the rows do not say it, set "sufficient" to false and leave "answer" empty.',
+    "open": 'If the rows do not say it, set "sufficient" to false and answer from your own knowledge, without [ ].',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the reader works: ``rows`` that are read at most, ``timeout`` of a statement in seconds, ``repairs``: how
+    often one that does not work, or finds nothing, is written again."""
+
+    mode: AnswerMode = "reject"
+    rows: int = 50
+    timeout: float = 10.0
+    repairs: int = 1
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.rows <= _MOST_ROWS:
+            raise InputError(f"rows must be between 1 and {_MOST_ROWS:,}.")
+        if not 0 < self.timeout <= _LONGEST_WAIT:
+            raise InputError(f"timeout must be more than 0 and at most {_LONGEST_WAIT:g} seconds.")
+        if not 0 <= self.repairs <= _MOST_REPAIRS:
+            raise InputError(f"repairs must be between 0 and {_MOST_REPAIRS}.")
+
+
+class _Written(BaseModel):
+    statement: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Reply(BaseModel):
+    answer: str = ""
+    sufficient: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The statement that counts, and what came of it."""
+
+    written: _Written = field(default_factory=lambda: _Written(statement=""))
+    tried: Tried = Tried()
+
+
+def answer(question: str, evidence: Evidence, chat: Chat | None, ledger: Ledger, options: Options) -> Answer:
+    """Write a statement, run it, repair it if need be, and answer from its rows. Raises ``ModelError``."""
+    if chat is None:
+        found = evidence.search(question)
+        return without_model(found.result.question, READER, found)
+    question = tidy(question)
+    statements = evidence.statements(question)
+    calls = Calls(chat, ledger)
+    messages = _look(question, statements, calls, options)
+    found_rows = _find(messages, statements, calls, options)
+    sources = _trace_back(found_rows, statements, calls)
+    result = _evidence(question, found_rows, sources)
+    answered = _answer(question, result, found_rows, sources, evidence, calls, options.mode)
+    return Answer(
+        question,
+        READER,
+        answered.text,
+        answered.citations,
+        result,
+        tuple(calls.steps),
+        calls.usage,
+        answered.note,
+    )
+
+
+# ------------------------------------------------------------------------------------------------------- the statement
+
+
+def _look(question: str, statements: Statements, calls: Calls, options: Options) -> Messages:
+    """The prompt, from what there is to ask for and whom the question may mean."""
+    schema, ran = statements.schema()
+    meant, looked = statements.names_meant()
+    there = f"{counted(len(schema.types), 'type')} of entities, {counted(len(schema.relations), 'kind')} of relations"
+    named = ", ".join(each.name for each in meant if each.named)
+    calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
+    return _messages(question, schema, meant, options)
+
+
+def _messages(question: str, schema: LiveSchema, meant: tuple[Meant, ...], options: Options) -> Messages:
+    shown = shown_schema(schema, _SCHEMA_TOKENS)
+    names = "\n".join(f"{each.name} ({each.label})" for each in meant) or "(none)"
+    return render(
+        "cypher_write",
+        question=question,
+        schema=shown,
+        names=names,
+        rows=str(options.rows),
+        fence=fence_for(shown, names, question),
+        **example_relation(schema),
+    )
+
+
+def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
+    """The statement that found something, else the last one, after at most ``options.repairs`` repairs."""
+    kept = _Found()
+    for attempt in range(1 + options.repairs):
+        written = _write(messages, calls, "cypher_again" if attempt else "cypher_write")
+        tried = _run(written, statements, calls, options)
+        if tried.tells or not kept.tried.tells:
+            kept = _Found(written, tried)
+        if tried.tells and not tried.unknown:
+            break
+        said = {"role": "assistant", "content": written.model_dump_json()}
+        messages = [*messages, said, render("cypher_again", fault=_complaint(tried))[1]]
+    return kept
+
+
+def _write(messages: Messages, calls: Calls, prompt: str) -> _Written:
+    name = "write" if prompt == "cypher_write" else "repair"
+    mark = calls.mark()
+    try:
+        written, repairs = ask(calls, messages, _Written, stage=_STAGE)
+    except ModelError as error:
+        calls.add(name, f"failed: {error}", mark, prompt=prompt)
+        raise
+    written = _Written(statement=_bare(written.statement), parameters=written.parameters)
+    calls.add(name, f"{_flat(written)}{f' (after {repairs} repairs)' if repairs else ''}", mark, prompt=prompt)
+    return written
+
+
+def _run(written: _Written, statements: Statements, calls: Calls, options: Options) -> Tried:
+    tried = statements.run(written.statement, written.parameters, rows=options.rows, timeout=options.timeout)
+    more = ", and there are more" if tried.more else ""
+    told = tried.fault or f"{counted(len(tried.rows), 'row')}{more}"
+    calls.note("run", " ".join((told, *tried.unknown)), (tried.query,) if tried.query else ())
+    return tried
+
+
+def _complaint(tried: Tried) -> str:
+    """What is wrong with a statement, to whoever wrote it."""
+    said = f"Your statement cannot be run: {tried.fault}" if tried.fault else "" if tried.tells else _NOTHING
+    return " ".join(filter(None, (said, *tried.unknown)))
+
+
+def _bare(statement: str) -> str:
+    """``statement`` without what models put round it: a fence, a semicolon at the end."""
+    text = statement.strip()
+    if text.startswith("```"):
+        text = text.partition("\n")[2].rpartition("```")[0] or text.strip("`")
+    return text.strip().rstrip(";").rstrip()
+
+
+def _flat(written: _Written) -> str:
+    """The statement on one line, with its parameters."""
+    flat = " ".join(written.statement.split())
+    shown = flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"
+    given = ", ".join(f"${name} = {value!r}" for name, value in written.parameters.items())
+    return f"{shown}{f' with {given}' if given else ''}"
+
+
+# ---------------------------------------------------------------------------------------------------------- the answer
+
+
+def _trace_back(found: _Found, statements: Statements, calls: Calls) -> Sources:
+    """The facts and passages behind the rows."""
+    sources = statements.sources(found.tried)
+    facts, passages = tuple(sources.known_facts), tuple(sources.known_passages)
+    if found.tried.rows:
+        counts = f"{counted(len(facts), 'fact')} and {counted(len(passages), 'passage')} stand behind the rows"
+        calls.note("trace back", counts, found=StepFound(sources.queries, facts=facts, passages=passages))
+    return sources
+
+
+def _evidence(question: str, found: _Found, sources: Sources) -> SearchResult:
+    seconds = found.tried.query.seconds if found.tried.query else 0.0
+    return SearchResult(
+        question, tuple(sources.known_passages.values()), tuple(sources.known_facts.values()), round(seconds, 4)
+    )
+
+
+def _answer(
+    question: str,
+    result: SearchResult,
+    found: _Found,
+    sources: Sources,
+    evidence: Evidence,
+    calls: Calls,
+    mode: AnswerMode,
+) -> Answered:
+    """What the model says from the rows. Without rows a refusal, or in open mode what it knows by itself."""
+    if not found.tried.tells:
+        why = f"{_NO_ROWS if not found.tried.fault else ''}{_note(found)}"
+        if mode == "open":
+            return write_answer(question, SearchResult(question, (), (), 0.0), evidence, calls, mode)
+        calls.note("answer", "nothing was found, so the model was not asked")
+        return Answered(REFUSAL, note=why)
+    reply, shown = _from_rows(question, found, calls, mode)
+    cited = cite_rows(reply.answer, found.tried.rows[:shown], sources) if reply.answer.strip() else None
+    number = len(cited.citations) if cited else 0
+    calls.note(
+        "check citations", f"{counted(number, 'place')} in the text stand{'s' * (number == 1)} behind the answer"
+    )
+    if reply.sufficient and cited is not None:
+        return Answered(cited.text, cited.citations, _note(found), holds=True)
+    if mode == "open" and reply.answer.strip():
+        return Answered(reply.answer.strip(), note=OWN_KNOWLEDGE, holds=True)
+    return Answered(REFUSAL, note=f"{_UNSUPPORTED if reply.sufficient and reply.answer else ''}{_note(found)}")
+
+
+def _from_rows(question: str, found: _Found, calls: Calls, mode: AnswerMode) -> tuple[_Reply, int]:
+    """The model's reply, and how many rows it was shown."""
+    rows, shown = shown_rows(found.tried.columns, found.tried.rows, _ROWS_TOKENS)
+    more = f" (the first {shown}; there are more)" if found.tried.more or shown < len(found.tried.rows) else ""
+    statement = _flat(found.written)
+    messages = render(
+        "cypher_answer",
+        question=question,
+        insufficient=_INSUFFICIENT[mode],
+        statement=statement,
+        more=more,
+        rows=rows,
+        fence=fence_for(statement, rows),
+    )
+    mark = calls.mark()
+    try:
+        reply, repairs = ask(calls, messages, _Reply, stage=_ANSWER_STAGE)
+    except ModelError as error:
+        calls.add("answer", f"failed: {error}", mark, prompt="cypher_answer")
+        raise
+    calls.add("answer", f"answered after {repairs} repairs" if repairs else "answered", mark, prompt="cypher_answer")
+    return reply, shown
+
+
+def _note(found: _Found) -> str:
+    """What was asked of the graph, so that it can be asked again."""
+    if found.tried.fault:
+        return f"No statement could be run: {found.tried.fault} The last was: {_flat(found.written)}"
+    rows = counted(len(found.tried.rows), "row") + (" and more" if found.tried.more else "")
+    return f"{rows} of the statement: {_flat(found.written)}"

@@ -1,0 +1,134 @@
+"""The explorer on a graph of ten thousand entities, in a real Chromium that draws without a graphics card.
+
+What is measured is what a person waits for: the page's first paint, the picture of the whole graph, the frames while
+it is dragged and zoomed, and the time from a press of a button or key to the next paint (the browser's own event timing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import median, quantiles
+from typing import Any
+
+from data_sets import Place
+from large_graph import write_large_graph
+from playwright.sync_api import Browser, Page
+from tables import Section
+from web_server import served
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.store import Store
+
+ENTITIES = 1_500
+PAINT_LIMIT, INTERACTION_LIMIT = 1000, 100
+"""Milliseconds."""
+_DRAW = """async () => {
+  const { GraphView } = await import("/static/graph-view.js");
+  const map = await (await fetch("api/graph/map?limit=10000")).json();
+  const box = document.createElement("div");
+  Object.assign(box.style, { position: "fixed", inset: "0", zIndex: 1000, background: "white" });
+  document.body.replaceChildren(box);
+  window.told = [];
+  window.view = new GraphView(box, { onSelect: (node) => told.push(node) });
+  const frame = () => new Promise(requestAnimationFrame);
+  await view.settled();
+  const start = performance.now();
+  view.setMap(map);
+  await frame();
+  await frame();
+  const first = performance.now() - start;
+  await view.settled();
+  return { nodes: map.ids.length, edges: map.sources.length, first, all: performance.now() - start };
+}"""
+_WATCH = """() => {
+  window.frames = [];
+  window.events = [];
+  let last = performance.now();
+  const tick = (now) => {
+    frames.push(now - last);
+    last = now;
+    requestAnimationFrame(tick);
+  };
+  requestAnimationFrame(tick);
+  const seen = (list) => list.getEntries().forEach(({ name, duration }) => events.push([name, duration]));
+  new PerformanceObserver(seen).observe({ type: "event", durationThreshold: 16 });
+}"""
+
+
+def test_explorer(place: Place, section: Callable[[str, str], Section], chromium: Browser) -> None:
+    found = section("explorer", f"The explorer on {ENTITIES:,} entities, drawn without a graphics card")
+    home = place.folder / "explorer"
+    server = LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars))
+    try:
+        with Store(server.up()) as store:
+            write_large_graph(store, ENTITIES)
+            graph = KnowledgeGraph(store, load_settings(home=home, embedder="hash:64"), embedder=HashEmbedder(64))
+            with served(graph) as address:
+                page = chromium.new_page(viewport={"width": 1280, "height": 800})
+                _measure(page, address, found)
+                page.close()
+            graph.close()
+    finally:
+        server.down()
+
+
+def _measure(page: Page, address: str, found: Section) -> None:
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    found.add("the page's first paint", painted, "ms", at_most=PAINT_LIMIT)
+    drawn = page.evaluate(_DRAW)
+    found.add("nodes in the picture", drawn["nodes"], exactly=ENTITIES)
+    found.add("lines in the picture", drawn["edges"])
+    found.add("first picture after the data came", drawn["first"], "ms", at_most=PAINT_LIMIT)
+    found.add("all of it drawn", drawn["all"], "ms", at_most=PAINT_LIMIT)
+    page.evaluate(_WATCH)
+    _frames(page, found, "dragged", _drag)
+    _frames(page, found, "zoomed", _zoom)
+    page.evaluate("view.fit()")
+    page.evaluate("view.settled()")
+    _presses(page, found)
+
+
+def _frames(page: Page, found: Section, what: str, moved: Callable[[Page], None]) -> None:
+    page.evaluate("frames.length = 0")
+    moved(page)
+    times: list[float] = page.evaluate("frames")
+    page.evaluate("view.settled()")
+    found.add(f"frames while it is {what}: median", median(times), "ms", at_most=INTERACTION_LIMIT)
+    found.add(f"frames while it is {what}: 95 %", quantiles(times, n=20)[-1], "ms", at_most=INTERACTION_LIMIT)
+
+
+def _drag(page: Page) -> None:
+    page.mouse.move(30, 30)
+    page.mouse.down()
+    for at in range(60):
+        page.mouse.move(30 + 8 * at, 30 + 5 * at)
+    page.mouse.up()
+
+
+def _zoom(page: Page) -> None:
+    page.mouse.move(640, 400)
+    for _ in range(30):
+        page.mouse.wheel(0, -60)
+
+
+def _presses(page: Page, found: Section) -> None:
+    """Twenty nodes are pressed, and keys pan and zoom; events of less than 16 ms are not told by the browser."""
+    page.evaluate("events.length = 0")
+    for at in range(20):
+        spot = page.evaluate("at => view.screenPosition(view.scene.byWeight[at * 40].id)", at)
+        page.mouse.click(spot["x"], spot["y"])
+    page.locator("[role=application]").focus()
+    for key in ("+", "ArrowLeft", "ArrowDown", "-") * 5:
+        page.keyboard.press(key)
+    page.evaluate("view.settled()")
+    chosen: list[Any] = page.evaluate("told.filter(Boolean)")
+    found.add("nodes chosen by twenty presses", len(chosen), at_least=20)
+    for what, kinds in (("pressing a node", ("pointerdown", "pointerup", "click")), ("pressing a key", ("keydown",))):
+        times = [time for name, time in page.evaluate("events") if name in kinds] or [0.0]
+        found.add(f"{what}, to the next paint: longest", max(times), "ms", at_most=INTERACTION_LIMIT)

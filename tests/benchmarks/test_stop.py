@@ -1,0 +1,225 @@
+"""How soon stopped work ends, and what being able to stop costs work that nobody stops."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import openai
+import pytest
+from data_sets import Place
+from measure import percentile
+from tables import Section, Table
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import StoppedError
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.llm import Ledger, OpenAIChat
+from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.query import load_query
+from kgplatform.settings import load_settings
+from kgplatform.stopping import Stop, stoppable
+from kgplatform.store import Store
+from kgplatform.testing import OpenAIServer
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from simulated_readers import reply  # noqa: E402 - it lies beside the other tests
+from stopped import LONG, Silent  # noqa: E402 - as above
+
+EXAMPLES = ROOT.parent / "examples"
+QUESTION = "Who was Wildman Whitehouse, and what did Samuel Morse do?"
+READERS: dict[str, tuple[dict[str, Any], int]] = {
+    "retrieve": ({}, 1),
+    "youtu": ({}, 2),
+    "graphreader": ({"nodes": 3}, 3),
+    "longagent": ({"member_tokens": 256}, 4),
+}
+"""Options, and the request to the model at which the reader is stopped."""
+ROUNDS, CALLS, READS = 5, 50, 100
+REPEATS = 5
+ENDLESS = "UNWIND range(1, 1000000000000) AS x WITH x WHERE x < 0 RETURN count(x)"
+SLOWER_LIMIT = 1.25
+
+
+@pytest.fixture
+def opened(place: Place) -> Iterator[Store]:
+    """An empty database of its own."""
+    server = LocalNeo4j(load_settings(home=place.folder / "stop", neo4j_jars=place.jars))
+    try:
+        with Store(server.up()) as store:
+            yield store
+    finally:
+        server.down()
+
+
+def test_stop(section: Callable[[str, str], Section], opened: Store) -> None:
+    found = section("stop", "Stopping: how soon work ends")
+    model = Silent(reply)
+    with model.server:
+        settings = load_settings(openai_base_url=model.server.base_url, chat_model="tiny", embedder="hash:64")
+        chat = OpenAIChat(settings, Ledger(), None)
+        graph = KnowledgeGraph(opened, settings, embedder=HashEmbedder(64), chat=chat)
+        graph.ingest(sorted((EXAMPLES / "corpus").glob("*.txt")), extractor="local")
+        ended = {name: _readers(graph, model, name, *how) for name, how in READERS.items()}
+        chat.close()
+    ended["a user's statement that computes"] = _statements(opened)
+    ended["a transaction that waits for a lock"] = _locks(opened)
+    worst = max(max(each) for each in ended.values())
+    found.add("the longest time from the stop to the end", 1000 * worst, "ms", at_most=1000)
+    rows = [(name, f"{1000 * percentile(each, 50):.0f}", f"{1000 * max(each):.0f}") for name, each in ended.items()]
+    found.tables.append(Table(f"Milliseconds from the stop to the end, of {REPEATS}", ("", "median", "longest"), rows))
+
+
+def test_costs(section: Callable[[str, str], Section], opened: Store) -> None:
+    _costs(section("stop_costs", "Stopping: what it costs work that nobody stops"), opened)
+
+
+# --------------------------------------------------------------------------------------------------- how soon it ends
+
+
+def _ended(work: Callable[[], object], begun: Callable[[], None]) -> float:
+    """Seconds from the stop of ``work``, once it has ``begun``, to its end."""
+    stop, ended = Stop(), list[float]()
+
+    def run() -> None:
+        with stoppable(stop), pytest.raises(StoppedError):
+            work()
+        ended.append(time.perf_counter())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    begun()
+    started = time.perf_counter()
+    stop.set()
+    thread.join(LONG)
+    return ended[0] - started
+
+
+def _readers(graph: KnowledgeGraph, model: Silent, reader: str, options: dict[str, Any], number: int) -> list[float]:
+    seconds = []
+    for _ in range(REPEATS):
+        model.silent_from(number)
+        seconds.append(_ended(lambda: graph.ask(QUESTION, reader, **options), model.wait))
+    return seconds
+
+
+def _statements(store: Store) -> list[float]:
+    def work() -> object:
+        return store.run_statement(ENDLESS, {}, write=False, timeout=LONG, limit=1)
+
+    with _other(store) as other:
+        return [_ended(work, lambda: _wait_for(other, "Running", "1000000000000")) for _ in range(REPEATS)]
+
+
+def _locks(store: Store) -> list[float]:
+    def work() -> object:
+        return store.write(("build/set_graph_state", {"state": {"chunkTokens": 3}}))
+
+    with _other(store) as holder, _other(store) as other, holder.begin_transaction() as holding:
+        holding.run("MATCH (g:Graph) SET g.chunkTokens = 2").consume()
+        return [_ended(work, lambda: _wait_for(other, "Blocked", "Graph")) for _ in range(REPEATS)]
+
+
+def _other(store: Store) -> neo4j.Session:
+    with store.lend_driver("the benchmark") as driver:
+        return driver.session()
+
+
+def _wait_for(session: neo4j.Session, status: str, words: str) -> None:
+    """Until a transaction whose statement has ``words`` is in ``status``."""
+    statement = (
+        "SHOW TRANSACTIONS YIELD currentQuery, status WHERE status STARTS WITH $status RETURN currentQuery AS said"
+    )
+    while not any(words in each["said"] for each in session.run(statement, status=status)):
+        pass
+
+
+# ------------------------------------------------------------------------------------------------------ what it costs
+
+
+def _costs(found: Section, store: Store) -> None:
+    with OpenAIServer(lambda messages: "Hi.") as server:
+        chat = OpenAIChat(load_settings(openai_base_url=server.base_url, chat_model="tiny"), Ledger(), None)
+        client = openai.OpenAI(api_key="none", base_url=server.base_url, max_retries=0)
+        number = count()
+
+        def ours(_: int) -> None:
+            chat.send([{"role": "user", "content": f"Hello {next(number)}"}], stage="s")
+
+        def stoppable_ours(_: int) -> None:
+            with stoppable(Stop()):
+                ours(_)
+
+        def theirs(_: int) -> None:
+            said = [{"role": "user", "content": f"Hello {next(number)}"}]
+            body = {"model": "tiny", "messages": said, "temperature": 0}
+            client.post("/chat/completions", body=body, cast_to=object)
+
+        for threads in (1, 8):
+            with ThreadPoolExecutor(threads) as pool:
+                ways = [theirs, ours, stoppable_ours]
+                blocking, loop, stopped = _rounds([lambda way=way: list(pool.map(way, range(CALLS))) for way in ways])
+            what = f"calls of the model, {threads} at once"
+            found.add(
+                f"{what}: ours, compared with the blocking client", loop / blocking, "times", at_most=SLOWER_LIMIT
+            )
+            found.add(f"{what}: ours that can be stopped, likewise", stopped / blocking, "times", at_most=SLOWER_LIMIT)
+            found.notes.append(f"{what}: {1000 * blocking / CALLS:.2f} ms each by the blocking client.")
+        chat.close()
+        client.close()
+    plain, managed, stopped = _rounds(
+        [lambda: _read(store), lambda: _read_managed(store), lambda: _read_stoppable(store)]
+    )
+    found.add(
+        "statements: ours, compared with the driver's managed transaction",
+        plain / managed,
+        "times",
+        at_most=SLOWER_LIMIT,
+    )
+    found.add("statements: ours that can be stopped, likewise", stopped / managed, "times", at_most=SLOWER_LIMIT)
+    found.notes.append(f"statements: {1000 * managed / READS:.2f} ms each by the driver.")
+
+
+def _rounds(works: list[Callable[[], object]]) -> list[float]:
+    """The median seconds of each, by turns so that all see the same load; the first round warms up."""
+    seconds: list[list[float]] = [[] for _ in works]
+    for _ in range(ROUNDS + 1):
+        for each, work in zip(seconds, works, strict=True):
+            started = time.perf_counter()
+            work()
+            each.append(time.perf_counter() - started)
+    return [percentile(each[1:], 50) for each in seconds]
+
+
+def _read(store: Store) -> None:
+    for _ in range(READS):
+        store.read("client/has_documents")
+
+
+def _read_stoppable(store: Store) -> None:
+    with stoppable(Stop()):
+        _read(store)
+
+
+def _read_managed(store: Store) -> None:
+    text = load_query("client/has_documents").text
+
+    def work(transaction: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
+        result = transaction.run(text, {})
+        columns = result.keys()
+        return [dict(zip(columns, each.values(), strict=True)) for each in result]
+
+    with store.lend_driver("the benchmark") as driver:
+        for _ in range(READS):
+            manager = driver.execute_query_bookmark_manager
+            with driver.session(default_access_mode=neo4j.READ_ACCESS, bookmark_manager=manager) as session:
+                session.execute_read(work)

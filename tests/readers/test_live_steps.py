@@ -1,0 +1,218 @@
+"""Every reader tells its steps as they happen, and ends where it is stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import neo4j
+import pytest
+from conftest import EXAMPLES, wipe
+from simulated_readers import reply
+from stopped import Silent, Working, eventually, threads
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import ModelError, StoppedError
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.llm import Ledger, OpenAIChat
+from kgplatform.readers.calls import telling
+from kgplatform.readers.choose import READERS
+from kgplatform.readers.given import answer_from
+from kgplatform.records import Step
+from kgplatform.settings import load_settings
+from kgplatform.stopping import Stop
+from kgplatform.store import Connection, Store
+
+QUESTION = "Who designed the ship that laid the Atlantic cable of 1866, and who paid for it?"
+RUNS: list[tuple[str, dict[str, Any], int]] = [
+    ("retrieve", {}, 1),
+    ("youtu", {}, 2),
+    ("graphreader", {"nodes": 3}, 4),
+    ("graphreader", {"nodes": 2, "prefilter": 20, "calls": 2}, 1),
+    ("readagent", {"lookup": "parallel"}, 2),
+    ("readagent", {"lookup": "sequential", "interim": True}, 3),
+    ("readagent", {"lookup": "bm25"}, 1),
+    ("longagent", {"member_tokens": 512}, 5),
+    ("fulltext", {}, 1),
+    ("chunkread", {"calls": 4}, 1),
+    ("chunknotes", {"calls": 4}, 1),
+]
+"""Readers with options, and the request to the model at which they are stopped; each sends as many."""
+every_run = pytest.mark.parametrize(
+    ("reader", "options", "request_number"), RUNS, ids=lambda each: each if isinstance(each, str) else ""
+)
+
+
+class Told:
+    """What is told, which nobody may do while another does."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self._busy = threading.Lock()
+
+    def __call__(self, step: Step) -> None:
+        assert self._busy.acquire(blocking=False)
+        self.steps.append(step)
+        self._busy.release()
+
+
+@pytest.fixture(scope="module")
+def opened(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Silent]]:
+    """The graph of the examples with gists, and the model that wrote them."""
+    model = Silent(reply)
+    with model.server, Store(neo4j_server) as store:
+        wipe(store)
+        with asking(store, model) as graph:
+            graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+            graph.gist()
+        yield store, model
+
+
+@contextmanager
+def asking(store: Store, model: Silent) -> Iterator[KnowledgeGraph]:
+    """The graph with a chat that keeps no answers."""
+    settings = load_settings(openai_base_url=model.server.base_url, chat_model="tiny", embedder="hash:64")
+    chat = OpenAIChat(settings, Ledger(), None)
+    try:
+        yield KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+    finally:
+        chat.close()
+
+
+@pytest.fixture
+def graph(opened: tuple[Store, Silent]) -> Iterator[KnowledgeGraph]:
+    opened[1].silent_from(None)
+    with asking(*opened) as graph:
+        yield graph
+
+
+def by_path(steps: Sequence[Step]) -> dict[int, list[Step]]:
+    found: dict[int, list[Step]] = defaultdict(list)
+    for step in steps:
+        found[step.path].append(step)
+    return found
+
+
+def test_every_reader_is_among_those_here() -> None:
+    assert set(READERS) - {"cypher"} == {reader for reader, _, _ in RUNS}
+
+
+@every_run
+def test_what_is_told_is_the_trace(
+    graph: KnowledgeGraph, reader: str, options: dict[str, Any], request_number: int
+) -> None:
+    told = Told()
+    answer = graph.ask(QUESTION, reader, on_step=told, **options)
+    assert answer.usage.calls >= request_number
+    compare(told.steps, answer.trace)
+
+
+def compare(told: Sequence[Step], trace: Sequence[Step]) -> None:
+    heard, written = by_path(told), by_path(trace)
+    assert heard.keys() == written.keys()
+    for path, steps in written.items():
+        assert [step.name for step in heard[path]] == [step.name for step in steps]
+        for said, kept in zip(heard[path], steps, strict=True):
+            assert kept.detail.startswith(said.detail)
+            assert (said.reply, said.queries, said.facts, said.passages) == (
+                kept.reply,
+                kept.queries,
+                kept.facts,
+                kept.passages,
+            )
+            assert (said.elements, said.pages, said.usage) == (kept.elements, kept.pages, kept.usage)
+
+
+def test_walks_are_told_as_they_go_on_side_by_side(graph: KnowledgeGraph) -> None:
+    """Each in its order, between what belongs to no walk; the trace has one walk after the other."""
+    told = Told()
+    answer = graph.ask(QUESTION, "graphreader", on_step=told, nodes=3, calls=3)
+    paths = [step.path for step in told.steps]
+    assert set(paths) == {0, 1, 2, 3}
+    assert paths[0] == paths[-1] == 0
+    assert [step.path for step in answer.trace if step.path] == sorted(path for path in paths if path)
+
+
+@pytest.mark.parametrize("reader", sorted({reader for reader, _, _ in RUNS}))
+def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent], reader: str) -> None:
+    settings = load_settings(embedder="hash:64")
+    graph = KnowledgeGraph(opened[0], settings, embedder=HashEmbedder(64))
+    told = Told()
+    answer = graph.ask(QUESTION, reader, on_step=told)
+    assert len(told.steps) == 1
+    compare(told.steps, answer.trace)
+
+
+def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
+    told, found = Told(), graph.search(QUESTION)
+    with telling(told):
+        answer = answer_from(found, graph, Ledger(), "reject", "elsewhere")
+    assert len(told.steps) == len(answer.trace) > 1
+    compare(told.steps, answer.trace)
+
+
+@every_run
+@pytest.mark.parametrize("error", [LookupError("enough"), ModelError("enough")], ids=["foreign", "ours"])
+def test_a_listener_that_raises_ends_the_run_with_its_error(
+    graph: KnowledgeGraph, reader: str, options: dict[str, Any], request_number: int, error: Exception
+) -> None:
+    heard: list[Step] = []
+
+    def listen(step: Step) -> None:
+        heard.append(step)
+        if step.path or len(heard) == min(3, request_number):
+            raise error
+
+    with pytest.raises(type(error), match="enough"):
+        graph.ask(QUESTION, reader, on_step=listen, **options)
+    assert len(heard) <= 3
+
+
+@every_run
+def test_a_run_is_stopped_between_two_steps(
+    graph: KnowledgeGraph, reader: str, options: dict[str, Any], request_number: int
+) -> None:
+    stop, heard = Stop(), list[str]()
+
+    def listen(step: Step) -> None:
+        heard.append(step.name)
+        stop.set()
+
+    with pytest.raises(StoppedError, match="The work was stopped"):
+        graph.ask(QUESTION, reader, on_step=listen, stop=stop, **options)
+    assert len(heard) == 1
+
+
+@every_run
+def test_a_run_that_waits_for_the_model_is_stopped_and_leaves_nothing(
+    opened: tuple[Store, Silent],
+    neo4j_server: Connection,
+    reader: str,
+    options: dict[str, Any],
+    request_number: int,
+) -> None:
+    """Also where several of its threads wait; another run at the same time, on the same graph, is not harmed."""
+    store, model = opened
+    before = threads()
+    with asking(store, model) as graph:
+        model.silent_from(request_number)
+        working = Working(lambda: graph.ask(QUESTION, reader, **options))
+        model.wait()
+        model.silent_from(None)
+        other = Working(lambda: graph.ask("Who was Cyrus Field?", "youtu"))
+        assert isinstance(working.stopped(), StoppedError)
+        assert other.ended() is None
+        assert other.result.usage.calls > 0
+    assert eventually(lambda: threads() == before)
+    assert model.connections() == 0
+    assert transactions(neo4j_server) == 0
+
+
+def transactions(server: Connection) -> int:
+    """How many there are on the server, but the one that counts."""
+    auth = (server.username, server.password)
+    with neo4j.GraphDatabase.driver(server.uri, auth=auth) as driver, driver.session() as session:
+        return len(list(session.run("SHOW TRANSACTIONS YIELD currentQuery"))) - 1

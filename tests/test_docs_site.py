@@ -1,0 +1,104 @@
+"""The documentation as `make docs` builds it: every page is in it, and reading it fetches nothing from anywhere."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+from test_readme import blocks
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.llm import Ledger
+from kgplatform.retrieve.evidence import Evidence
+
+DOCS = ROOT / "docs"
+
+
+class Addresses(HTMLParser):
+    """What a browser fetches by itself as it shows a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "link" and given.get("rel") in ("canonical", "next", "prev"):
+            return
+        self.found += [given[name] or "" for name in ("src", "srcset") if name in given]
+        if tag == "link":
+            self.found.append(given.get("href") or "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages, built as `make docs` does: a warning fails it."""
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", DOCS / "site" / "mkdocs.yml", "--site-dir", out],
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return out
+
+
+def test_every_page_is_built_and_reached(site: Path) -> None:
+    wanted = {page.relative_to(DOCS).with_suffix(".html").as_posix() for page in DOCS.rglob("*.md")}
+    assert {page.relative_to(site).as_posix() for page in site.rglob("*.html")} - {"404.html"} == wanted
+    nav = yaml.dump(yaml.safe_load((DOCS / "site" / "mkdocs.yml").read_text("utf-8"))["nav"])
+    assert [page for page in wanted if page.replace(".html", ".md") not in nav] == []
+
+
+def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        addresses = Addresses()
+        addresses.feed(page.read_text("utf-8"))
+        for address in addresses.found:
+            assert not re.match(r"(?:https?:)?//", address), (page.name, address)
+            local = address.partition("?")[0].partition("#")[0]
+            assert address.startswith("data:") or page.name == "404.html" or (page.parent / local).exists(), address
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\(\s*['\"]?(?:https?:)?//", sheet.read_text("utf-8"))
+
+
+def test_the_python_reference_has_the_public_methods(site: Path) -> None:
+    page = (site / "python.html").read_text("utf-8")
+    public = [name for name in vars(KnowledgeGraph) if not name.startswith("_")]
+    assert [name for name in public if f'id="kgplatform.client.KnowledgeGraph.{name}"' not in page] == []
+
+
+def test_the_graph_picture_shows_what_the_tables_say() -> None:
+    picture = (DOCS / "images" / "graph-model.svg").read_text("utf-8")
+    tables = (DOCS / "graph-model.md").read_text("utf-8")
+    shown = set(re.findall(r">([A-Z]\w+)</text>", picture)) | set(re.findall(r">([A-Z]+_[A-Z]+)\b", picture))
+    assert len(shown) > 25
+    assert [name for name in sorted(shown) if name not in tables] == []
+    nodes = set(re.findall(r"^\| `(\w+)`", tables, re.M)) - {"Graph"}
+    assert [name for name in sorted(nodes) if name not in shown] == []
+
+
+def test_the_reader_of_the_page_on_the_code_works(
+    kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = next(block for block in blocks((DOCS / "code.md").read_text("utf-8"), "python") if "READER" in block)
+    (tmp_path / "bestfact.py").write_text(source, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = importlib.import_module("bestfact")
+    kg.ingest(ROOT / "examples" / "corpus", recorded=ROOT / "examples" / "extraction.jsonl")
+    question = "Whom did Cyrus Field ask about the floor of the Atlantic?"
+    answer = made.answer(question, Evidence(kg.store, kg.embedder), None, Ledger(), made.Options())
+    assert answer.reader == "bestfact"
+    assert answer.text == answer.evidence.facts[0].text
+    assert answer.citations
+    assert answer.trace[0].queries
