@@ -24,7 +24,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.loop_thread import LoopThread
 from kgplatform.settings import Settings
-from kgplatform.stopping import result_of
+from kgplatform.stopping import can_be_stopped, result_of
 from kgplatform.stopping import sleep as stoppable_sleep
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ class Wire:
         self._pause = Pause(clock, sleep)
         self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
         self._slots = Slots(settings.concurrency)
-        self._opened: tuple[LoopThread, openai.AsyncOpenAI] | None = None
+        self._blocking: openai.OpenAI | None = None
+        self._stoppable: tuple[LoopThread, openai.AsyncOpenAI] | None = None
         self._lock = threading.Lock()
 
     def post(
@@ -173,9 +174,12 @@ class Wire:
     def close(self) -> None:
         """Close the connections, and end the thread that they are read on; the next request opens new ones."""
         with self._lock:
-            opened, self._opened = self._opened, None
-        if opened is not None:
-            opened[0].close()
+            blocking, self._blocking = self._blocking, None
+            stoppable, self._stoppable = self._stoppable, None
+        if blocking is not None:
+            blocking.close()
+        if stoppable is not None:
+            stoppable[0].close()
 
     def _post_once(
         self,
@@ -187,25 +191,47 @@ class Wire:
         with self._slots.one():
             self._pause.wait()
             before()
-            loop, client = self._open()
             try:
-                answer = loop.result(client.post(path, body=body, cast_to=object))
+                answer = self._send(path, body)
             except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
                 raise BadAnswerError("it is not JSON.") from error
         return read(_as_object(answer))
 
-    def _open(self) -> tuple[LoopThread, openai.AsyncOpenAI]:
+    def _send(self, path: str, body: dict[str, Any]) -> object:
+        """The server's answer. A request that can be broken off takes twice the work (a millisecond), so only those
+        that somebody may stop are."""
+        if not can_be_stopped():
+            return self._open_blocking().post(path, body=body, cast_to=object)
+        loop, client = self._open_stoppable()
+        return loop.result(client.post(path, body=body, cast_to=object))
+
+    def _open_blocking(self) -> openai.OpenAI:
         import openai
 
         with self._lock:
-            if self._opened is None:
-                key = self._key.get_secret_value() if self._key else "none"
-                timeout = self._settings.model_timeout
-                client = openai.AsyncOpenAI(api_key=key, base_url=self.address, max_retries=0, timeout=timeout)
-                self._opened = LoopThread(client.close), client
+            if self._blocking is None:
+                self._blocking = openai.OpenAI(**self._options())
+            return self._blocking
+
+    def _open_stoppable(self) -> tuple[LoopThread, openai.AsyncOpenAI]:
+        import openai
+
+        with self._lock:
+            if self._stoppable is None:
+                client = openai.AsyncOpenAI(**self._options())
+                self._stoppable = LoopThread(client.close), client
                 # Those who forget to close it leave no thread behind either.
-                weakref.finalize(self, self._opened[0].close, wait=False).atexit = False
-            return self._opened
+                weakref.finalize(self, self._stoppable[0].close, wait=False).atexit = False
+            return self._stoppable
+
+    def _options(self) -> dict[str, Any]:
+        key = self._key.get_secret_value() if self._key else "none"
+        return {
+            "api_key": key,
+            "base_url": self.address,
+            "max_retries": 0,
+            "timeout": self._settings.model_timeout,
+        }
 
     def _delay(self, state: RetryCallState) -> float:
         asked = _retry_after(_failure(state))

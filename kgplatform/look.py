@@ -26,6 +26,7 @@ from kgplatform.look_records import (
     Subgraph,
     TreeNode,
 )
+from kgplatform.records import Citation
 from kgplatform.store import Row, Store
 from kgplatform.text import node_id, normalise_name, rejoin, tidy
 
@@ -39,7 +40,7 @@ MOST_NODES = 1000
 MOST_CHARACTERS = 200_000
 """Of one look at a document."""
 
-_HUB = 5_000
+_HUB = 2_000
 """Relationships of one node and sort that are looked at."""
 _PLACES = 20
 _SHARES = {"Entity": 8, "Attribute": 2, "Chunk": 2, "Fact": 2}
@@ -80,7 +81,7 @@ class Look:
         """The node and at most ``limit`` neighbours of these ``kinds``, the strongest first, and the edges among all.
 
         Entities see the entities that relations join them with, by how many passages say so, and beside them some of
-        their attributes, passages and atomic facts. Of a kind that has more than 5,000, only so many are looked at.
+        their attributes, passages and atomic facts. Of a kind that has more than 2,000, only so many are looked at.
         """
         if unknown := sorted(set(kinds) - set(KINDS)):
             raise InputError(f"There is no kind of node {unknown[0]!r}; there are {', '.join(KINDS)}.")
@@ -208,13 +209,24 @@ class Look:
         """
         rows = self._store.read("look/run", id=id)
         if not rows:
-            raise InputError(f"There is no kept run {_shown(id)} in the graph. `ask --keep` keeps one.")
+            raise _no_run(id)
         return RunInfo(**rows[0]["run"]), tuple(rows[0]["steps"])
+
+    def citations(self, id: str) -> tuple[Citation | None, ...]:
+        """What the answer of a kept run cites, number 1 first; None where the document is no longer in the graph.
+
+        Of what is None behind the last one that is there, nothing is known.
+        """
+        rows = self._store.read("look/citations", id=id)
+        if not rows:
+            raise _no_run(id)
+        known = {number: Citation(**cited) for number, cited in rows[0]["citations"]}
+        return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
 
     def _edges_among(self, nodes: Sequence[GraphNode]) -> tuple[GraphEdge, ...]:
         if len(nodes) < 2:
             return ()
-        return tuple(map(_edge, self._store.read("look/edges", ids=[node.id for node in nodes], hub=_HUB // 10)))
+        return tuple(map(_edge, self._store.read("look/edges", ids=[node.id for node in nodes], hub=_HUB // 2)))
 
 
 def _node(row: Row) -> GraphNode:
@@ -269,6 +281,10 @@ def _at_least(limit: int, least: int) -> int:
 
 def _unknown(id: str) -> InputError:
     return InputError(f"There is no node {_shown(id)} in the graph.")
+
+
+def _no_run(id: str) -> InputError:
+    return InputError(f"There is no kept run {_shown(id)} in the graph. `ask --keep` keeps one.")
 
 
 def _shown(id: str) -> str:

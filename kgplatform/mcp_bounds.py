@@ -81,7 +81,7 @@ def _inside(value: Any, depth: int = 0) -> Iterator[tuple[Any, Any, Any]]:
     """All values that may be cut, each with what holds it and where: the lists at the top and their items stay."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(pairs):
-        if depth > 1 or isinstance(item, str):
+        if depth > 1 or isinstance(item, str) or (depth == 1 and isinstance(value, dict)):
             yield value, key, item
         yield from _inside(item, depth + 1)
 

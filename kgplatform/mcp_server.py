@@ -18,10 +18,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 import uvicorn
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp_types import Resource
+from mcp_types import CallToolResult, InputRequiredResult, Resource
+from pydantic import ValidationError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -46,9 +47,22 @@ _INSTRUCTIONS = (
 
 
 class _Server(MCPServer[Any]):
-    """An ``MCPServer`` that lists the documents of the graph among its resources."""
+    """An ``MCPServer`` that lists the documents of the graph among its resources, and says in one sentence what is
+    wrong with arguments."""
 
     graph: KnowledgeGraph
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See ``MCPServer.call_tool``."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.__cause__.errors()]
+            raise ToolError(f"The arguments of {name} cannot be used: {'; '.join(faults)}.") from error
 
     async def list_resources(self) -> list[Resource]:
         """The first documents by name; others can be read by their ids all the same."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from kgplatform.stopping import Stop, stoppable
-
 T = TypeVar("T")
 
 
@@ -17,18 +15,13 @@ def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
 
     The first error is raised: nothing new begins then, and what is under way is waited for, since it may be paid for.
     """
-    halt = Stop()
-    with stoppable(halt):
-        pool = ThreadPoolExecutor(min(most, max(1, len(works))))
-        futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
+    pool = ThreadPoolExecutor(min(most, max(1, len(works))))
+    futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
     try:
         results = [future.result() for future in futures]
     except BaseException as error:
         # Ctrl-C does not wait for a model that may never answer.
-        is_interrupt = isinstance(error, KeyboardInterrupt)
-        if is_interrupt:
-            halt.set()
-        pool.shutdown(wait=not is_interrupt, cancel_futures=True)
+        pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
         raise
     pool.shutdown()
     return results

@@ -112,7 +112,8 @@ pasteable function_calls
 browser.links browser.style browser.favorites browser.program
 browser.guide
 exchange.elements exchange.values
-exchange.lines exchange.csv_cells
+exchange.lines
+exchange.csv_cells
 exchange.spool exchange.checking
 exchange.graphml exchange.script exchange.writing
 exchange.csv_folder

@@ -18,6 +18,7 @@ from kgplatform.errors import InputError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.look import KINDS, Look
 from kgplatform.look_records import GraphNode, Subgraph
+from kgplatform.records import Citation
 from kgplatform.settings import load_settings
 from kgplatform.store import Connection, Store
 from kgplatform.testing import ScriptedChat
@@ -348,6 +349,23 @@ def test_kept_runs_can_be_played_again(look: Look) -> None:
     }
 
 
+def test_what_a_kept_run_cites(graph: KnowledgeGraph, look: Look) -> None:
+    asked = next(info for info in look.runs() if info.reader == "retrieve")
+    assert look.citations(asked.id) == graph.ask(QUESTION).citations != ()
+    with pytest.raises(InputError, match="no kept run 'nobody'"):
+        look.citations("nobody")
+
+
+def test_citations_keep_their_numbers(store: Store) -> None:
+    store.define("schema/constraint_run")
+    run(
+        store,
+        "CREATE (r:Run {id: 'r'})-[:CITES {number: 3, start: 2, end: 5}]->"
+        "(c:Chunk {id: 'c', start: 2, end: 5})-[:FROM_DOCUMENT]->(:Document {id: 'd', name: 'D', uri: 'file:d'})",
+    )
+    assert Look(store).citations("r") == (None, None, Citation("file:d", "D", 2, 5, None, "c", found=False))
+
+
 # ---------------------------------------------------------------------------------------- graphs that are made to break
 
 
@@ -400,7 +418,7 @@ def test_a_hub_is_bounded(store: Store) -> None:
     )
     look = Look(store)
     found = look.neighbours("hub", limit=20)
-    assert (len(found.nodes), len(found.edges), found.more) == (21, 20, 4980)
+    assert (len(found.nodes), len(found.edges), found.more) == (21, 20, 1980)
     assert found.nodes[0].degree == 12_000
     assert [(edge.label, edge.type) for edge in found.edges] == [("has", "HAS_PART")] * 20
     assert look.node("hub").facts == (), "none has a place"

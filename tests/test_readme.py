@@ -86,6 +86,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '{"question": "What laid the cable of 1866?", "answer": "the Great Eastern", "documents": ["one"]}\n',
         encoding="utf-8",
     )
+    (folder / "graph.jsonl").write_text(
+        '{"format": "kgplatform-graph", "version": 1, "nodes": 2, "relationships": 0}\n{"node": "graph", "labels": '
+        '["Graph"], "properties": {"format": 1, "embeddingModel": "hash:64", "embeddingDimension": 64}}\n'
+        '{"node": "a run", "labels": ["Run"], "properties": {"question": "Who?", "reader": "retrieve"}}\n',
+        encoding="utf-8",
+    )
     (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 

@@ -19,7 +19,7 @@ from stopped import LONG, Silent, Working, eventually, threads
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.embed import OpenAIEmbedder
-from kgplatform.errors import ServerError, StoppedError
+from kgplatform.errors import ModelError, ServerError, StoppedError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger, OpenAIChat
 from kgplatform.records import Usage
@@ -139,7 +139,9 @@ def chat(silent: Silent) -> Iterator[OpenAIChat]:
 
 
 def asked(chat: OpenAIChat, text: str = "Hello") -> str:
-    return chat.send([{"role": "user", "content": text}], stage="s").text
+    """The reply to ``text``, in a request that could be broken off."""
+    with stoppable(Stop()):
+        return chat.send([{"role": "user", "content": text}], stage="s").text
 
 
 class TestModel:
@@ -204,6 +206,35 @@ class TestModel:
             assert isinstance(working.stopped(), StoppedError)
             assert len(server.requests) == 1
             chat.close()
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            Fault.refuse(500, "oops"),
+            Fault.refuse(401, "who?"),
+            Fault.refuse(404, "no model"),
+            Fault.refuse(400, "context length", code="context_length_exceeded"),
+            Fault.refuse(429, "no credit", code="insufficient_quota"),
+            Fault.malformed(),
+            Fault.malformed("[]"),
+            Fault.no_choices(),
+            Fault(body="<html>", content_type="text/html"),
+            Fault.slow(30),
+        ],
+        ids=str,
+    )
+    def test_what_goes_wrong_is_said_alike_whether_or_not_it_can_be_stopped(self, fault: Fault) -> None:
+        said = []
+        with OpenAIServer(lambda messages: "Hi.", faults=lambda request: fault) as server:
+            settings = settings_for(server.base_url, model_retries=1, model_timeout=1)
+            chat = OpenAIChat(settings, Ledger(), None, backoff=0)
+            for send in (lambda: asked(chat), lambda: chat.send(HELLO, stage="s")):
+                with pytest.raises(ModelError) as caught:
+                    send()
+                said.append((type(caught.value), str(caught.value), len(server.requests)))
+            chat.close()
+        assert said[0][:2] == said[1][:2]
+        assert 2 * said[0][2] == said[1][2]
 
     def test_who_waits_for_the_pause_of_all_goes(self) -> None:
         faults = [Fault.rate_limit(after=250)]

@@ -19,8 +19,10 @@ RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS 
          subject: [(f)-[:SUBJECT]->(s:Entity) | s.id][0], object: [(f)-[:OBJECT]->(o:Entity) | o.id][0]
        }] AS triples,
        [(c)<-[at:FROM_CHUNK]-(f:Fact {kind: 'attribute'}) | {
-         id: f.id, key: f.predicate, value: f.object, subject: [(f)-[:SUBJECT]->(s:Entity) | s.id][0]
+         id: f.id, key: f.predicate, value: f.object, start: at.start, end: at.end, found: at.found,
+         subject: [(f)-[:SUBJECT]->(s:Entity) | s.id][0]
        }] AS attributes,
        [(c)<-[at:FROM_CHUNK]-(f:Fact {kind: 'atomic'}) | {
-         id: f.id, text: f.text, elements: [(f)-[:MENTIONS]->(k:KeyElement) | k.name]
+         id: f.id, text: f.text, start: at.start, end: at.end, found: at.found,
+         elements: [(f)-[:MENTIONS]->(k:KeyElement) | k.name]
        }] AS facts

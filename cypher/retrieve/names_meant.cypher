@@ -3,7 +3,7 @@
 // param $names: list<string>: normalised names, the runs of words of the question
 // param $words: string: a full-text query of its words
 // param $most: int: how many by their words
-// returns: name, label, named
+// returns: name, named, label
 CALL () {
   MATCH (e:Entity)
   WHERE e.key IN $names

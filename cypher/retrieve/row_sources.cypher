@@ -1,4 +1,5 @@
-// What rows of a statement rest on: the facts and chunks that they hold the ids of, and of the nodes with an id the names.
+// What rows of a statement rest on: the facts and chunks that they hold the ids of, and the names of other nodes that
+// they hold the ids of.
 // mode: read
 // param $ids: list<string>: ids of any nodes
 // returns: id, facts, chunks, name

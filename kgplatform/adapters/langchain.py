@@ -39,6 +39,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _UNTYPED = ("Node", "Entity", "")
 _OWN = ("id", "name", "kgId", "aliases")
 """Properties of nodes that are no attributes: what the entity is called, and the platform's id of it."""
+_SAID = {"facts": ("text", "key_elements"), "attributes": ("entity", "key", "value")}
+"""What metadata say besides, each with a ``quote`` if it is known."""
 
 
 class KgRetriever(BaseRetriever):
@@ -77,7 +79,8 @@ def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = (
     ``documents``: by id, URI, path or name; all without any. A node's ``id`` is the entity's name, its properties are
     what the passage says of it. A relationship's properties are ``predicate``, ``fact`` (its id), ``start`` and ``end``
     (characters of the document) and the ``quote`` that states it. ``source`` is the passage; its metadata have its
-    place, and its atomic ``facts``, for which LangChain has no form. Passages come in the order of their ids.
+    place, its atomic ``facts``, for which LangChain has no form, and the words of its ``attributes``. Passages come in
+    the order of their ids.
     """
     chosen = named_documents(documents, graph.documents()) if documents else []
     after = ""
@@ -117,15 +120,30 @@ def _add(properties: dict[str, Any], key: str, value: str) -> None:
 
 def _said(triple: Row, row: Row) -> dict[str, Any]:
     place = {"predicate": triple["predicate"], "fact": triple["id"], "start": triple["start"], "end": triple["end"]}
-    quote = row["text"][triple["start"] - row["start"] : triple["end"] - row["start"]]
-    return place | ({"quote": quote} if triple["found"] else {})
+    return place | _quoted(triple, row)
+
+
+def _quoted(fact: Row, row: Row) -> dict[str, str]:
+    """The words of the passage that state a fact, where they are known."""
+    quote = row["text"][fact["start"] - row["start"] : fact["end"] - row["start"]]
+    return {"quote": quote} if fact["found"] else {}
 
 
 def _source(row: Row) -> Document:
     metadata = {name: row[name] for name in ("id", "document", "title", "index", "start", "end", "page")}
-    facts = sorted(row["facts"], key=lambda each: str(each["id"]))
-    told = [{"text": each["text"], "key_elements": sorted(each["elements"])} for each in facts]
-    return Document(row["text"], id=row["id"], metadata={**metadata, "source": row["uri"], "facts": told})
+    names = {each["id"]: each["name"] for each in row["entities"]}
+    said = {
+        "facts": [
+            {"text": each["text"], "key_elements": sorted(each["elements"]), **_quoted(each, row)}
+            for each in sorted(row["facts"], key=lambda each: str(each["id"]))
+        ],
+        "attributes": [
+            {"entity": names[each["subject"]], "key": each["key"], "value": each["value"], **_quoted(each, row)}
+            for each in sorted(row["attributes"], key=lambda each: str(each["id"]))
+            if each["subject"] in names
+        ],
+    }
+    return Document(row["text"], id=row["id"], metadata={**metadata, "source": row["uri"], **said})
 
 
 def from_graph_documents(
@@ -184,13 +202,29 @@ def _title(source: Document, number: int, taken: dict[str, Row]) -> str:
 def _recorded(document: GraphDocument) -> Row:
     ends = [end for each in document.relationships for end in (each.source, each.target)]
     nodes = {(str(node.id), node.type): node for node in (*ends, *document.nodes)}
-    facts = document.source.metadata.get("facts") if document.source else None
+    told = document.source.metadata if document.source else {}
+    # Our own export says there with which words; what it does not say stands in the nodes alone.
+    placed = {(each["entity"], each["key"], each["value"]): each for each in _listed(told, "attributes")}
+    attributes = [each for node in nodes.values() for each in _attributes(node)]
     return {
         "entities": [{"name": name, "type": None if type_ in _UNTYPED else type_} for name, type_ in nodes],
         "triples": [_triple(each) for each in document.relationships],
-        "attributes": [each for node in nodes.values() for each in _attributes(node)],
-        "facts": facts if isinstance(facts, list) else [],
+        "attributes": [placed.get((each["entity"], each["key"], each["value"]), each) for each in attributes],
+        "facts": _listed(told, "facts"),
     }
+
+
+def _listed(metadata: dict[str, Any], name: str) -> list[Row]:
+    """The entries of ``name`` that have the form of our own: metadata are anybody's."""
+    given = metadata.get(name)
+    keys = _SAID[name]
+    return [each for each in given if _is_said(each, keys)] if isinstance(given, list) else []
+
+
+def _is_said(entry: object, keys: tuple[str, ...]) -> bool:
+    if not isinstance(entry, dict) or not {*keys} <= entry.keys() <= {*keys, "quote"}:
+        return False
+    return all(isinstance(each, list if key == "key_elements" else str) for key, each in entry.items())
 
 
 def _triple(relationship: Relationship) -> Row:

@@ -124,9 +124,8 @@ class ChunkReader(Generic[T]):
                 check_stopped()
                 yield item, partial(work, *item)
             return
-        futures: list[Future[T]] = [
-            self._pool.submit(contextvars.copy_context().run, self._unless_halted, work, *item) for item in window
-        ]
+        works = [partial(self._unless_halted, work, *item) for item in window]
+        futures: list[Future[T]] = [self._pool.submit(contextvars.copy_context().run, each) for each in works]
         for item, future in zip(window, futures, strict=True):
             yield item, future.result
 

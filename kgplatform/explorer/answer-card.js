@@ -49,10 +49,10 @@ function mark(number, citation, open) {
 }
 
 function citationList({ citations, evidence }, open) {
-  if (!citations.length) return null;
+  if (!citations.some(Boolean)) return null;
   const texts = new Map((evidence?.passages ?? []).map((passage) => [passage.id, passage]));
   return el("ol", { class: "citations", "aria-label": "Where the documents say so" }, citations.map((citation, at) =>
-    el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
+    citation && el("li", {}, el("button", { class: "citation", type: "button", on: { click: () => open(citation) } },
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
         el("strong", { dir: "auto" }, named(citation.title)), citation.page ? ` p. ${citation.page}` : "",
@@ -72,10 +72,10 @@ export function sharedPassages(first, second) {
   return (first.evidence.passages ?? []).flatMap((passage, at) => (ranks.has(passage.id) ? [{ passage, first: at + 1, second: ranks.get(passage.id) }] : []));
 }
 
-/** Opens one of `citations` on the stage, where arrows then lead to the others. */
+/** Opens one of `citations` on the stage, where arrows then lead to the others; null stands for one that is gone. */
 export function citationOpener(stage, citations) {
   function open(citation) {
-    stage.document.setCitations(citations.map((each) => ({ ...each, open: () => open(each) })));
+    stage.document.setCitations(citations.filter(Boolean).map((each) => ({ ...each, open: () => open(each) })));
     stage.open(citation.document, citation.start, citation.end);
   }
   return open;

@@ -27,7 +27,7 @@ export function keysOf(view) {
 }
 
 function pan(view, { x, y }) {
-  view.follows = false;
+  view.takeCamera();
   view.camera.pan(-x * STEP, -y * STEP);
   view.refresh();
 }

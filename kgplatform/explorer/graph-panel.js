@@ -248,7 +248,7 @@ export class GraphPanel {
 
 /** Edges that only say where something stands are drawn without words: there are many, and their ends tell. */
 function quiet(edge) {
-  return STRUCTURE.has(edge.type) ? { ...edge, label: "" } : edge;
+  return STRUCTURE.has(edge.type) ? { ...edge, label: "", type: "" } : edge;
 }
 
 function theme() {

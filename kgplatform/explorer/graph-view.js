@@ -39,6 +39,8 @@ export class GraphView {
     this.landed = new Set();
     /** Whether the camera keeps all in view while nodes find their places. */
     this.follows = false;
+    /** Whether all is in view and nobody moved the camera since: then it stays so when the container changes its size. */
+    this.fitted = true;
     this.frame = null;
     this.waiting = [];
     this.#settle(container);
@@ -170,7 +172,7 @@ export class GraphView {
   focus(ids) {
     const nodes = ids.map((id) => this.scene.nodes.get(id)).filter(Boolean);
     if (!nodes.length) return;
-    this.follows = false;
+    this.takeCamera();
     const closest = nodes.length === 1 ? Math.max(1.2, this.camera.k) : 1.5;
     this.camera.goTo(this.camera.standFor(this.scene.bounds(nodes), { padding: 90, closest }));
     this.refresh();
@@ -192,12 +194,20 @@ export class GraphView {
 
   fit() {
     this.follows = Boolean(this.relaxation);
+    this.fitted = true;
     const box = this.scene.bounds();
     if (box) this.camera.goTo(this.camera.standFor(box));
     this.refresh();
   }
 
+  /** From now on the camera goes where it is told to, and not by itself. */
+  takeCamera() {
+    this.follows = false;
+    this.fitted = false;
+  }
+
   #fitAtOnce() {
+    this.fitted = true;
     const box = this.scene.bounds();
     if (box) this.camera.goTo(this.camera.standFor(box), { smooth: false });
     this.refresh();
@@ -212,7 +222,7 @@ export class GraphView {
   }
 
   #glide(factor) {
-    this.follows = false;
+    this.takeCamera();
     this.camera.glideZoom(factor);
     this.refresh();
   }
@@ -222,12 +232,11 @@ export class GraphView {
     const { clientWidth: width, clientHeight: height } = this.container;
     const density = Math.min(MOST_DENSITY, window.devicePixelRatio || 1);
     if (width === this.camera.width && height === this.camera.height && density === this.density) return;
-    const unseen = this.camera.width <= 1 && width > 1;
     this.density = density;
     Object.assign(this.camera, { width: Math.max(1, width), height: Math.max(1, height) });
     this.canvas.width = Math.round(this.camera.width * this.density);
     this.canvas.height = Math.round(this.camera.height * this.density);
-    if (unseen) this.#fitAtOnce();
+    if (this.fitted) this.#fitAtOnce();
     // A canvas that changes its size is empty: it is drawn before the browser shows it.
     this.#draw(performance.now());
   }
@@ -249,13 +258,13 @@ export class GraphView {
   }
 
   #moveCamera(move) {
-    this.follows = false;
+    this.takeCamera();
     move();
     this.refresh();
   }
 
   #drag(node, point) {
-    this.follows = false;
+    this.takeCamera();
     if (this.relaxation) this.#calm();
     if (!this.scene.live.has(node)) {
       this.scene.live.add(node);

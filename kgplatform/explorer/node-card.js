@@ -8,7 +8,7 @@ import { legendKey, swatch } from "./legend.js";
 import { failure } from "./states.js";
 import { routeTo } from "./router.js";
 
-const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "inSchema"]);
+const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "inSchema", "center", "level", "signature"]);
 const FACTS = 8;
 
 export class NodeCard {

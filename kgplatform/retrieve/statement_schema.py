@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 from kgplatform.records import QueryRun
 from kgplatform.store import Row, Store, trace
 
+_UNNAMED = "RELATED_TO"
+"""The relationship type of relations that no schema names."""
 _MOST_TYPES = 60
 _MOST_RELATIONS = 150
 _MOST_OTHERS = 60
@@ -110,6 +112,7 @@ def _read(store: Store) -> LiveSchema:
             AttributeKey(*row.values()) for row in store.read("retrieve/schema_attributes", most=_MOST_OTHERS)
         ),
         predicates={
-            row["predicate"]: row["count"] for row in store.read("retrieve/schema_predicates", most=_MOST_OTHERS)
+            row["predicate"]: row["count"]
+            for row in store.read("retrieve/schema_predicates", type=_UNNAMED, most=_MOST_OTHERS)
         },
     )

@@ -85,6 +85,7 @@ def make_app(
         openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
         docs_url=None,  # FastAPI's own pages load their scripts from a CDN
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_lifespan,
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(413, 422, 503)},
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextvars
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,6 +19,7 @@ from kgplatform.build.settle import Progress
 from kgplatform.client import EXTRACTORS, KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
 from kgplatform.llm import metered
+from kgplatform.stopping import unstoppable
 from kgplatform.web import examples
 from kgplatform.web.encoding import Json, as_fields
 from kgplatform.web.faults import not_found
@@ -30,7 +30,6 @@ from kgplatform.web.uploads import Staged, Uploads
 
 router = APIRouter(prefix="/api")
 log = logging.getLogger("kgplatform.web")
-T = TypeVar("T")
 
 _ACCEPTED = "The job that does it. It goes on when the client leaves."
 _EVENTS: Responses = {200: {"description": "Server-sent events.", "content": streams(examples.JOB_EVENTS)}}
@@ -136,7 +135,8 @@ def _ingest(
         with metered() as meter:
             report = graph.ingest(files, progress=progress, **asked)
     finally:
-        _unstopped(_forget_unused, graph, uploads, [file.as_uri() for file in files])
+        with unstoppable():
+            _forget_unused(graph, uploads, [file.as_uri() for file in files])
     report.usage = meter.by_stage()  # of this job: others spend at the same time
     return _report(report, uploads)
 
@@ -152,15 +152,10 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
     known = [info for info in parts.graph.documents() if id in (info.id, info.uri)]
     if not known:
         raise not_found(InputError(f"There is no document {id!r:.200}. GET /api/documents lists them."))
-    with parts.jobs.alone():
-        removed = _unstopped(parts.graph.remove, [each.id for each in known])
-        _unstopped(_forget_unused, parts.graph, parts.uploads, [each.source for each in removed])
+    with parts.jobs.alone(), unstoppable():  # a client that leaves does not leave half of a removal
+        removed = parts.graph.remove([each.id for each in known])
+        _forget_unused(parts.graph, parts.uploads, [each.source for each in removed])
     return {"removed": removed}
-
-
-def _unstopped(work: Callable[..., T], *arguments: Any) -> T:
-    """What ``work`` returns, done to its end whatever was stopped: there is no stop in an empty context."""
-    return contextvars.Context().run(work, *arguments)
 
 
 def _forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: list[str]) -> None:

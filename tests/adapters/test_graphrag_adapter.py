@@ -75,7 +75,7 @@ def test_items_say_where_they_stand(graph: KnowledgeGraph) -> None:
         assert place is not None
         assert TEXTS[place["title"]][place["start"] : place["end"]] == item.content
         assert {"id", "document", "score", "routes", "page"} < place.keys()
-    (fact, *_) = [each for each in result.metadata["facts"] if each["text"] == "Ida Fenn designed Marigold"]
+    (fact, *_) = [each for each in result.metadata["facts"] if each["text"] == "Ida Fenn created Marigold"]
     cited = fact["citations"][0]
     assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
     assert json.loads(json.dumps(result.metadata)) == result.metadata
@@ -83,7 +83,7 @@ def test_items_say_where_they_stand(graph: KnowledgeGraph) -> None:
 
 def test_options_of_the_retriever(graph: KnowledgeGraph) -> None:
     with_facts = KgRetriever(graph, top_k=1, facts=True).search(query_text=QUESTION)
-    assert "Ida Fenn designed Marigold" in [item.content for item in with_facts.items]
+    assert "Ida Fenn created Marigold" in [item.content for item in with_facts.items]
     own = KgRetriever(
         graph, result_formatter=lambda record: RetrieverResultItem(content=record["metadata"]["title"].upper())
     )
@@ -176,7 +176,7 @@ def of_node(record: Any) -> RetrieverResultItem:
     ("index", "properties", "expected"),
     [
         ("chunk_embedding", ["name", "text"], "Ida Fenn designed the Marigold"),
-        ("fact_embedding", ["name", "text"], "Ida Fenn designed Marigold"),
+        ("fact_embedding", ["name", "text"], "Ida Fenn created Marigold"),
         ("entity_embedding", ["name"], "Marigold"),
         ("element_embedding", ["name"], "harbour cable"),
     ],
@@ -191,12 +191,12 @@ def test_their_vector_retriever(graph: KnowledgeGraph, index: str, properties: l
 def test_their_hybrid_retriever(graph: KnowledgeGraph) -> None:
     with graph.store.lend_driver("a test") as driver:
         for vectors, words, query in (
-            ("chunk_embedding", "chunk_text", "the harbour froze"),
+            ("chunk_embedding", "chunk_text", "the winter of 1880"),
             ("entity_embedding", "entity_names", "Ida Fenn"),
         ):
             theirs = HybridRetriever(driver, vectors, words, KgEmbedder(graph), return_properties=["name", "text"])
             found = theirs.search(query_text=query, top_k=2)
-            assert query.split()[-1] in found.items[0].content
+            assert query.split()[-1] in "".join(item.content for item in found.items)
 
 
 def test_their_retrievers_that_walk_on(graph: KnowledgeGraph) -> None:
@@ -210,13 +210,13 @@ def test_their_retrievers_that_walk_on(graph: KnowledgeGraph) -> None:
         hybrid = HybridCypherRetriever(driver, "chunk_embedding", "chunk_text", walk, KgEmbedder(graph))
         for theirs in (vector, hybrid):
             found = theirs.search(query_text="Ida Fenn designed the Marigold", top_k=1)
-            assert "Ida Fenn designed Marigold" in found.items[0].content
+            assert "Ida Fenn created Marigold" in found.items[0].content
 
 
 def test_their_text_to_cypher(graph: KnowledgeGraph) -> None:
     schema = schema_text(graph)
     assert "Person" in schema
-    statement = "MATCH (p:Person)<-[:SUBJECT]-(f:Fact {predicate: 'designed'})-[:OBJECT]->(o) RETURN p.name AS who"
+    statement = "MATCH (p:Person)<-[:SUBJECT]-(f:Fact {predicate: 'created'})-[:OBJECT]->(o) RETURN p.name AS who"
     asked: list[str] = []
 
     def reply(messages: Messages) -> str:

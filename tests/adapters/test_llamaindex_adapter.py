@@ -39,7 +39,7 @@ def test_nodes_with_their_places(graph: KnowledgeGraph) -> None:
 
 def test_facts_carry_their_citations(graph: KnowledgeGraph) -> None:
     nodes = KgRetriever(graph, "triple", top_k=3, facts=True).retrieve(QUESTION)
-    (fact,) = [each for each in nodes if each.text == "Ida Fenn designed Marigold"]
+    (fact,) = [each for each in nodes if each.text == "Ida Fenn created Marigold"]
     (cited,) = fact.metadata["citations"]
     assert TEXTS[cited["title"]][cited["start"] : cited["end"]] == "Ida Fenn designed the Marigold"
 

@@ -44,7 +44,7 @@ READERS: dict[str, tuple[dict[str, Any], int]] = {
     "longagent": ({"member_tokens": 256}, 4),
 }
 """Options, and the request to the model at which the reader is stopped."""
-ROUNDS, CALLS, READS = 5, 50, 100
+TURNS = 400
 REPEATS = 5
 ENDLESS = "UNWIND range(1, 1000000000000) AS x WITH x WHERE x < 0 RETURN count(x)"
 SLOWER_LIMIT = 1.25
@@ -152,62 +152,47 @@ def _costs(found: Section, store: Store) -> None:
         client = openai.OpenAI(api_key="none", base_url=server.base_url, max_retries=0)
         number = count()
 
-        def ours(_: int) -> None:
+        def ours() -> None:
             chat.send([{"role": "user", "content": f"Hello {next(number)}"}], stage="s")
 
-        def stoppable_ours(_: int) -> None:
-            with stoppable(Stop()):
-                ours(_)
-
-        def theirs(_: int) -> None:
+        def theirs() -> None:
             said = [{"role": "user", "content": f"Hello {next(number)}"}]
             body = {"model": "tiny", "messages": said, "temperature": 0}
             client.post("/chat/completions", body=body, cast_to=object)
 
         for threads in (1, 8):
-            with ThreadPoolExecutor(threads) as pool:
-                ways = [theirs, ours, stoppable_ours]
-                blocking, loop, stopped = _rounds([lambda way=way: list(pool.map(way, range(CALLS))) for way in ways])
-            what = f"calls of the model, {threads} at once"
-            found.add(
-                f"{what}: ours, compared with the blocking client", loop / blocking, "times", at_most=SLOWER_LIMIT
-            )
-            found.add(f"{what}: ours that can be stopped, likewise", stopped / blocking, "times", at_most=SLOWER_LIMIT)
-            found.notes.append(f"{what}: {1000 * blocking / CALLS:.2f} ms each by the blocking client.")
+            _compare(found, f"a call of the model, {threads} at once", theirs, ours, threads)
         chat.close()
         client.close()
-    plain, managed, stopped = _rounds(
-        [lambda: _read(store), lambda: _read_managed(store), lambda: _read_stoppable(store)]
-    )
-    found.add(
-        "statements: ours, compared with the driver's managed transaction",
-        plain / managed,
-        "times",
-        at_most=SLOWER_LIMIT,
-    )
-    found.add("statements: ours that can be stopped, likewise", stopped / managed, "times", at_most=SLOWER_LIMIT)
-    found.notes.append(f"statements: {1000 * managed / READS:.2f} ms each by the driver.")
+    _compare(found, "a statement", lambda: _read_managed(store), lambda: store.read("client/has_documents"), 1)
 
 
-def _rounds(works: list[Callable[[], object]]) -> list[float]:
-    """The median seconds of each, by turns so that all see the same load; the first round warms up."""
-    seconds: list[list[float]] = [[] for _ in works]
-    for _ in range(ROUNDS + 1):
-        for each, work in zip(seconds, works, strict=True):
-            started = time.perf_counter()
-            work()
-            each.append(time.perf_counter() - started)
-    return [percentile(each[1:], 50) for each in seconds]
+def _compare(found: Section, what: str, theirs: Callable[[], None], ours: Callable[[], object], threads: int) -> None:
+    """Medians of the three ways by turns, one piece of work each, so that all see the same load of the machine."""
+
+    def stopped() -> None:
+        with stoppable(Stop()):
+            ours()
+
+    ways = [theirs, ours, stopped]
+
+    def turns(_: int) -> list[list[float]]:
+        return [[_seconds(way) for way in ways] for _ in range(TURNS // threads)]
+
+    for way in ways:
+        way()
+    with ThreadPoolExecutor(threads) as pool:
+        rows = [row for each in pool.map(turns, range(threads)) for row in each]
+    base, plain, with_stop = (percentile(list(each), 50) for each in zip(*rows, strict=True))
+    found.add(f"{what}, compared with the library's own", plain / base, "times", at_most=SLOWER_LIMIT)
+    found.add(f"{what} that can be stopped, likewise", with_stop / base, "times", at_most=SLOWER_LIMIT)
+    found.notes.append(f"{what}: {1000 * base:.2f} ms by the library (median of {len(rows)}).")
 
 
-def _read(store: Store) -> None:
-    for _ in range(READS):
-        store.read("client/has_documents")
-
-
-def _read_stoppable(store: Store) -> None:
-    with stoppable(Stop()):
-        _read(store)
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
 
 
 def _read_managed(store: Store) -> None:
@@ -219,7 +204,6 @@ def _read_managed(store: Store) -> None:
         return [dict(zip(columns, each.values(), strict=True)) for each in result]
 
     with store.lend_driver("the benchmark") as driver:
-        for _ in range(READS):
-            manager = driver.execute_query_bookmark_manager
-            with driver.session(default_access_mode=neo4j.READ_ACCESS, bookmark_manager=manager) as session:
-                session.execute_read(work)
+        manager = driver.execute_query_bookmark_manager
+        with driver.session(default_access_mode=neo4j.READ_ACCESS, bookmark_manager=manager) as session:
+            session.execute_read(work)

@@ -1,70 +1,36 @@
 """Fixtures: the explorer in a real Chromium, on a real server, over a real graph; only the language model is simulated.
 
-pytest_plugins = ["explorer_page"]
+    pytest_plugins = ["explorer_page"]
 
-def test_…(page: Page, explorer: str) -> None:
-    page.goto(explorer)
+    def test_…(page: Page, explorer: str) -> None:
+        page.goto(explorer)
+
+No ``conftest.py``: a second one would take the place of the first, from which other tests import names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from conftest import EXAMPLES, wipe
-from playwright.sync_api import Browser, Page, expect
-from simulated_readers import reply
+from explorer_steps import WAIT
+from playwright.sync_api import Browser, Page
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
-from kgplatform.testing import OpenAIServer
 
-WAIT = 60_000
-"""Milliseconds until a thing that does not come is a fault. The machine may be busy."""
-expect.set_options(timeout=WAIT)
-
-
-def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
-    """A graph over ``store``, with ``settings`` beside a deterministic embedder."""
-    return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **settings), embedder=HashEmbedder(64))
+pytest_plugins = ["sample_server"]
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[OpenAIServer]:
-    """The simulated language model, which plays every reader's prompts."""
-    with OpenAIServer(reply) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def sample(
-    neo4j_server: Connection, model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[KnowledgeGraph]:
-    """The sample corpus with its tree."""
-    home = tmp_path_factory.mktemp("explored")
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = opened(store, home, openai_base_url=model.base_url, model_retries=0)
-        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-        graph.build_tree()
-        yield graph
-
-
-@pytest.fixture(scope="module")
-def explorer(sample: KnowledgeGraph) -> Iterator[str]:
-    """The address of the explorer of the sample corpus."""
-    with served(sample) as address:
-        yield address
+def explorer(address: str) -> str:
+    """The address of the explorer of the sample corpus, with the simulated language model."""
+    return address
 
 
 @pytest.fixture
 def empty_explorer(kg: KnowledgeGraph) -> Iterator[str]:
-    """The address of the explorer of an empty graph, without a language model."""
+    """The explorer of an empty graph, without a model. Ask for it before ``page``, which then closes first."""
     with served(kg) as address:
         yield address
 
@@ -87,11 +53,3 @@ def page(chromium: Browser, allowed_errors: list[str]) -> Iterator[Page]:
     yield page
     context.close()
     assert [fault for fault in faults if not any(part in fault for part in allowed_errors)] == []
-
-
-def ask(page: Page, question: str, reader: str = "retrieve") -> None:
-    """Ask, and wait for the answer."""
-    page.get_by_label("Reader", exact=True).select_option(reader)
-    page.get_by_role("textbox", name="Question").fill(question)
-    page.keyboard.press("Enter")
-    page.get_by_role("article", name="Answer").wait_for()

@@ -19,7 +19,7 @@ def upload(page: Page, *files: Path) -> None:
     page.get_by_role("button", name="Add to the graph").click()
 
 
-def test_from_an_empty_graph_to_an_answer(page: Page, empty_explorer: str, tmp_path: Path) -> None:
+def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_path: Path) -> None:
     page.goto(empty_explorer)
     expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
     page.get_by_role("link", name="Add documents").first.click()
@@ -42,7 +42,7 @@ def test_from_an_empty_graph_to_an_answer(page: Page, empty_explorer: str, tmp_p
     expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
 
 
-def test_progress_while_documents_are_read(page: Page, empty_explorer: str, tmp_path: Path) -> None:
+def test_progress_while_documents_are_read(empty_explorer: str, page: Page, tmp_path: Path) -> None:
     """What came over the wire is kept, since a fast machine shows it for a moment only."""
     page.add_init_script(
         "window.seen = []; new MutationObserver(() => { const stage = document.querySelector('.job-stage');"
@@ -60,7 +60,7 @@ def test_progress_while_documents_are_read(page: Page, empty_explorer: str, tmp_
     assert any(re.search(r"\d+ of \d+", text) for text in seen), seen
 
 
-def test_what_was_left_out_is_said(page: Page, empty_explorer: str, tmp_path: Path) -> None:
+def test_what_was_left_out_is_said(empty_explorer: str, page: Page, tmp_path: Path) -> None:
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
     page.goto(f"{empty_explorer}/#/documents")
@@ -71,7 +71,7 @@ def test_what_was_left_out_is_said(page: Page, empty_explorer: str, tmp_path: Pa
 
 
 def test_a_document_is_removed_after_a_question(
-    page: Page, empty_explorer: str, kg: KnowledgeGraph, tmp_path: Path
+    empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path
 ) -> None:
     (tmp_path / "note.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company.")
     kg.ingest(tmp_path / "note.txt", extractor="local")
@@ -85,7 +85,7 @@ def test_a_document_is_removed_after_a_question(
     assert kg.documents() == []
 
 
-def test_markup_in_documents_stays_text(page: Page, empty_explorer: str, kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path) -> None:
     file = tmp_path / "<img src=x onerror=alert(3)>.txt"
     file.write_text(HOSTILE)
     kg.ingest(file, extractor="local")

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from explorer_page import ask, opened
+from explorer_steps import CLOSING, ask, opened
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
 from web_server import served
@@ -144,7 +144,7 @@ def test_light_and_dark(page: Page, explorer: str) -> None:
 
 
 def test_a_server_that_goes_and_comes_back(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
-    allowed_errors += ["Failed to load resource", "net::ERR"]
+    allowed_errors += CLOSING
     with serving(sample, 0) as (address, port):
         page.goto(address)
         expect(page.locator(".view")).to_be_visible()
@@ -174,7 +174,7 @@ def serving(graph: KnowledgeGraph, port: int) -> Iterator[tuple[str, int]]:
 
 
 def test_a_token_is_asked_for_once(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
-    allowed_errors.append("status of 401")
+    allowed_errors += ["status of 401", *CLOSING]
     with served(sample, token="a-token-of-24-characters") as address:
         page.goto(address)
         dialog = page.get_by_role("dialog")
@@ -194,6 +194,7 @@ def test_a_token_is_asked_for_once(page: Page, sample: KnowledgeGraph, allowed_e
 def test_a_model_that_fails_is_said_and_can_be_asked_again(
     page: Page, sample: KnowledgeGraph, allowed_errors: list[str]
 ) -> None:
+    allowed_errors += CLOSING
     home = sample.settings.home_folder / "other"
     with OpenAIServer(reply, faults=[Fault.refuse(401, "The model is on holiday.")]) as broken, ExitStack() as stack:
         graph = opened(sample.store, home, openai_base_url=broken.base_url, model_retries=0)
@@ -205,7 +206,7 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
 
 
-def test_without_a_tree_it_is_said_where_to_build_one(page: Page, empty_explorer: str) -> None:
+def test_without_a_tree_it_is_said_where_to_build_one(empty_explorer: str, page: Page) -> None:
     page.goto(f"{empty_explorer}/#/tree")
     expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
     page.goto(f"{empty_explorer}/#/runs")
@@ -214,7 +215,8 @@ def test_without_a_tree_it_is_said_where_to_build_one(page: Page, empty_explorer
     expect(page.get_by_role("heading", name=re.compile("The graph is empty")).first).to_be_visible()
 
 
-def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph) -> None:
+def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    allowed_errors += CLOSING
     with served(sample, read_only=True) as address:
         page.goto(f"{address}/#/documents")
         expect(page.get_by_text("This server is read-only")).to_be_visible()

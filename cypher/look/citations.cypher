@@ -1,0 +1,16 @@
+// What the answer of a kept run cites, by number; what was removed since is left out. One row if the run is there.
+// mode: read
+// param $id: string: the run's id
+// returns: citations
+MATCH (r:Run {id: $id})
+RETURN COLLECT {
+  MATCH (r)-[at:CITES]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+  RETURN [
+    at.number,
+    {
+      document: d.uri, title: d.name, start: at.start, end: at.end, page: c.page, chunk: c.id,
+      found: at.start > c.start OR at.end < c.end
+    }
+  ] AS citation
+  ORDER BY at.number
+} AS citations

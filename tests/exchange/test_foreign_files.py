@@ -1,0 +1,493 @@
+"""Files from strangers: whatever is wrong with one is told with its place, and nothing of it is written."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import igraph
+import networkx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.exchange import checking
+from kgplatform.exchange.checking import NodeKinds, check_elements
+from kgplatform.exchange.csv_cells import cell_of, value_of
+from kgplatform.exchange.elements import Node, Relationship, is_name
+from kgplatform.exchange.files import whole
+from kgplatform.exchange.graphml import read_graphml, write_graphml
+from kgplatform.exchange.lines import read_lines
+from kgplatform.exchange.spool import Spool
+from kgplatform.exchange.values import fault_of, type_of
+
+GRAPH = {"format": 1, "embeddingModel": "hash:4", "embeddingDimension": 4, "schema": "{}"}
+VECTOR = [0.5, 0.5, 0.5, 0.5]
+
+Line = dict[str, Any]
+
+
+def node(id_: str, *labels: str, **properties: Any) -> Line:
+    return {"node": id_, "labels": list(labels), "properties": properties}
+
+
+def link(kind: str, start: str, end: str, **properties: Any) -> Line:
+    return {"relationship": kind, "start": start, "end": end, "properties": properties}
+
+
+def good() -> list[Line]:
+    """The smallest graph that says something."""
+    return [
+        node("graph", "Graph", **GRAPH),
+        node("d", "Document", name="D", sha256="0"),
+        node("c", "Chunk", name="D · 1", text="Ada knew Charles.", embedding=VECTOR),
+        node("a", "Entity", "KeyElement", "Person", name="Ada", key="ada", embedding=VECTOR),
+        node("b", "Entity", "KeyElement", name="Charles", key="charles", embedding=VECTOR),
+        link("FROM_DOCUMENT", "c", "d"),
+        link("KNEW", "a", "b", weight=1),
+    ]
+
+
+def write(path: Path, lines: list[Line], **head: Any) -> Path:
+    nodes = sum("node" in each for each in lines)
+    header = {"format": "kgplatform-graph", "version": 1, "nodes": nodes, "relationships": len(lines) - nodes, **head}
+    path.write_text("".join(json.dumps(each) + "\n" for each in [header, *lines]), "utf-8")
+    return path
+
+
+def refused(kg: KnowledgeGraph, path: Path, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kg.import_graph(path)
+    assert kg.cypher("MATCH (n) RETURN count(n)").rows == [[0]]
+
+
+def test_the_smallest_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    report = kg.import_graph(write(tmp_path / "g.jsonl", good()))
+    assert (report.nodes, report.relationships) == (5, 2)
+    assert kg.cypher("MATCH (:Person {name: 'Ada'})-[r:KNEW]->(o) RETURN o.name, r.weight").rows == [["Charles", 1]]
+
+
+WRONG: list[tuple[str, Callable[[list[Line]], object], str]] = [
+    ("no graph", lambda g: g.pop(0), "does not describe its graph"),
+    ("two graphs", lambda g: g.insert(1, node("graph", "Graph", **GRAPH)), "line 3, is a second description"),
+    ("later format", lambda g: g[0]["properties"].update(format=99), "format 99.*upgrade"),
+    ("half an import", lambda g: g[0]["properties"].update(importing="x"), "import was not finished"),
+    ("no model", lambda g: g[0]["properties"].pop("embeddingModel"), "lacks the format, or the embedding model"),
+    ("twice one id", lambda g: g.insert(2, node("c", "Chunk", name="x")), "nodes 3 and 4 have the same id"),
+    ("no end", lambda g: g.append(link("KNEW", "a", "nobody")), "line 9, joins a node that the file does not have"),
+    ("a node at last", lambda g: g.append(node("z", "Document", name="z")), "is a node after the first relationship"),
+    ("no kind", lambda g: g[1].update(labels=["Person"]), "line 3, has not one label of a kind, but 0"),
+    ("two kinds", lambda g: g[1].update(labels=["Chunk", "Document"]), "has not one label of a kind, but 2"),
+    ("a lone entity", lambda g: g[3].update(labels=["Entity", "Fact"]), "is an Entity, but no KeyElement"),
+    ("label with a backtick", lambda g: g[3]["labels"].append("A`) DETACH DELETE (n) //"), "line 5, has a label"),
+    ("label like ours", lambda g: g[3]["labels"].append("CHUNK"), "line 5, has a label that cannot be used: 'CHUNK'"),
+    ("type with a backtick", lambda g: g[6].update(relationship="K`]->() //"), "line 8, has a type"),
+    ("type like ours", lambda g: g[6].update(relationship="from_chunk"), "line 8, has a type"),
+    ("property's name", lambda g: g[3]["properties"].update({"a`b": 1}), "line 5, has a property with a name"),
+    ("a map", lambda g: g[3]["properties"].update(a={"b": 1}), "has a property 'a' that is no b that can be read"),
+    ("a deep list", lambda g: g[3]["properties"].update(a=[[1]]), "is no text, number, true, false or list"),
+    ("a mixed list", lambda g: g[3]["properties"].update(a=[1, "x"]), "is a list of several types"),
+    ("null", lambda g: g[3]["properties"].update(a=None), "is null"),
+    ("a large number", lambda g: g[3]["properties"].update(a=2**63), "more than 64 bits"),
+    ("no date", lambda g: g[3]["properties"].update(a={"date": "1815-13-10"}), "is no date that can be read"),
+    ("code for a date", lambda g: g[3]["properties"].update(a={"date": "') RETURN 1 //"}), "is no date"),
+    ("no point", lambda g: g[3]["properties"].update(a={"point": {"srid": 4326, "x": 1}}), "is no point"),
+    ("a long name", lambda g: g[3]["properties"].update(name="x" * 9000), "longer than 8,000 bytes"),
+    ("a name that is none", lambda g: g[3]["properties"].update(name=7), "has a name that is no text"),
+    ("an id twice", lambda g: g[3]["properties"].update(id="other"), "has an id that cannot be used"),
+    ("a short vector", lambda g: g[3]["properties"].update(embedding=[0.5]), "line 5, has a vector of 1 numbers.* 4"),
+    ("a vector of words", lambda g: g[3]["properties"].update(embedding=["x"] * 4), "a vector that is no list of num"),
+    ("half a character", lambda g: g[3]["properties"].update(text="\ud800"), "half a character"),
+    ("another key", lambda g: g[3].update(more=1), "line 5, is neither a node nor a relationship"),
+    ("a list of lists", lambda g: g[3].update(labels=[["Person"]]), "line 5, is neither"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), [each[1:] for each in WRONG], ids=[each[0] for each in WRONG])
+def test_what_is_wrong_is_told_before_anything_is_written(
+    tmp_path: Path, change: Callable[[list[Line]], object], message: str
+) -> None:
+    lines = good()
+    change(lines)
+    path = write(tmp_path / "g.jsonl", lines)
+    with pytest.raises(InputError, match=message) as told:
+        check_elements(path, read_lines(path))
+    assert str(path) in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1, is no JSON"),
+        ("[]\n", "is no graph that `kgplatform export` wrote"),
+        ('{"format": "kgplatform-graph", "version": 2}\n', "has version 2 of the format"),
+        ('{"format": "kgplatform-graph", "version": 1, "nodes": "1"}\n', "does not say how many"),
+        ('{"format": "kgplatform-graph", "version": 1, "nodes": 9, "relationships": 0}\n', "is cut off"),
+        (
+            '{"format": "kgplatform-graph", "version": 1, "nodes": 1, "relationships": 0}\nnonsense\n',
+            "line 2, is no JSON",
+        ),
+        ('{"format": "kgplatform-graph", "version": 1, "nodes": NaN, "relationships": 0}\n', "line 1, is no JSON"),
+        ("[" * 100_000, "line 1, is no JSON"),
+        ("\x00\x01", "line 1, is no JSON"),
+    ],
+)
+def test_what_is_no_export(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "g.jsonl"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=message):
+        list(read_lines(path))
+
+
+def test_a_line_without_an_end(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.exchange.lines.LONGEST_LINE", 500)
+    lines = good()
+    lines[1]["properties"]["text"] = "x" * 1000
+    refused(kg, write(tmp_path / "g.jsonl", lines), "line 3, is longer than 500 bytes")
+
+
+def test_what_cannot_be_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    good_file = write(tmp_path / "g.jsonl", good())
+    (tmp_path / "script.cypher").write_text("MATCH (n) DETACH DELETE n;")
+    for path, message in (
+        (tmp_path / "none.jsonl", "There is no file"),
+        (tmp_path / "g.xlsx", "does not say the format"),
+        (tmp_path / "script.cypher", "is run, not imported: `cypher-shell -f"),
+        (tmp_path, "has no manifest.json"),
+    ):
+        refused(kg, path, message)
+    with pytest.raises(InputError, match="There is no format 'grapml'.*graphml"):
+        kg.import_graph(good_file, "grapml")
+    with pytest.raises(InputError, match="There is no folder"):
+        kg.import_graph(good_file, "csv")
+
+
+# ------------------------------------------------------------------------------------------------------------- GraphML
+
+DATA = "http://graphml.graphdrawing.org/xmlns"
+BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "lol"}">' for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f'<!DOCTYPE g [{BOMB}]><graphml xmlns="{DATA}"><graph>&e8;</graph></graphml>', "document type|amplification"),
+        (
+            f'<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]><graphml xmlns="{DATA}"><desc>&x;</desc></graphml>',
+            "document type",
+        ),
+        (f'<!DOCTYPE g SYSTEM "http://127.0.0.1:9/x.dtd"><graphml xmlns="{DATA}"><key/></graphml>', "document type"),
+        (f'<graphml xmlns="{DATA}"><graph></graph></graphml>', "is no graph that `kgplatform export` wrote"),
+        (f'<graphml xmlns="{DATA}"><graph><node id="1"/></graph></graphml>', "is no graph that"),
+        ("<html><body/></html>", "is no GraphML"),
+        (f'<graphml xmlns="{DATA}">' + "<graph>" * 400, "is no XML that can be read"),
+        ("not XML", "is no XML that can be read"),
+        ("", "is no XML that can be read"),
+    ],
+)
+def test_graphml_of_strangers(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "g.graphml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=message):
+        list(read_graphml(path))
+
+
+def spooled(folder: Path, lines: list[Line]) -> Spool:
+    folder.mkdir(exist_ok=True)
+    with Spool(folder) as spool:
+        for each in lines:
+            if "node" in each:
+                spool.add(Node(each["node"], tuple(sorted(each["labels"])), each["properties"]))
+            else:
+                spool.add(Relationship(each["relationship"], each["start"], each["end"], each["properties"]))
+    return spool
+
+
+@pytest.fixture
+def graphml(tmp_path: Path) -> Path:
+    """A file with one of everything."""
+    lines = good()
+    lines[3]["properties"] |= {
+        **{"born": {"date": "1815-12-10"}, "alive": False, "height": 1.5, "n": 7, "limit": {"float": "-Infinity"}},
+        **{"aliases": ["Lady \u0001", "x]]>"], "note": "a\r\nb\tc <&> \"'", "control": "\u0000\u001f\ufffe"},
+    }
+    lines[6]["properties"] |= {"names": ["a"], "sure": True}
+    path = tmp_path / "g.graphml"
+    write_graphml(spooled(tmp_path / "spool", lines), path)
+    return path
+
+
+def test_networkx_reads_it(graphml: Path) -> None:
+    graph = networkx.read_graphml(graphml)
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (5, 2)
+    ada = graph.nodes["a"]
+    assert (ada["name"], ada["alive"], ada["height"], ada["n"]) == ("Ada", False, 1.5, 7)
+    assert ada["note"] == "a\r\nb\tc <&> \"'"
+    assert ada["limit"] == float("-inf")
+    assert ada["labels"] == ":Entity:KeyElement:Person"
+    assert json.loads(ada["aliases"]) == ["Lady \u0001", "x]]>"]
+    assert json.loads(ada["json"]) == ["embedding", "born", "aliases", "control"]
+    assert graph.edges["a", "b"]["label"] == "KNEW"
+    assert graph.edges["a", "b"]["sure"] is True
+    assert graph.graph["nodes"] == 5
+
+
+def test_igraph_reads_it(graphml: Path) -> None:
+    graph = igraph.Graph.Read_GraphML(str(graphml))
+    assert (graph.vcount(), graph.ecount()) == (5, 2)
+    (ada,) = [each for each in graph.vs if each["name"] == "Ada"]
+    assert (ada["n"], ada["height"], ada["labels"]) == (7, 1.5, ":Entity:KeyElement:Person")
+    assert sorted(graph.es["label"]) == ["FROM_DOCUMENT", "KNEW"]
+
+
+def test_we_read_it_as_it_was(graphml: Path, tmp_path: Path) -> None:
+    elements = [element for _, element in read_graphml(graphml)]
+    (ada,) = [each for each in elements if isinstance(each, Node) and each.id == "a"]
+    assert ada.properties["control"] == "\u0000\u001f\ufffe"
+    assert ada.properties["limit"] == {"float": "-Infinity"}
+    with Spool(tmp_path) as again:
+        for each in elements:
+            again.add(each)
+    write_graphml(again, tmp_path / "again.graphml")
+    assert (tmp_path / "again.graphml").read_bytes() == graphml.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (":Entity:KeyElement:Person", ":Entity:KeyElement:Per`son", "has a label that cannot be used"),
+        (">7<", ">seven<", "has a value that cannot be read: 'seven'"),
+        (">false<", ">1<", "has '1' where a boolean should be"),
+        ('["embedding"', '["embedding', "cannot be read"),
+        ('target="b"', 'target="zz"', "joins a node that the file does not have"),
+        ("<edge", "<hyperedge><edge/></hyperedge><edge", "neither a node nor an edge|no exported graph"),
+        ('<data key="labels">:Chunk</data>', "", "neither a node nor an edge"),
+        ('<data key="labels">:Chunk</data>', '<data key="nokey">x</data>', "no exported graph has"),
+        ('<node id="d">', '<node id="d"><desc>x</desc>', "no exported graph has"),
+    ],
+)
+def test_graphml_that_was_changed(graphml: Path, old: str, new: str, message: str) -> None:
+    text = graphml.read_text("utf-8")
+    assert old in text
+    graphml.write_text(text.replace(old, new, 1), "utf-8")
+    with pytest.raises(InputError, match=message):
+        check_elements(graphml, read_graphml(graphml))
+
+
+# ----------------------------------------------------------------------------------------------------------------- CSV
+
+
+@pytest.fixture
+def folder(kg: KnowledgeGraph, tmp_path: Path) -> Path:
+    """A CSV folder of the smallest graph; the database is empty again."""
+    kg.import_graph(write(tmp_path / "g.jsonl", good()))
+    kg.export(tmp_path / "csv")
+    kg.cypher("MATCH (n) DETACH DELETE n", write=True)
+    return tmp_path / "csv"
+
+
+def manifest(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    content = json.loads((folder / "manifest.json").read_text())
+    change(content)
+    (folder / "manifest.json").write_text(json.dumps(content))
+
+
+def edit(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text("utf-8")
+    assert old in text
+    (folder / name).write_text(text.replace(old, new, 1), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda f: manifest(f, lambda m: m["nodeFiles"].update({"../secret.csv": 1})),
+            "names files that no export has",
+        ),
+        (lambda f: manifest(f, lambda m: m["nodeFiles"].update({"/etc/passwd": 1})), "names files that no export has"),
+        (lambda f: manifest(f, lambda m: m["nodeFiles"].update({"gone.csv": 1})), "gone.csv is missing"),
+        (lambda f: manifest(f, lambda m: m.update(nodeFiles=["chunk.csv"])), "names files that no export has"),
+        (lambda f: manifest(f, lambda m: m.update(version=7)), "has version 7"),
+        (lambda f: (f / "manifest.json").write_text("{"), "is no JSON"),
+        (lambda f: ((f / "chunk.csv").unlink(), (f / "chunk.csv").symlink_to("/etc/passwd")), "is no file"),
+        (lambda f: (f / "chunk.csv").write_text(""), "is cut off|does not have"),
+        (lambda f: edit(f, "chunk.csv", '"c"', '"c'), "never closed|no CSV that can be read|cells"),
+        (lambda f: edit(f, "chunk.csv", '"c"', '"c",1'), "chunk.csv, line 1, has 6 cells, but 5 columns"),
+        (lambda f: edit(f, "chunk.csv", '"c"', "c"), "cell that cannot be read: 'c' stands without quotes"),
+        (lambda f: edit(f, "relations.csv", ",1", ",one"), "relations.csv, line 1, has a cell that cannot be read"),
+        (lambda f: edit(f, "relations-header.csv", "weight:long", "weight:float"), "does not name columns"),
+        (lambda f: edit(f, "relations-header.csv", "weight:long", "wei`ght:long"), "does not name columns"),
+        (lambda f: edit(f, "relations.csv", "KNEW", "KN`EW"), "has a type that cannot be used"),
+        (lambda f: (f / "chunk.csv").write_bytes(b'"\xff"\n'), "is not in UTF-8"),
+    ],
+)
+def test_csv_that_was_changed(kg: KnowledgeGraph, folder: Path, change: Callable[[Path], object], message: str) -> None:
+    change(folder)
+    refused(kg, folder, message)
+
+
+def test_what_csv_and_cypher_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    lines = good()
+    lines[3]["properties"] |= {"where": {"point": {"srid": 4326, "x": 1.5, "y": 2.0}}, "raw": {"bytes": "AP8="}}
+    kg.import_graph(write(tmp_path / "g.jsonl", lines))
+    with pytest.raises(InputError, match=r"CSV has no form for .* (point|bytes).*\.jsonl or \.graphml"):
+        kg.export(tmp_path / "csv")
+    with pytest.raises(InputError, match="Cypher has no form for bytes"):
+        kg.export(tmp_path / "g.cypher")
+    kg.export(tmp_path / "again.graphml")
+    kg.cypher("MATCH (n) DETACH DELETE n", write=True)
+    kg.import_graph(tmp_path / "again.graphml")
+    kg.export(tmp_path / "again.jsonl")
+    assert '"where":{"point":{"srid":4326,"x":1.5,"y":2.0}}' in (tmp_path / "again.jsonl").read_text("utf-8")
+    assert '"raw":{"bytes":"AP8="}' in (tmp_path / "again.jsonl").read_text("utf-8")
+    assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(("csv", "."))) == []
+
+
+def test_names_that_cannot_be_exported(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.import_graph(write(tmp_path / "g.jsonl", good()))
+    kg.cypher("MATCH (c:Chunk) SET c:`Bad``Label`", write=True)
+    with pytest.raises(InputError, match="called 'Bad`Label'.*rename it"):
+        kg.export(tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+# --------------------------------------------------------------------------------------------------------- whole files
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    target = tmp_path / "graph.jsonl"
+    target.write_text("the old one")
+    with pytest.raises(ZeroDivisionError), whole(target, is_folder=False) as folder:
+        (folder / "made").write_text("half")
+        raise ZeroDivisionError
+    assert target.read_text() == "the old one"
+    assert [each.name for each in tmp_path.iterdir()] == ["graph.jsonl"]
+    with whole(target, is_folder=False) as folder:
+        (folder / "made").write_text("the new one")
+    assert target.read_text() == "the new one"
+
+
+def test_places_that_cannot_be_written(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.import_graph(write(tmp_path / "g.jsonl", good()))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("x")
+    for path, kind, message in (
+        (tmp_path / "full", "csv", "is not empty"),
+        (tmp_path / "full", "jsonl", "is a folder"),
+        (tmp_path / "g.jsonl", "csv", "is no folder"),
+        (tmp_path / "none" / "g.jsonl", None, "Nothing can be written into"),
+    ):
+        with pytest.raises(InputError, match=message):
+            kg.export(path, kind)
+    assert (tmp_path / "full" / "mine.txt").read_text() == "x"
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+SCALARS = TEXTS | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+NO_ENDS = TEXTS.filter(lambda text: "\x1f" not in text)
+
+
+@given(SCALARS)
+def test_cells_give_back_what_they_were(value: Any) -> None:
+    assert value_of(cell_of(value), type_of(value)) == value
+
+
+@given(st.lists(NO_ENDS).filter(lambda texts: texts != [""]))
+def test_cells_with_lists_give_back_what_they_were(value: list[str]) -> None:
+    assert value_of(cell_of(value), "string[]") == value
+
+
+@pytest.mark.parametrize("value", [[""], ["a\x1fb"]])
+def test_lists_that_a_cell_cannot_hold(value: list[str]) -> None:
+    with pytest.raises(ValueError, match="a list"):
+        cell_of(value)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b c", "ä-1"]), SCALARS | st.lists(TEXTS), min_size=1))
+def test_graphml_gives_back_what_it_was(properties: dict[str, Any]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = [node("graph", "Graph", **GRAPH), {**node("x", "Run"), "properties": properties}]
+        write_graphml(spooled(folder, lines), folder / "g.graphml")
+        found = [each for _, each in read_graphml(folder / "g.graphml")]
+    assert found[1] == Node("x", ("Run",), properties)
+    assert [type(each) for each in found[1].properties.values()] == [type(each) for each in properties.values()]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"date": "2026-11-21"},
+        {"time": "12:00:00.000000001+01:00"},
+        {"localtime": "12:00"},
+        {"datetime": "2026-11-21T12:00:00Z[Europe/Berlin]"},
+        {"localdatetime": "-0044-03-15T12:00:00"},
+        {"duration": "P1Y-2M3DT4H-5M6.5S"},
+        {"duration": "PT0S"},
+        [{"date": "2026-11-21"}],
+        {"float": "NaN"},
+        [1.5, {"float": "Infinity"}],
+        {"bytes": ""},
+        [],
+    ],
+)
+def test_values_that_are_fine(value: Any) -> None:
+    assert fault_of(value) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"date": "2026-11-31x"},
+        {"date": 7},
+        {"datetime": "2026-11-21T12:00:00Z[a b]"},
+        {"duration": "P"},
+        {"duration": "P1DT"},
+        {"float": "1.5"},
+        {"bytes": "?"},
+        {"what": "x"},
+        {"date": "2026-11-21", "time": "12:00"},
+        [{"date": "2026-11-21"}, {"time": "12:00Z"}],
+        {"point": {"srid": 1, "x": 1.0, "y": 1.0}},
+        {"point": {"srid": 4326, "x": True, "y": 1.0}},
+    ],
+)
+def test_values_that_are_not(value: Any) -> None:
+    assert fault_of(value)
+
+
+@pytest.mark.parametrize("name", ["name", "Own Label", "人物", "a-b.c", "_x", "élan"])
+def test_names(name: str) -> None:
+    assert is_name(name)
+
+
+@pytest.mark.parametrize("name", ["", " a", "a ", "1a", "a`b", "a:b", 'a"', "a\nb", "x" * 201, "a;b", "a,b", None])
+def test_no_names(name: object) -> None:
+    assert not is_name(name)
+
+
+def test_kinds_by_id() -> None:
+    kinds = NodeKinds()
+    for number in range(1000):
+        kinds.add(f"node {number}", ("Fact", "Chunk")[number % 2])
+    kinds.settle()
+    assert kinds.kinds(["node 2", "node 3", "nobody", ""]) == ["Fact", "Chunk", None, None]
+    assert len(kinds) == 1000
+    assert NodeKinds().kinds(["x"]) == [None]
+
+
+def test_ends_are_looked_at_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "_BATCH", 2)
+    lines = [*good(), *(link("KNEW", "a", "b") for _ in range(5)), link("KNEW", "a", "none"), link("KNEW", "a", "b")]
+    path = write(tmp_path / "g.jsonl", lines)
+    with pytest.raises(InputError, match="line 14, joins"):
+        check_elements(path, read_lines(path))
