@@ -24,8 +24,8 @@ from kgplatform.errors import StoppedError
 
 T = TypeVar("T")
 
-_END_AGAIN = 0.05
-"""Seconds."""
+_PAUSE = 0.05
+"""Seconds between a stop and the first try to end what waits, and between two tries: most waits end by themselves."""
 
 
 class Stop:
@@ -157,9 +157,8 @@ class _Ending:
             self._thread.join()
 
     def _until_over(self) -> None:
-        while not self._over.is_set():
+        while not self._over.wait(_PAUSE):
             self._end()
-            self._over.wait(_END_AGAIN)
 
 
 def can_be_stopped() -> bool:

@@ -29,8 +29,8 @@ EXAMPLES_README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 NAMES = sorted(each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
 # These act on a managed server, which tests/test_local_neo4j.py and tests/test_demo.py do.
 MANAGED = ("kgplatform up", "kgplatform down")
-# These run until they are ended: tests/web/test_serve_command.py and tests/test_mcp.py run each.
-SERVERS = ("kgplatform serve", "kgplatform mcp")
+# These run until they are ended: tests/web/test_serve_command.py, tests/test_mcp.py and tests/browser run each.
+SERVERS = ("kgplatform serve", "kgplatform mcp", "kgplatform browser")
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -2,8 +2,8 @@
 // mode: read
 // param $rows: list<map>: type, value
 // returns: made
-UNWIND range(0, size($rows) - 1) AS index
-WITH index, $rows[index] AS row
+UNWIND range(0, size($rows) - 1) AS place
+WITH place, $rows[place] AS row
 RETURN CASE row.type
          WHEN 'date' THEN date(row.value)
          WHEN 'time' THEN time(row.value)
@@ -13,4 +13,4 @@ RETURN CASE row.type
          WHEN 'duration' THEN duration(row.value)
          WHEN 'point' THEN point(row.value)
        END AS made
-ORDER BY index
+ORDER BY place

@@ -3,6 +3,8 @@
 // returns: nodes, relationships
 MATCH (n:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|Run|Step)
 WHERE n.id > ''
-RETURN count(n) AS nodes,
-       sum(COUNT { (n)-->(m:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|Run|Step)
-                   WHERE m.id > '' }) AS relationships
+WITH n, COUNT {
+  (n)-->(m:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|Run|Step)
+  WHERE m.id > ''
+} AS begun
+RETURN count(n) AS nodes, sum(begun) AS relationships

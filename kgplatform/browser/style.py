@@ -16,7 +16,10 @@ from kgplatform.colors import KINDS, color_of, darker, text_color_on
 Sheet = dict[str, dict[str, str]]
 
 _GRAY = "#a5abb6"
-_DIAMETERS = {"Community": "80px", "Run": "80px", "Entity": "65px", "Document": "65px", "Keyword": "65px"}
+_DIAMETERS = {
+    **dict.fromkeys(("Community", "Run", "Fact"), "80px"),
+    **dict.fromkeys(("Entity", "Document", "Keyword", "Step"), "65px"),
+}
 _OTHERS = "50px"
 _CAPTIONS = {"Fact": "{text}", "Attribute": "{value}"}
 _EVERYWHERE = ("KeyElement", "Entity")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from pathlib import Path
 
-from kgplatform.build.settle import define_indexes, define_keys, drop_vector_indexes
+from kgplatform.build.settle import define_indexes, define_keys, drop_vector_indexes, settle
 from kgplatform.embed import Embedder
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.checking import Contents, check_elements
@@ -21,7 +21,7 @@ from kgplatform.exchange.elements import SILENT, Element, ExchangeReport, Node, 
 from kgplatform.exchange.files import chosen_format, digest_of
 from kgplatform.exchange.graphml import read_graphml
 from kgplatform.exchange.lines import read_lines
-from kgplatform.exchange.merging import LEFT_OUT, check_merge, finish_merge, merge_nodes, merge_relationships
+from kgplatform.exchange.merging import LEFT_OUT, check_merge, merge_nodes, merge_relationships, recount
 from kgplatform.exchange.writing import node_rows, relationship_rows
 from kgplatform.settings import Settings
 from kgplatform.store import Row, Store
@@ -170,8 +170,10 @@ def _finish(
 ) -> tuple[str, ...]:
     """Indexes, and no mark any more. What it notes for the report."""
     if work.merges:
-        finish_merge(store, settings, embedder(), elements, progress)
+        recount(store, elements)
         store.write(("exchange/unmark", {}))
+        # What is not settled yet is marked as such, node by node: the next ingest, or the same import, goes on with it.
+        settle(store, embedder(), settings, progress)
         return (LEFT_OUT,)
     graph = work.contents.graph
     more = [kind.lower() for kind in ("Community", "Page") if kind in work.contents.present]

@@ -10,13 +10,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from kgplatform.build.settle import settle
-from kgplatform.embed import Embedder
 from kgplatform.errors import InputError
 from kgplatform.exchange.checking import Contents
-from kgplatform.exchange.elements import Element, Node, Placed, Progress, Relationship, kinds_of
+from kgplatform.exchange.elements import Element, Node, Placed, Relationship, kinds_of
 from kgplatform.exchange.writing import element_ids, node_rows, relationship_rows
-from kgplatform.settings import Settings
 from kgplatform.store import Parameters, Row, Store
 
 LEFT_OUT = "The tree, gists and likenesses of the file were left out: run `kgplatform tree`, and `kgplatform gist`."
@@ -78,10 +75,8 @@ def merge_relationships(store: Store, contents: Contents, relationships: Sequenc
     return [row | _key(row["properties"]) for row in relationship_rows(store, contents.kinds, wanted)]
 
 
-def finish_merge(
-    store: Store, settings: Settings, embedder: Embedder, elements: Iterable[Placed], progress: Progress
-) -> None:
-    """Count again what chunks and facts of the file say, and settle names, likenesses and forms of the whole graph."""
+def recount(store: Store, elements: Iterable[Placed]) -> None:
+    """Count again what chunks and facts of the file say, now that both graphs speak of them."""
     stream = (element for _, element in elements if isinstance(element, Node))
     while batch := list(islice(stream, _BATCH)):
         statements: list[tuple[str, Parameters]] = [
@@ -89,7 +84,6 @@ def finish_merge(
             ("exchange/recount_weights", {"facts": _ids(batch, "Fact")}),
         ]
         store.write(*statements)
-    settle(store, embedder, settings, progress)
 
 
 def _ids(nodes: Iterable[Node], kind: str) -> list[str]:

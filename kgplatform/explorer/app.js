@@ -41,8 +41,13 @@ async function follow({ view, parameters }) {
     drawNav(view);
     if (!opened.has(view)) {
       fill(main, loading());
-      const { createView } = await VIEWS[view].load();
-      opened.set(view, createView({ stage }));
+      try {
+        const { createView } = await VIEWS[view].load();
+        if (!opened.has(view)) opened.set(view, createView({ stage }));
+      } catch {
+        const fault = new Error("This part of the page could not be loaded: the server does not answer.");
+        return fill(main, el("div", { class: "view" }, failure(fault, () => follow(currentRoute()))));
+      }
       if (currentRoute().view !== view) return; // the person went on meanwhile
     }
     const moved = current !== null;
@@ -115,7 +120,7 @@ async function begin() {
   }
   onRoute(follow);
   await follow(currentRoute());
-  if (stage.graph.isEmpty && !stage.opened && about().entities && current.id !== "graph") stage.graph.showWhole();
+  if (stage.graph.isEmpty && !stage.opened && about().entities && currentRoute().view !== "graph") stage.graph.showWhole();
 }
 
 drawNav(VIEWS[currentRoute().view] ? currentRoute().view : "ask");

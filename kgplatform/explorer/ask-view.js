@@ -62,16 +62,16 @@ export function createView({ stage }) {
     running?.abort();
     const controller = (running = new AbortController());
     shown = key;
-    const work = form.searchesOnly ? search(text, controller) : ask(text, controller);
+    const remember = () => done.set(key, { children: [...result.children], ...shownNow });
+    const work = form.searchesOnly ? search(text, controller, remember) : ask(text, controller, remember);
     work.catch((fault) => broken(fault, controller)).finally(() => {
       if (running === controller) running = null;
-      if (shown === key && !controller.signal.aborted) done.set(key, { children: [...result.children], ...shownNow });
     });
   }
 
   let shownNow = {};
 
-  async function ask(text, controller) {
+  async function ask(text, controller, remember) {
     const replay = new Replay(stage.graph);
     replay.title = `What ${form.reader} looked at`;
     const timeline = new Timeline(replay);
@@ -93,16 +93,18 @@ export function createView({ stage }) {
     timeline.show(answer.trace);
     fill(after, evidence(answer.evidence, answer.text === null));
     announce(answer.text === null ? "The evidence is there" : `The answer is there, with ${counted(answer.citations.length, "citation")}: ${answer.text}`);
+    remember();
     await replay.finished(answer.trace, answer.evidence).catch(() => {}); // the answer stands without its picture
   }
 
-  async function search(text, controller) {
+  async function search(text, controller, remember) {
     fill(result, el("p", { class: "loading" }, el("span", { class: "spinner" }), "Searching …"));
     shownNow = {};
     const found = await searchFor(text, form.routeChosen, { signal: controller.signal });
     const summary = `${counted(found.passages.length, "passage")} and ${counted(found.facts.length, "fact")} in ${duration(found.seconds)}`;
     fill(result, el("p", { class: "muted" }, summary), found.passages.length || found.facts.length ? evidence(found, true) : emptyState("search", "Nothing is near this question", "Try other words, or another route."));
     announce(summary);
+    remember();
     await stage.graph.show(await subgraphOf(idsOfResult(found)), "What the search found").catch(() => {}); // the list says it too
   }
 

@@ -66,7 +66,10 @@ export class GraphPanel {
       });
       this.view.setTheme(theme());
     });
-    await this.loaded;
+    await this.loaded.catch((fault) => {
+      this.loaded = null; // the next picture tries again
+      throw fault;
+    });
   }
 
   onChange(listener) {

