@@ -1,12 +1,15 @@
-"""What ``make docs`` adds: addresses of files that are no pages become the repository's words, and the HTTP reference.
+"""What ``make docs`` adds: links to files that are no pages become plain words, and the HTTP reference is written.
 
-A page says where the reference of the HTTP door belongs with ``<!-- openapi -->``; it is made from the application itself.
+A page says where the reference belongs with ``<!-- openapi -->``; it is made from the application itself.
 """
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
@@ -24,10 +27,43 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         return words if words.startswith("`") else f"`{words}`"
 
     linked = _LINK.sub(without_link, markdown)
-    return linked.replace(_MARK, _reference()) if _MARK in linked else linked
+    return linked.replace(_MARK, "\n".join(_reference())) if _MARK in linked else linked
 
 
-def _reference() -> str:
-    from kgplatform.web.reference import http_reference
+def _reference() -> Iterator[str]:
+    """Every endpoint by topic: what it does, what it takes, and its example."""
+    from kgplatform.settings import load_settings
+    from kgplatform.web.app import make_app
 
-    return http_reference()
+    # Nothing is asked of the graph to describe what could be asked.
+    described = make_app(SimpleNamespace(settings=load_settings())).openapi()  # type: ignore[arg-type]
+    for tag in described["tags"]:
+        yield f"\n### {tag['name'].capitalize()}\n\n{tag['description']}\n"
+        for path, operations in described["paths"].items():
+            for method, operation in operations.items():
+                if tag["name"] in operation.get("tags", ()):
+                    yield from _operation(f"{method.upper()} {path}", operation)
+
+
+def _operation(title: str, operation: dict[str, Any]) -> Iterator[str]:
+    yield f"\n#### `{title}`\n\n{operation.get('summary', '')}.\n\n{operation.get('description', '')}\n"
+    if parameters := operation.get("parameters"):
+        yield "| parameter | in | meaning |\n|---|---|---|"
+        for each in parameters:
+            told = each.get("description") or each.get("schema", {}).get("description", "")
+            yield f"| `{each['name']}` | {each['in']} | {told} |"
+        yield ""
+    for words, holder in (("Request", operation.get("requestBody")), ("Answer", _success(operation))):
+        for example in _examples(holder or {}):
+            yield f"{words}:\n\n```json\n{example}\n```\n"
+
+
+def _success(operation: dict[str, Any]) -> dict[str, Any] | None:
+    return next((told for code, told in operation["responses"].items() if code.startswith("2")), None)
+
+
+def _examples(holder: dict[str, Any]) -> Iterator[str]:
+    for content in holder.get("content", {}).values():
+        several = [each.get("value") for each in content.get("examples", {}).values()]
+        for value in [content["example"]] if "example" in content else several:
+            yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

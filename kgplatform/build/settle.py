@@ -36,7 +36,10 @@ _LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 
 
 def graph_state(store: Store) -> Row:
-    """What the graph knows about itself; empty for a new graph. Raises ``StoreError`` for a later format, and for half an import."""
+    """What the graph knows about itself; empty for a new graph.
+
+    Raises ``StoreError`` for a later format, and for half an import.
+    """
     rows = store.read("build/graph_state")
     state: Row = rows[0]["graph"] if rows else {}
     if state.get("format", FORMAT_VERSION) > FORMAT_VERSION:
