@@ -44,26 +44,32 @@ export class Replay {
     await this.panel.show(graph, this.title);
     this.panel.owner = this;
     this.drawn = true;
+    this.complete = false;
+  }
+
+  /** The whole run's graph, where the picture does not have it. */
+  async #drawAll(all) {
+    if (this.panel.owner !== this) await this.#own(all);
+    else if (!this.complete) await this.panel.add(all);
+    this.complete = true;
   }
 
   /** The whole run is known. `evidence`: a search result that belongs to it. */
   async finished(steps, evidence = null) {
     this.steps = steps;
-    this.evidence = evidence;
     this.ended = true;
-    await this.drawing;
-    if (this.panel.owner === this || !this.drawn) await this.whole();
+    this.all = subgraphOf([...steps.flatMap(idsOf), ...(evidence ? idsOfResult(evidence) : [])]);
+    await Promise.all([this.drawing, this.all]);
+    if (this.at === -1 && (this.panel.owner === this || !this.drawn)) await this.whole();
   }
 
   /** The graph of all steps, nothing dimmed. */
   async whole() {
     this.at = -1;
     this.onStep(-1);
-    this.all ??= subgraphOf([...this.steps.flatMap(idsOf), ...(this.evidence ? idsOfResult(this.evidence) : [])]);
-    const graph = await this.all;
+    const all = await this.all;
     if (this.at !== -1) return; // a step was chosen meanwhile
-    if (this.panel.owner === this) await this.panel.add(graph);
-    else await this.#own(graph);
+    await this.#drawAll(all);
     this.panel.unlight();
     this.panel.fit();
   }
@@ -75,7 +81,7 @@ export class Replay {
     this.onStep(at);
     const [graph, all] = await Promise.all([this.#graphOf(this.steps[at]), this.all]);
     if (this.at !== at) return; // it went on meanwhile
-    if (this.panel.owner !== this) await this.#own(all ?? graph);
+    await this.#drawAll(all);
     this.panel.light(graph, this.steps[at].facts);
   }
 

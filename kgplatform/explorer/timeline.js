@@ -68,7 +68,7 @@ export class Timeline {
       if (opens && !details.childElementCount) details.append(...stepBody(step));
       details.hidden = !opens;
       head.setAttribute("aria-expanded", String(opens));
-      if (opens && this.replay?.ended) this.replay.pause(), this.replay.goTo(at);
+      if (opens && this.replay?.ended) this.#draw(at);
     });
     return el("li", { class: "step" }, head, details);
   }
@@ -109,9 +109,13 @@ export class Timeline {
     this.#go(Math.max(-1, Math.min(this.replay.at + by, this.replay.steps.length - 1)));
   }
 
-  #go(at) {
+  #draw(at) {
     this.replay.pause();
-    this.replay.goTo(at);
+    this.replay.goTo(at).catch(() => {}); // the words of the step stand without their picture
+  }
+
+  #go(at) {
+    this.#draw(at);
     const step = this.replay.steps[at];
     announce(step ? `Step ${at + 1} of ${this.replay.steps.length}: ${readable(step.name)}` : "The whole run");
   }

@@ -83,7 +83,7 @@ def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, tmp_path: Pa
             graph.export(tmp_path / "again")
     finally:
         server.down()
-    names = sorted(each.name for each in (tmp_path / "graph").iterdir())
-    assert names == sorted(each.name for each in (tmp_path / "again").iterdir())
+    names = {each.name for each in (tmp_path / "again").iterdir()}
+    assert names == {each.name for each in (tmp_path / "graph").iterdir()} - {"import.report"}  # which the tool wrote
     for name in names:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "graph" / name).read_bytes(), name
