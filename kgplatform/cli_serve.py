@@ -58,7 +58,8 @@ def serve(
     from kgplatform.web.limits import Limits
     from kgplatform.web.serving import Serving, address_of, listen
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("kgplatform.web").setLevel(logging.INFO)  # others would tell of each request to the model
     for noisy in ("uvicorn", "httpx", "openai", "neo4j"):
         logging.getLogger(noisy).setLevel(logging.ERROR)
     with listen(host, port) as listening, connect_to(home) as graph:

@@ -229,7 +229,7 @@ class Store:
             raise
 
     def _end(self, mark: str) -> None:
-        query = _checked("store/end", "schema", {"mark": mark})
+        query = _checked("store/end", "read", {"mark": mark})
         # A server that is gone has ended them itself, and who waits for them is told so.
         gone = contextlib.suppress(driver_errors.Neo4jError, driver_errors.DriverError)
         with gone, self._session(neo4j.READ_ACCESS) as session:

@@ -1,5 +1,5 @@
 // End the transactions whose metadata have a mark.
-// mode: schema
+// mode: read
 // param $mark: string: what they have as kgplatform
 // returns: transactionId, message
 SHOW TRANSACTIONS YIELD transactionId AS id, metaData
