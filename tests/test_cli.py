@@ -31,7 +31,9 @@ from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import counted
 
 KGPLATFORM = [sys.executable, "-m", "kgplatform.cli"]
-COMMANDS = sorted(each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
+COMMANDS = sorted(
+    each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None
+)
 ADA = "Ada Lovelace was born in London in 1815. Charles Babbage designed the Analytical Engine. " * 2
 
 
