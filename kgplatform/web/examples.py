@@ -283,4 +283,5 @@ RUN: Example = {
             "pages": [],
         }
     ],
+    "citations": [{**_QUOTE, "found": True}],
 }
