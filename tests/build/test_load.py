@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import docx
+import mammoth  # type: ignore[import-untyped]  # publishes no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -471,6 +472,19 @@ def test_docx_keeps_headings_and_paragraphs(tmp_path: Path) -> None:
     assert found.text.startswith("The heading\n\nOne paragraph.\n\nAnother – with “quotes”.\n\n")
     assert "left" in found.text and "right" in found.text
     assert document(tmp_path / "my_file.docx", word("Text.")).name == "my file"
+
+
+def test_docx_without_its_style_sheets_has_the_same_text(tmp_path: Path) -> None:
+    """Styles are left out for their size: a heading, a list, a table and a run of another style stay as they are."""
+    made = docx.Document()
+    made.add_heading("A heading", level=2)
+    made.add_paragraph("first point", style="List Number").add_run(" in italics").italic = True
+    made.add_table(rows=1, cols=2, style="Table Grid").rows[0].cells[1].text = "in a cell"
+    made.save(str(tmp_path / "a.docx"))
+    with (tmp_path / "a.docx").open("rb") as stream:
+        whole = mammoth.extract_raw_text(stream).value
+    assert document(tmp_path / "a.docx", (tmp_path / "a.docx").read_bytes()).text == whole.strip()
+    assert "first point in italics" in whole and "in a cell" in whole
 
 
 def test_docx_is_recognised_under_another_name(tmp_path: Path) -> None:
