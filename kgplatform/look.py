@@ -108,15 +108,15 @@ class Look:
         return Subgraph(nodes, self._edges_among(nodes), len(rows) - len(nodes))
 
     def node(self, id: str, facts: int = 200) -> NodeDetails:
-        """All that is known of a node. At most ``facts`` facts, those that most passages state first; of a passage and
-        a document in the order of the text."""
+        """All that is known of a node. At most ``facts`` facts, those that most passages state first, and then by
+        the name of the first document and the place in it; of a passage in the order of the text."""
         rows = self._store.read("look/node", id=id, hub=_HUB, facts=facts, places=_PLACES)
         if not rows:
             raise _unknown(id)
         (row,) = rows
         found = [FactAt(**each) for each in row["facts"]]
         if "Chunk" in row["labels"]:
-            found.sort(key=lambda fact: (fact.start, fact.end, fact.id))
+            found.sort(key=lambda fact: (fact.start, fact.end, fact.text, fact.id))
         return NodeDetails(
             _node(row),
             tuple(sorted(row["labels"])),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,14 @@ def _free_spots(places: Floats, apart: Floats) -> Floats:
     out = np.stack([-unit[:, 1], unit[:, 0]], axis=1) * np.sqrt(aside[near])[:, None]
     spots = np.concatenate([foot + out, foot - out])
     free = (_distances(spots, places) >= apart - 1e-6 * apart.max()).all(axis=1)
-    return np.asarray(spots[free])
+    return np.asarray(spots[free]) if free.any() else _outside(places, apart)
+
+
+def _outside(places: Floats, apart: Floats) -> Floats:
+    """(4, 2) spots that touch the outermost disc to each side. They are free, also for what slips through all gaps."""
+    sides = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    last = (places @ sides.T + apart[:, None]).argmax(axis=0)
+    return np.asarray(places[last] + sides * apart[last, None])
 
 
 def _distances(ones: Floats, others: Floats) -> Floats:
@@ -116,17 +123,35 @@ def grouped(size: int, ends: Indices, weights: Floats, rounds: int = 4) -> Indic
 
 def taken_together(size: int, ends: Indices, weights: Floats) -> Indices:
     """(size,) groups 0 .. k-1 of at most 10 things, those that belong together most first: by the links between two
-    as a share of all links that they have."""
+    as a share of all links that they have. What finds only full groups, as most of a star does, goes with its like."""
     total = np.bincount(ends.ravel(), np.repeat(weights, 2), minlength=size)
     near = weights / np.sqrt(total[ends[:, 0]] * total[ends[:, 1]])
     groups: list[list[int]] = [[each] for each in range(size)]
-    for one, other in ends[np.argsort(-near.round(9), kind="stable")].tolist():
+    ordered = ends[np.argsort(-near.round(9), kind="stable")].tolist()
+    for one, other in ordered:
         mine, theirs = groups[one], groups[other]
         if mine is not theirs and len(mine) + len(theirs) <= _TOGETHER:
             mine += theirs
             for each in theirs:
                 groups[each] = mine
+    for alone in _alone_beside(groups, ordered):
+        for first in range(0, len(alone), _TOGETHER):
+            part = alone[first : first + _TOGETHER]
+            for each in part:
+                groups[each] = part
     return np.unique([group[0] for group in groups], return_inverse=True)[1].astype(np.int64)
+
+
+def _alone_beside(groups: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]) -> Iterable[list[int]]:
+    """The things that are groups of their own and have links: those together that the same group draws most."""
+    beside: dict[int, list[int]] = {}
+    known: set[int] = set()
+    for pair in pairs:
+        for thing, other in (pair, pair[::-1]):
+            if len(groups[thing]) == 1 and thing not in known:
+                known.add(thing)
+                beside.setdefault(groups[other][0], []).append(thing)
+    return beside.values()
 
 
 def _stars(size: int, heads: Indices, tails: Indices, strength: Floats) -> Indices:

@@ -165,8 +165,8 @@ def _side_by_side(discs: Sequence[_Disc], links: _Links) -> float:
 
 
 def _packed(discs: Sequence[_Disc], links: _Links) -> float:
-    if not discs:
-        return 0.0
+    if len(discs) < 2:
+        return sum(disc.radius for disc in discs)
     wanted = np.zeros((len(discs), len(discs)))
     wanted[links.ends[:, 0], links.ends[:, 1]] = links.weights
     places, radius = pack(np.array([disc.radius for disc in discs]), wanted + wanted.T)

@@ -17,11 +17,12 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.look import KINDS, Look
-from kgplatform.look_records import GraphNode, Subgraph
+from kgplatform.look_records import FactAt, GraphNode, Subgraph
 from kgplatform.records import Citation
 from kgplatform.settings import load_settings
 from kgplatform.store import Connection, Store
 from kgplatform.testing import ScriptedChat
+from kgplatform.text import normalise_name
 
 QUESTION = "Who designed the ship that laid the cable of 1866?"
 
@@ -133,7 +134,7 @@ def test_the_strongest_neighbours_come_first(graph: KnowledgeGraph, look: Look) 
         graph,
         "MATCH (:Entity {name: 'Cyrus Field'})<-[:SUBJECT|OBJECT]-(f:Fact)-[:SUBJECT|OBJECT]->(o:Entity) "
         "WHERE o.name <> 'Cyrus Field' WITH o, sum(COUNT { (f)-[:FROM_CHUNK]->() }) AS places "
-        "RETURN o.id ORDER BY places DESC, o.id LIMIT 3",
+        "RETURN o.id ORDER BY places DESC, o.name LIMIT 3",
     )
     found = look.neighbours(field, limit=3, kinds=["Entity"])
     assert [node.id for node in found.nodes] == [field, *order]
@@ -225,11 +226,23 @@ def test_the_facts_of_a_node_have_their_places(graph: KnowledgeGraph, look: Look
     assert len({fact.id for fact in look.node(details.node.id, facts=3).facts}) == 3
 
 
+def test_facts_come_by_how_often_they_are_stated_then_by_document_and_place(graph: KnowledgeGraph, look: Look) -> None:
+    """And not by their ids, which are others where the same documents lie in another folder."""
+    places: dict[str, list[FactAt]] = {}
+    for fact in look.node(one(graph, FIELD)).facts:
+        places.setdefault(fact.id, []).append(fact)
+    order = [(-len(each), normalise_name(each[0].title), each[0].start) for each in places.values()]
+    assert order == sorted(order)
+    assert len(set(order)) > 10
+
+
 def test_facts_of_a_passage_come_in_its_order(graph: KnowledgeGraph, look: Look) -> None:
     chunk = one(
         graph, "MATCH (c:Chunk)<-[:FROM_CHUNK]-(f:Fact) RETURN c.id ORDER BY COUNT { (c)--() } DESC, c.id LIMIT 1"
     )
-    starts = [fact.start for fact in look.node(chunk).facts]
+    details = look.node(chunk)
+    starts = [fact.start for fact in details.facts]
+    assert {fact.document for fact in details.facts} == {details.properties["document"]}
     assert starts == sorted(starts)
     assert len(starts) > 5
 

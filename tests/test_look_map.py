@@ -117,6 +117,13 @@ def test_linked_discs_are_packed_near_each_other() -> None:
     assert apart[links > 0].mean() < apart[links == 0].mean() * 0.75
 
 
+def test_a_disc_smaller_than_the_gap_between_two_has_a_place() -> None:
+    radii = np.array([100.0, 90.0, 1.0, 0.5, 1.0])
+    spots, _ = pack(radii, np.zeros((5, 5)))
+    apart = np.linalg.norm(spots[:, None] - spots, axis=2)
+    assert (apart + 999 * np.eye(5) >= radii[:, None] + radii - 1e-3).all()
+
+
 def test_groups_follow_links() -> None:
     ends = np.array([[a, b] for first in (0, 10, 20) for a, b in itertools.combinations(range(first, first + 10), 2)])
     bridges = np.array([[0, 10], [10, 20]])
@@ -126,6 +133,16 @@ def test_groups_follow_links() -> None:
     assert len(set(groups)) == 4, "what nothing joins is on its own"
     assert taken_together(30, ends, np.ones(len(ends))).tolist() == [0] * 10 + [1] * 10 + [2] * 10
     assert taken_together(3, np.array([[0, 2]]), np.ones(1)).tolist() == [0, 1, 0]
+
+
+def test_a_star_of_many_communities_is_taken_together_in_few_rounds() -> None:
+    star = np.array([[0, each] for each in range(1, 1000)])
+    sizes = np.bincount(taken_together(1000, star, np.ones(999)))
+    assert sizes.max() == 10 and len(sizes) == 100
+    hub = ["e0", "E 0", "Person", 2999, "c0", [f"e{n}" for n in range(1, 3000)]]
+    others = [[f"e{n}", f"E {n}", "Person", 1, f"c{1 + n // 3}", []] for n in range(1, 3000)]
+    drawn = lay_out([hub, *others], [[f"c{n}", f"C {n}", None, 0] for n in range(1002)], 3000, 2999)
+    assert overlaps(list(drawn.discs[:300])) == []
 
 
 @pytest.mark.parametrize("tree", [True, False])

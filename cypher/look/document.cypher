@@ -20,5 +20,5 @@ RETURN d.id AS id, d.name AS name, d.uri AS uri, d.source AS source, d.character
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
            title: d.name, chunk: c.id, page: c.page
          }
-         ORDER BY at.start, at.end, f.id
+         ORDER BY at.start, at.end, f.text, f.id
        } AS facts

@@ -51,7 +51,7 @@ CALL (n) {
        CASE WHEN m:Entity THEN 'Entity' ELSE head([label IN labels(m) WHERE label IN $kinds]) END AS kind
   WHERE kind IN $kinds
   WITH m, strength, kind
-  ORDER BY strength DESC, coalesce(m.index, 0), m.id
+  ORDER BY strength DESC, coalesce(m.index, 0), coalesce(m.name, m.text, ''), m.id
   WITH kind, collect({node: m, strength: strength}) AS ranked
   WITH ranked[..$limit] AS best, size(ranked) AS total
   UNWIND range(0, size(best) - 1) AS place

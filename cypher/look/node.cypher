@@ -1,5 +1,6 @@
-// One node with its properties, the facts about it or stated in it, those that most passages state first, each with the
-// places that state it, and the communities around it, the innermost first. Vectors stay where they are.
+// One node with its properties, the facts about it or stated in it, those that most passages state first and then by the
+// name of the first document and the place in it, each with the places that state it, and the communities around it, the
+// innermost first. Vectors stay where they are. A chunk has the id of its document among its properties.
 // mode: read
 // param $id: string: the node's id
 // param $hub: int: how many facts are looked at
@@ -10,7 +11,12 @@ MATCH (n:KeyElement|Fact|Chunk|Document|Attribute|Keyword|Community|Page|Run|Ste
 RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type,
        left(coalesce(n.text, n.summary, n.gist, n.value, n.answer, n.detail, ''), 300) AS text,
        COUNT { (n)--() } AS degree,
-       n {.*, embedding: null, elementEmbedding: null} AS properties,
+       n {
+         .*,
+         embedding: null,
+         elementEmbedding: null,
+         document: head([(n:Chunk)-[:FROM_DOCUMENT]->(d:Document) | d.id])
+       } AS properties,
        COLLECT {
          CALL (n) {
            MATCH (n:KeyElement|Attribute)<-[:SUBJECT|OBJECT|MENTIONS|VALUE]-(f:Fact)
@@ -27,13 +33,18 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type,
          }
          WITH f
          LIMIT $hub
-         WITH f
-         ORDER BY COUNT { (f)-[:FROM_CHUNK]->() } DESC, f.id
+         WITH f,
+              COLLECT {
+                MATCH (f)-[at:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+                RETURN [d.key, at.start, at.end]
+                ORDER BY d.key, at.start, at.end
+              } AS stated
+         ORDER BY size(stated) DESC, stated[0], f.text, f.id
          LIMIT $facts
          CALL (f) {
            MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
            WITH at, c, d
-           ORDER BY d.key, d.id, at.start
+           ORDER BY d.key, at.start, d.id
            LIMIT $places
            RETURN at, c, d
          }

@@ -7,7 +7,7 @@ import { server, useTokenDialog } from "./api.js";
 import { connection, watchServer } from "./connection.js";
 import { askToken, showShortcuts } from "./dialogs.js";
 import { counted } from "./format.js";
-import { currentRoute, navigate, onRoute } from "./router.js";
+import { currentRoute, navigate, onRoute, routeTo } from "./router.js";
 import { Stage } from "./stage.js";
 import { failure, loading } from "./states.js";
 
@@ -28,6 +28,8 @@ const nav = document.getElementById("views");
 const stage = new Stage(document.getElementById("stage"));
 const opened = new Map();
 let current = null;
+let followed = 0;
+let shownFor = "";
 
 function drawNav(view) {
   fill(nav, Object.entries(VIEWS).map(([id, { name }]) => el("a", { href: `#/${id}`, "aria-current": id === view ? "page" : null }, name)));
@@ -36,7 +38,8 @@ function drawNav(view) {
 
 /** Bring the page to what the address says. */
 async function follow({ view, parameters }) {
-  if (!VIEWS[view]) return navigate("ask", {}, { replace: true });
+  if (!Object.hasOwn(VIEWS, view)) return navigate("ask", {}, { replace: true });
+  const mine = (followed += 1);
   if (current?.id !== view) {
     drawNav(view);
     if (!opened.has(view)) {
@@ -48,7 +51,7 @@ async function follow({ view, parameters }) {
         const fault = new Error("This part of the page could not be loaded: the server does not answer.");
         return fill(main, el("div", { class: "view" }, failure(fault, () => follow(currentRoute()))));
       }
-      if (currentRoute().view !== view) return; // the person went on meanwhile
+      if (mine !== followed) return; // the person went on meanwhile
     }
     const moved = current !== null;
     current = { id: view, ...opened.get(view) };
@@ -59,8 +62,17 @@ async function follow({ view, parameters }) {
     if (moved) main.focus({ preventScroll: true });
   }
   document.body.classList.toggle("wide", Boolean(current.wide) && !parameters.doc);
-  await current.show(parameters);
-  stage.follow(parameters);
+  const wanted = ownOf(view, parameters);
+  if (wanted !== shownFor) {
+    shownFor = wanted;
+    await current.show(parameters);
+  }
+  if (mine === followed) stage.follow(parameters);
+}
+
+/** What of the address is the view's own: where only the stage is to show something else, the view stays as it is. */
+function ownOf(view, { doc, at, node, ...own }) {
+  return routeTo(view, own);
 }
 
 function drawStatus() {
@@ -78,12 +90,15 @@ function keysAllowed() {
 
 const SHORTCUTS = [
   { key: "/", what: "Go to the question, or to the first field of the view", does: () => current?.focus() },
-  { key: "f", what: "Find a node in the graph", does: () => document.querySelector(".find-box input").focus() },
+  { key: "f", what: "Find a node in the graph", does: () => (current?.wide ? navigate("graph") : stage.find()) },
   { key: "p", what: "Replay the steps, or pause", does: () => current?.timeline?.()?.toggle() },
   { key: "[", what: "Step before", does: () => current?.timeline?.()?.step(-1) },
   { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
   { key: "t", what: "Light or dark", does: () => window.toggleTheme() },
   { key: "1 … 8", what: "Go to a view" },
+  { key: "+ − 0", what: "In the picture: nearer, farther, all of it" },
+  { key: "Shift ←↑↓→", what: "In the picture: choose the next node there; without Shift, move" },
+  { key: "Enter", what: "In the picture: draw the neighbours of the chosen node" },
   { key: "Esc", what: "Close what is open: a dialog, the card, the document" },
   { key: "?", what: "This list", does: () => showKeys() },
 ];
@@ -93,8 +108,10 @@ function showKeys() {
 }
 
 function onKey(event) {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.key === "Escape") return closeWhatIsOpen();
+  // Brackets are typed with AltGr on many keyboards, which counts as Ctrl and Alt.
+  const isCommand = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
+  if (event.defaultPrevented || isCommand || document.querySelector("dialog[open]")) return;
+  if (event.key === "Escape") return stage.closeOne();
   if (!keysAllowed() || event.target.closest("input, textarea, select, [role=application], [role=tree]")) return;
   const view = Object.keys(VIEWS)[Number(event.key) - 1];
   const shortcut = SHORTCUTS.find(({ key, does }) => does && key === event.key);
@@ -104,13 +121,9 @@ function onKey(event) {
   event.preventDefault();
 }
 
-function closeWhatIsOpen() {
-  if (currentRoute().parameters.doc) stage.document.onClose();
-  else if (!stage.graph.card.element.hidden) stage.graph.choose(null);
-  else stage.hideOnNarrow();
-}
-
 // ---------------------------------------------------------------------------------------------------------------- begin
+
+let begun = false;
 
 async function begin() {
   try {
@@ -118,12 +131,14 @@ async function begin() {
   } catch (fault) {
     return fill(main, el("div", { class: "view" }, failure(fault, begin)));
   }
+  if (begun) return; // two tries at once: the one of the button, and the one of the banner
+  begun = true;
   onRoute(follow);
   await follow(currentRoute());
   if (stage.graph.isEmpty && !stage.opened && about().entities && currentRoute().view !== "graph") stage.graph.showWhole();
 }
 
-drawNav(VIEWS[currentRoute().view] ? currentRoute().view : "ask");
+drawNav(Object.hasOwn(VIEWS, currentRoute().view) ? currentRoute().view : "ask");
 fill(document.getElementById("theme-button"), icon("sun"), icon("moon"));
 fill(document.getElementById("help-button"), icon("help"));
 fill(document.getElementById("stage-button"), icon("node"), "Graph");

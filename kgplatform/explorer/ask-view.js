@@ -89,7 +89,10 @@ export function createView({ stage }) {
     };
     const answer = await askReader({ question: text, reader: form.reader, options: form.changed, keep: keep.checked }, { signal: controller.signal, onStep });
     const seconds = (performance.now() - started) / 1000;
-    card.replaceWith(answerCard(answer, { open: citationOpener(stage, answer.citations), seconds }));
+    const told = answerCard(answer, { open: citationOpener(stage, answer.citations), seconds });
+    const hadFocus = card.contains(document.activeElement);
+    card.replaceWith(told);
+    if (hadFocus) told.querySelector("button")?.focus();
     timeline.show(answer.trace);
     fill(after, evidence(answer.evidence, answer.text === null));
     announce(answer.text === null ? "The evidence is there" : `The answer is there, with ${counted(answer.citations.length, "citation")}: ${answer.text}`);
@@ -109,7 +112,7 @@ export function createView({ stage }) {
   }
 
   function evidence(found, unfolded) {
-    return evidenceList(found, { open: (...place) => stage.open(...place), pick: (node) => stage.graph.goTo(node), unfolded });
+    return evidenceList(found, { open: (...place) => stage.open(...place), pick: (node) => (stage.showGraph(), stage.graph.goTo(node)), unfolded });
   }
 
   function broken(fault, controller) {
@@ -118,8 +121,10 @@ export function createView({ stage }) {
     const retry = () => run(shown, question.value.trim());
     const card = stopped ? el("div", { class: "answer card" }, el("p", {}, "Stopped."), el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Ask again")) : failure(fault, retry);
     const waiting = result.querySelector(".waiting");
+    const hadFocus = waiting?.contains(document.activeElement);
     if (waiting) waiting.replaceWith(card);
     else fill(result, card);
+    if (hadFocus) card.querySelector("button")?.focus();
     announce(stopped ? "Stopped" : fault.message);
   }
 
@@ -143,6 +148,7 @@ export function createView({ stage }) {
     form.choose(parameters.reader ?? "retrieve", parameters.route);
     drawButton();
     running?.abort();
+    running = null; // so that its end is no longer told
     const before = done.get(key);
     shown = before ? key : null;
     shownNow = before ?? {};

@@ -7,9 +7,9 @@ import { about } from "./about.js";
 import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
 import { askReader } from "./asking.js";
 import { count, counted, duration, named, readable } from "./format.js";
-import { failure } from "./states.js";
+import { emptyState, failure, linkButton } from "./states.js";
 import { ReaderForm } from "./reader-form.js";
-import { navigate } from "./router.js";
+import { navigate, routeTo } from "./router.js";
 import { Timeline } from "./timeline.js";
 
 export function createView({ stage }) {
@@ -93,7 +93,14 @@ export function createView({ stage }) {
           el("span", { class: "muted" }, ` rank ${one} and ${two}`))))));
   }
 
+  function idle() {
+    if (columns.some(({ result }) => result.childElementCount)) return;
+    if (about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Their answers, citations, steps and costs stand side by side."));
+    else fill(summary, emptyState("upload", "No documents yet", "Add some, and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
+  }
+
   function show({ q, first, second }) {
+    idle();
     if (q === undefined || q === question.value.trim()) return;
     question.value = q;
     if (first) forms[0].choose(first);

@@ -67,7 +67,7 @@ export function createView({ stage }) {
   function draw({ columns, rows, truncated }, seconds) {
     const ids = [...new Set(rows.flatMap((row) => row.flatMap(idsIn)))];
     const summary = `${counted(rows.length, "row")}${truncated ? ", and there are more" : ""}, ${duration(seconds)}`;
-    const toGraph = el("button", { class: "small", type: "button", on: { click: () => show(ids) } }, icon("node"), `Show ${counted(Math.min(ids.length, 500), "node")}`);
+    const toGraph = el("button", { class: "small", type: "button", on: { click: () => (stage.showGraph(), show(ids)) } }, icon("node"), `Show ${counted(Math.min(ids.length, 500), "node")}`);
     fill(result, el("div", { class: "section-head" }, el("p", { class: "muted", role: "status" }, summary), ids.length ? toGraph : null), rows.length ? table(columns, rows) : null);
     announce(summary);
     if (ids.length) show(ids);

@@ -27,6 +27,7 @@ export class DocumentView {
   /** Open `document` (id or URI) at [start, end); from its beginning where no place is given. */
   async open(document, start = null, end = null) {
     const wanted = (this.wanted = { document, start, end });
+    this.text = this.body = null;
     fill(this.element, loading("Opening the document"));
     try {
       const text = await this.#load(document, start === null ? 0 : Math.max(0, start - AROUND), start === null ? 2 * AROUND : end + AROUND);
@@ -34,7 +35,7 @@ export class DocumentView {
       this.text = text;
       this.letters = Array.from(text.text);
       this.#draw();
-      this.#focusMark();
+      this.focusMark();
     } catch (fault) {
       if (this.wanted === wanted) fill(this.element, this.#bar("Document"), failure(fault, () => this.open(document, start, end)));
     }
@@ -45,9 +46,23 @@ export class DocumentView {
   }
 
   /** More of the text, before what is shown or after it. */
-  async #more(before) {
+  async #more(before, button) {
+    const { wanted } = this;
+    const { id, start, end } = this.text;
+    button.disabled = true;
+    button.nextElementSibling?.remove();
+    try {
+      const part = before ? await this.#load(id, Math.max(0, start - 2 * AROUND), start) : await this.#load(id, end, end + 2 * AROUND);
+      if (this.wanted === wanted) this.#join(part, before);
+    } catch (fault) {
+      button.disabled = false;
+      button.after(el("span", { role: "alert" }, ` ${fault.message}`));
+    }
+  }
+
+  #join(part, before) {
     const { start, end } = this.text;
-    const part = before ? await this.#load(this.text.id, Math.max(0, start - 2 * AROUND), start) : await this.#load(this.text.id, end, end + 2 * AROUND);
+    if (before ? part.end !== start : part.start !== end) return; // it is there already: two presses, one after the other
     const letters = Array.from(part.text);
     const height = this.body.scrollHeight;
     const top = this.body.scrollTop;
@@ -56,11 +71,15 @@ export class DocumentView {
     this.text = { ...this.text, start: Math.min(start, part.start), end: Math.max(end, part.end), facts: [...facts.values()] };
     this.#draw();
     this.body.scrollTop = before ? top + this.body.scrollHeight - height : top;
+    this.body.focus({ preventScroll: true });
   }
 
   #draw() {
     const { text } = this;
-    const more = (before, label) => el("button", { class: "small", type: "button", on: { click: () => this.#more(before) } }, label);
+    const more = (before, label) => {
+      const button = el("button", { class: "small", type: "button", on: { click: () => this.#more(before, button) } }, label);
+      return button;
+    };
     this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.name)}` },
       text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true, "Show more")),
       el("div", { class: "document-text", dir: "auto" }, this.#segments()),
@@ -119,9 +138,10 @@ export class DocumentView {
         el("li", {}, el("button", { class: "place", type: "button", on: { click: () => this.onFact(fact) } }, icon("node"), fact.text)))));
   }
 
-  #focusMark() {
+  /** Bring the cited words into view, with the focus; the text, where none were cited. */
+  focusMark() {
     const mark = this.element.querySelector("mark");
-    if (!mark) return this.body.focus({ preventScroll: true });
+    if (!mark) return this.body?.focus({ preventScroll: true });
     reveal(mark, "center");
     mark.focus({ preventScroll: true });
     announce(`${named(this.text.name)}, at the cited words`);

@@ -6,16 +6,18 @@ import { icon } from "./icons.js";
 import { get, post, remove, upload } from "./api.js";
 import { about, aboutChanges, refreshAbout } from "./about.js";
 import { confirmed } from "./dialogs.js";
-import { count, counted, moment, named } from "./format.js";
+import { count, counted, day, moment, named } from "./format.js";
 import { JobCard } from "./job-card.js";
 import { emptyState, failure } from "./states.js";
 
 const SHOWN = 200;
+/** Jobs that are told of after their end. */
+const LATEST = 5;
 
 export function createView({ stage }) {
   const jobs = el("div", { class: "jobs" });
   const list = el("div", { class: "documents" });
-  const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by name", "aria-label": "Filter documents by name", on: { input: () => drawList() } });
+  const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by name", "aria-label": "Filter documents by name", hidden: true, on: { input: () => drawList() } });
   const add = el("div");
   const tree = el("div");
   const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, tree,
@@ -25,6 +27,8 @@ export function createView({ stage }) {
   let documents = [];
 
   aboutChanges.addEventListener("change", () => (drawAdd(), drawTree()));
+  // A file that is dropped beside the place for it would open in the place of this page.
+  for (const type of ["dragover", "drop"]) element.addEventListener(type, (event) => event.preventDefault());
 
   // ------------------------------------------------------------------------------------------------------- files in
 
@@ -56,12 +60,13 @@ export function createView({ stage }) {
       picked.textContent = files.length ? `${counted(files.length, "file")}: ${files.slice(0, 4).map(({ name }) => name).join(", ")}${files.length > 4 ? " …" : ""}` : "";
     }
 
-    zone.addEventListener("dragover", (event) => (event.preventDefault(), zone.classList.add("over")));
+    zone.addEventListener("dragover", () => zone.classList.add("over"));
     zone.addEventListener("dragleave", () => zone.classList.remove("over"));
-    zone.addEventListener("drop", (event) => {
-      event.preventDefault();
+    zone.addEventListener("drop", ({ dataTransfer }) => {
       zone.classList.remove("over");
-      take([...event.dataTransfer.files]);
+      const isFolder = [...dataTransfer.items].some((item) => item.webkitGetAsEntry?.()?.isDirectory);
+      fill(problem, isFolder && failure(new Error("A folder cannot be dropped here. Choose the files in it, or use kgplatform ingest.")));
+      take(isFolder ? [] : [...dataTransfer.files]);
     });
     const form = el("form", { class: "add-form", on: { submit: (event) => (event.preventDefault(), submit()) } }, input, zone, picked,
       el("details", {}, el("summary", {}, icon("down"), "How they are read"), el("div", { class: "options-grid" },
@@ -116,7 +121,8 @@ export function createView({ stage }) {
 
   async function loadJobs() {
     const told = await get("api/jobs");
-    for (const job of told.jobs.slice(0, 5).reverse()) showJob(job);
+    const isToBeSeen = ({ state }, at) => at < LATEST || state === "waiting" || state === "running";
+    for (const job of told.jobs.filter(isToBeSeen).reverse()) showJob(job);
   }
 
   // ------------------------------------------------------------------------------------------------------ documents
@@ -136,9 +142,9 @@ export function createView({ stage }) {
   }
 
   function row(info) {
-    const figures = [counted(info.chunks, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", moment(info.addedAt)];
+    const figures = [counted(info.chunks, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.addedAt)];
     return el("li", {}, el("button", { class: "document-row", type: "button", on: { click: () => stage.open(info.id) } }, icon("document"),
-      el("span", { class: "ellipsis", dir: "auto" }, named(info.name)), el("span", { class: "muted" }, figures.filter(Boolean).join(" · "))),
+      el("span", { class: "ellipsis", dir: "auto" }, named(info.name)), el("span", { class: "muted", title: moment(info.addedAt) }, figures.filter(Boolean).join(" · "))),
     about().read_only ? null : el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.name)}`, title: "Remove", on: { click: () => take(info) } }, icon("remove")));
   }
 

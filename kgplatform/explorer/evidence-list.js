@@ -21,7 +21,12 @@ function fold(one, found, open, item, many = undefined) {
   if (!found.length) return null;
   const list = el("ol", {}, found.slice(0, PASSAGES).map(item));
   const rest = found.length - PASSAGES;
-  const more = rest > 0 && el("button", { class: "small", type: "button", on: { click: () => (more.remove(), list.append(...found.slice(PASSAGES).map(item))) } }, `Show ${rest} more`);
+  const unfold = () => {
+    more.remove();
+    list.append(...found.slice(PASSAGES).map(item));
+    list.children[PASSAGES].querySelector("button")?.focus();
+  };
+  const more = rest > 0 && el("button", { class: "small", type: "button", on: { click: unfold } }, `Show ${rest} more`);
   return el("details", { open }, el("summary", {}, icon("down"), counted(found.length, one, many)), list, more);
 }
 

@@ -1,6 +1,7 @@
 // Figures and words as people read them.
 
 const whole = new Intl.NumberFormat("en");
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const when = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** 12345 -> "12,345". */
@@ -23,8 +24,17 @@ export function duration(seconds) {
 
 /** An ISO time as this person's own; as it is where it is none. */
 export function moment(text) {
+  return written(text, when);
+}
+
+/** The day of an ISO time. */
+export function day(text) {
+  return written(text, date);
+}
+
+function written(text, format) {
   const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? String(text ?? "") : when.format(time);
+  return Number.isNaN(time.getTime()) ? String(text ?? "") : format.format(time);
 }
 
 /** "SUBJECT_OF" or "window_tokens" -> "subject of", "window tokens". */
@@ -36,6 +46,13 @@ export function readable(name) {
 export function shortened(text, limit) {
   const letters = Array.from(text ?? "");
   return letters.length <= limit ? letters.join("") : `${letters.slice(0, limit - 1).join("").trimEnd()}…`;
+}
+
+const SIZES = { Community: ["entity", "entities"], Entity: ["fact"], Attribute: ["fact"] };
+
+/** How much a node of the tree holds, in words; "" for a keyword, which stands for one entity. */
+export function sizeOf({ kind, size }) {
+  return size && SIZES[kind] ? counted(size, ...SIZES[kind]) : "";
 }
 
 /** Name that may be empty. */

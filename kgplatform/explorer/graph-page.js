@@ -15,7 +15,7 @@ export function createView({ stage }) {
   const summary = el("p", { class: "muted", role: "status" });
   const element = el("div", { class: "view graph-list-view" },
     el("div", { class: "section-head" }, el("h1", {}, "Graph"),
-      el("button", { class: "small", type: "button", on: { click: () => stage.graph.showWhole() } }, "Whole graph")),
+      el("button", { class: "small", type: "button", on: { click: () => (stage.showGraph(), stage.graph.showWhole()) } }, "Whole graph")),
     el("p", { class: "muted" }, "Press a node in the picture, or here, to see what is known of it; Expand draws its neighbours."),
     el("p", { class: "field" }, el("label", { for: filter.id }, "Nodes in the picture"), filter), summary, list);
   let nodes = [...stage.graph.nodes.values()];
@@ -46,7 +46,7 @@ export function createView({ stage }) {
     title: "Graph",
     show(parameters) {
       draw();
-      if (stage.graph.isEmpty && !parameters.node) stage.graph.showWhole();
+      if (stage.graph.isEmpty && !stage.graph.isLoading && !parameters.node) stage.graph.showWhole();
       if (!about().documents) fill(list, el("li", {}, emptyState("upload", "The graph is empty", "It is made from documents.", linkButton(routeTo("documents"), "Add documents", { primary: true }))));
     },
     focus: () => filter.focus(),

@@ -5,7 +5,7 @@ import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get, post } from "./api.js";
 import { about } from "./about.js";
-import { count, counted, named } from "./format.js";
+import { count, counted, named, shortened } from "./format.js";
 import { findBox } from "./find-box.js";
 import { Legend, legendKey, repaintSwatches } from "./legend.js";
 import { NodeCard } from "./node-card.js";
@@ -15,6 +15,8 @@ import { currentRoute, routeTo, setParameters } from "./router.js";
 const MOST_IDS = 500;
 const WHOLE = 10_000;
 const AROUND = 40;
+const LONGEST_TITLE = 120;
+const NARROW = 560;
 const STRUCTURE = new Set(["MENTIONS", "FROM_CHUNK", "FROM_DOCUMENT", "SUBJECT", "OBJECT", "VALUE", "MEMBER_OF", "PAGE_OF"]);
 
 /** What the steps and the evidence of `ids` look like in the graph. */
@@ -29,8 +31,11 @@ export class GraphPanel {
     this.edges = new Map();
     this.listeners = new Set();
     this.owner = null;
+    /** Of the pictures that were asked for; the last one counts. */
+    this.turn = 0;
+    this.isLoading = false;
     this.title = el("p", { class: "graph-title muted" });
-    this.canvas = el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Enter expands the chosen node. The list under Graph has the same nodes." });
+    this.canvas = el("div", { class: "canvas", tabindex: "0", role: "application", "aria-label": "Graph. Plus and minus zoom, arrows move, Shift and arrows choose the next node, Enter expands it. The list under Graph has the same nodes." });
     this.notice = el("div", { class: "graph-notice" });
     this.legend = new Legend((hidden) => this.#hide(hidden));
     this.card = new NodeCard({
@@ -40,8 +45,9 @@ export class GraphPanel {
       pick: (node) => this.goTo(node),
       open: openDocument,
     });
-    this.tools = el("div", { class: "graph-tools" }, findBox((node) => this.goTo(node)), this.#tools());
-    this.element = el("div", { class: "graph-body" }, this.canvas, this.notice, this.title, this.legend.element, this.card.element);
+    this.findBox = findBox((node) => this.goTo(node));
+    this.tools = el("div", { class: "graph-tools" }, this.findBox, this.#tools());
+    this.element = el("div", { class: "graph-body" }, el("div", { class: "graph-picture" }, this.canvas, this.notice, this.title, this.card.element), this.legend.element);
     window.addEventListener("themechange", () => (this.view?.setTheme(theme()), repaintSwatches()));
   }
 
@@ -76,29 +82,42 @@ export class GraphPanel {
     this.listeners.add(listener);
   }
 
+  focusFind() {
+    this.findBox.querySelector("input").focus();
+  }
+
   // ------------------------------------------------------------------------------------------------- what is shown
 
   /** The most connected part of the whole graph. */
   async showWhole() {
+    const turn = (this.turn += 1);
+    this.isLoading = true;
     fill(this.notice, loading("Drawing the graph"));
     try {
       const [map] = await Promise.all([get(`api/graph/map?limit=${WHOLE}`), this.#ready()]);
+      if (turn !== this.turn) return; // another picture was wanted meanwhile
       this.#forget();
       map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds?.[at] ?? "Entity", type: map.types[at], text: "", degree: undefined }));
+      this.#drawLegend();
       this.view.setMap(map);
       this.whole = true;
       this.#changed(map.total_nodes > map.ids.length ? `The ${count(map.ids.length)} most connected of ${counted(map.total_nodes, "entity", "entities")}` : `All ${counted(map.ids.length, "entity", "entities")}`);
       fill(this.notice, map.ids.length ? null : this.#nothing());
     } catch (fault) {
-      fill(this.notice, failure(fault, () => this.showWhole()));
+      if (turn === this.turn) fill(this.notice, failure(fault, () => this.showWhole()));
+    } finally {
+      if (turn === this.turn) this.isLoading = false;
     }
   }
 
   /** Exactly these nodes and edges. */
   async show(graph, title) {
+    this.turn += 1;
+    this.isLoading = false;
     await this.#ready();
     this.#forget();
     this.#take(graph);
+    this.#drawLegend();
     this.view.setGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) });
     fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", "None of this is in the graph, or no longer."));
     this.#changed(title);
@@ -108,16 +127,9 @@ export class GraphPanel {
   async add(graph, around = null, title = null) {
     await this.#ready();
     this.#take(graph);
+    this.#drawLegend();
     fill(this.notice);
     this.view.addGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) }, { around });
-    this.#changed(title);
-  }
-
-  async clear(title = "") {
-    await this.#ready();
-    this.#forget();
-    this.view.clear();
-    fill(this.notice);
     this.#changed(title);
   }
 
@@ -131,8 +143,10 @@ export class GraphPanel {
     this.owner?.pause();
     this.owner = null;
     this.whole = false;
-    this.legend.reset();
     this.card.hide();
+    this.view.clear();
+    this.legend.reset();
+    this.view.setHidden(this.legend.hidden);
   }
 
   #take({ nodes, edges }) {
@@ -141,9 +155,19 @@ export class GraphPanel {
   }
 
   #changed(title) {
-    if (title !== null && title !== undefined) this.title.textContent = title;
-    this.legend.draw(this.nodes.values());
+    if (title !== null && title !== undefined) this.tell(title);
     for (const listener of this.listeners) listener([...this.nodes.values()]);
+  }
+
+  /** What stands above the picture. Names may be long. */
+  tell(title) {
+    this.title.textContent = shortened(title, LONGEST_TITLE);
+  }
+
+  /** The legend takes room of the picture: it is there before the picture is fitted into the rest. */
+  #drawLegend() {
+    this.legend.draw(this.nodes.values());
+    this.view.resize();
   }
 
   #nothing() {
@@ -153,8 +177,7 @@ export class GraphPanel {
 
   #hide(hidden) {
     const shown = [...this.nodes.values()].filter((node) => !hidden.has(legendKey(node)));
-    if (this.view.setHidden) this.view.setHidden(hidden);
-    else this.view.highlight({ nodes: shown.map(({ id }) => id), edges: [] }, { dim: true });
+    this.view.setHidden(hidden);
     announce(`${counted(shown.length, "node")} in the picture`);
     for (const listener of this.listeners) listener(shown);
   }
@@ -182,28 +205,40 @@ export class GraphPanel {
     if (!this.view.has(node.id)) {
       try {
         const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
-        if (this.whole || this.isEmpty) await this.show(graph, `Around ${named(graph.nodes.find(({ id }) => id === node.id)?.name)}`);
+        if (this.whole || this.isEmpty) await this.show(graph, `Around ${shortened(named(graph.nodes.find(({ id }) => id === node.id)?.name), 60)}`);
         else await this.add(graph, null);
-      } catch (fault) {
-        this.card.show(node.id, node.name ? node : null);
-        return fill(this.notice, this.isEmpty ? failure(fault) : null);
+      } catch {
+        if (this.isEmpty && !this.isLoading) await this.showWhole();
+        return this.card.show(node.id, node.name ? node : null); // it says what is the matter
       }
     }
-    this.choose(this.nodes.get(node.id) ?? node);
-    this.view.focus([node.id]);
+    const known = this.nodes.get(node.id) ?? node;
+    if (this.legend.reveal(legendKey(known))) this.#drawLegend();
+    this.choose(known);
+    this.view.focus([node.id], this.#covered());
+  }
+
+  /** Where the card is, as in the style sheet: at the side, and on a narrow screen below. */
+  #covered() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    return width < NARROW ? { bottom: 0.45 * height } : { right: 336 };
   }
 
   /** Draw the neighbours of a node around it. */
   async expand(node) {
+    this.tell(`Looking for the neighbours of ${shortened(named(node.name), 60)} …`);
     try {
       const graph = await get(`api/graph/neighbours/${encodeURIComponent(node.id)}?limit=${AROUND}`);
       const before = this.nodes.size;
       await this.add(graph, node.id);
       const more = graph.more ? `; ${count(graph.more)} more are not shown` : "";
-      this.title.textContent = `${counted(this.nodes.size - before, "neighbour")} of ${named(node.name)} added${more}`;
+      const added = this.nodes.size - before;
+      const name = shortened(named(node.name), 60);
+      this.tell(added ? `${counted(added, "neighbour")} of ${name} added${more}` : `The neighbours of ${name} are in the picture already${more}`);
       announce(this.title.textContent);
     } catch (fault) {
-      this.title.textContent = fault.message;
+      this.tell(fault.message);
+      announce(fault.message);
     }
   }
 
@@ -213,13 +248,18 @@ export class GraphPanel {
     this.nodes.delete(node.id);
     for (const [id, edge] of this.edges) if (edge.source === node.id || edge.target === node.id) this.edges.delete(id);
     this.choose(null);
+    this.#drawLegend();
     this.#changed();
   }
 
+  /** An edge that was pressed: what it says, and, of one that comes from a fact, where the documents say so. */
   #tellEdge(edge) {
     if (!edge) return;
     const [from, to] = [this.nodes.get(edge.source), this.nodes.get(edge.target)];
-    this.title.textContent = `${named(from?.name)} — ${edge.label || edge.type} → ${named(to?.name)}`;
+    this.tell(`${shortened(named(from?.name), 40)} — ${shortened(edge.label || edge.type, 40)} → ${shortened(named(to?.name), 40)}`);
+    if (!edge.fact) return;
+    this.view.select(null);
+    this.choose({ id: edge.fact, name: this.title.textContent, kind: "Fact", type: null }, { fromPicture: true });
   }
 
   // -------------------------------------------------------------------------------------------------------- steps

@@ -125,7 +125,15 @@ export class GraphView {
     this.relaxation = null;
     this.landed.clear();
     this.follows = false;
+    this.#tellBusy(true);
     this.refresh();
+  }
+
+  // For those who hear the page, and for whoever waits for the picture.
+  #tellBusy(isBusy) {
+    if (isBusy === this.isBusy) return;
+    this.isBusy = isBusy;
+    this.container.setAttribute("aria-busy", String(isBusy));
   }
 
   /** Hide the nodes of these types (kinds, where a node has no type), with their edges; show all others. */
@@ -168,13 +176,14 @@ export class GraphView {
     this.refresh();
   }
 
-  /** Bring these nodes into view. */
-  focus(ids) {
+  /** Bring these nodes into view. `right`, `bottom`: pixels of the view that something else covers there. */
+  focus(ids, { right = 0, bottom = 0 } = {}) {
     const nodes = ids.map((id) => this.scene.nodes.get(id)).filter(Boolean);
     if (!nodes.length) return;
     this.takeCamera();
     const closest = nodes.length === 1 ? Math.max(1.2, this.camera.k) : 1.5;
-    this.camera.goTo(this.camera.standFor(this.scene.bounds(nodes), { padding: 90, closest }));
+    const { x, y, k } = this.camera.standFor(this.scene.bounds(nodes), { padding: 90, closest });
+    this.camera.goTo({ x: x + right / 2 / k, y: y + bottom / 2 / k, k });
     this.refresh();
   }
 
@@ -236,6 +245,7 @@ export class GraphView {
     Object.assign(this.camera, { width: Math.max(1, width), height: Math.max(1, height) });
     this.canvas.width = Math.round(this.camera.width * this.density);
     this.canvas.height = Math.round(this.camera.height * this.density);
+    this.#tellBusy(true);
     if (this.fitted) this.#fitAtOnce();
     // A canvas that changes its size is empty: it is drawn before the browser shows it.
     this.#draw(performance.now());
@@ -314,6 +324,7 @@ export class GraphView {
   #relax(free, { gentle }) {
     this.relaxation = new Relaxation(this.scene, free, { aspect: this.camera.width / this.camera.height, gentle });
     this.relaxedFrom = performance.now();
+    this.#tellBusy(true);
     this.scene.live = free;
     this.scene.changed();
     // So far that nobody sees the first, wild steps.
@@ -392,6 +403,7 @@ export class GraphView {
   }
 
   #rested() {
+    this.#tellBusy(false);
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 

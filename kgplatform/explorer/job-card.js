@@ -3,34 +3,71 @@
 import { announce } from "./announce.js";
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
-import { events, remove } from "./api.js";
+import { events, get, remove } from "./api.js";
 import { count, counted, duration, spent } from "./format.js";
 import { failure } from "./states.js";
 
 const ENDS = new Set(["done", "failed", "stopped"]);
+const AGAIN = 3000;
+/** Browsers open six connections to one server, and other parts of the page need some too. */
+const MOST_STREAMS = 2;
 const TITLES = { ingest: "Reading documents", tree: "Building the tree" };
+
+let streams = 0;
 
 export class JobCard {
   /** `onEnd(job)` is told once, when a job that was under way has ended. */
   constructor(job, { onEnd, onDismiss }) {
     this.id = job.id;
+    this.title = title(job);
     this.onEnd = onEnd;
     this.onDismiss = onDismiss;
     this.marks = []; // when how much of the stage was done: the rate is that of the last seconds
-    this.element = el("article", { class: "job card", "aria-label": title(job) });
+    this.element = el("article", { class: "job card", "aria-label": this.title });
     this.#draw(job);
     if (!ENDS.has(job.state)) this.#follow();
   }
 
   async #follow() {
     try {
-      for await (const { event, data } of events(`api/jobs/${this.id}/events`)) {
-        this.#draw(data);
-        if (event === "end") return this.onEnd(data);
-      }
-    } catch {
-      window.setTimeout(() => this.element.isConnected && this.#follow(), 3000); // the server may come back
+      const job = streams < MOST_STREAMS ? await this.#listen() : await get(`api/jobs/${this.id}`);
+      if (job) this.#draw(job);
+      if (ENDS.has(job?.state)) this.onEnd(job);
+      else this.#followLater();
+    } catch (fault) {
+      if (fault.status === 404) this.#forget();
+      else this.#followLater(); // the server may come back
     }
+  }
+
+  /** Draw what the server tells; resolves to the job at its end, or to null where the stream broke off before. */
+  async #listen() {
+    streams += 1;
+    try {
+      for await (const { event, data } of events(`api/jobs/${this.id}/events`)) {
+        if (event === "end") return data;
+        this.#draw(data);
+      }
+      return null;
+    } finally {
+      streams -= 1;
+    }
+  }
+
+  #followLater() {
+    window.setTimeout(() => this.#follow(), AGAIN);
+  }
+
+  // A server that was started again knows nothing of the jobs before. What they wrote is in the graph.
+  #forget() {
+    this.state = "stopped";
+    fill(this.element, this.#head("ended with the server"), el("p", { class: "muted" }, "The server was started again since. What was done until then is kept; add the files again for the rest."));
+    this.onEnd(null);
+  }
+
+  #head(what) {
+    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Put this report away", on: { click: () => this.onDismiss(this) } }, icon("close"));
+    return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), dismiss);
   }
 
   #draw(job) {
@@ -49,11 +86,10 @@ export class JobCard {
   }
 
   #build(job) {
-    const label = `${title(job)}: progress`;
-    this.bar = el("progress", { "aria-label": label });
+    this.bar = el("progress", { "aria-label": `${this.title}: progress` });
     this.stage = el("p", { class: "job-stage" });
     this.time = el("p", { class: "muted" });
-    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, title(job)),
+    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, this.title),
       el("button", { class: "small", type: "button", on: { click: () => remove(`api/jobs/${this.id}`).catch(() => {}) } }, icon("stop"), "Stop")),
       fileNames(job), this.bar, el("div", { class: "job-line" }, this.stage, this.time));
   }
@@ -71,10 +107,9 @@ export class JobCard {
   }
 
   #drawEnd(job) {
-    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Put this report away", on: { click: () => this.onDismiss(this) } }, icon("close"));
     const what = { done: "done", failed: "failed", stopped: "stopped; what was done is kept" }[job.state];
-    announce(`${title(job)}: ${what}`);
-    fill(this.element, el("div", { class: "section-head" }, el("h2", {}, `${title(job)}: ${what}`), dismiss), fileNames(job),
+    announce(`${this.title}: ${what}`);
+    fill(this.element, this.#head(what), fileNames(job),
       job.error ? failure(new Error(job.error.message)) : null,
       job.report ? (job.kind === "tree" ? treeReport(job.report) : ingestReport(job.report)) : null);
   }

@@ -46,7 +46,7 @@ export class Legend {
   constructor(onChange) {
     this.hidden = new Set();
     this.onChange = onChange;
-    this.element = el("div", { class: "legend", role: "group", "aria-label": "Types in the picture: press one to hide it" });
+    this.element = el("div", { class: "legend", role: "group", "aria-label": "Types in the picture: press one to hide it", hidden: true });
   }
 
   /** Show the types of `nodes`, the most frequent first. */
@@ -67,9 +67,16 @@ export class Legend {
     this.hidden.clear();
   }
 
+  /** Bring a type back into the picture; returns whether it was hidden. */
+  reveal(key) {
+    const wasHidden = this.hidden.delete(key);
+    if (wasHidden) this.onChange(this.hidden);
+    return wasHidden;
+  }
+
   #button(key, kind, number) {
     const button = el("button", { type: "button", class: "legend-key", "aria-pressed": String(!this.hidden.has(key)) },
-      swatch(key, kind), el("span", {}, key), el("span", { class: "muted" }, count(number)));
+      swatch(key, kind), el("span", { class: "ellipsis" }, key), el("span", { class: "muted" }, count(number)));
     button.addEventListener("click", () => {
       if (!this.hidden.delete(key)) this.hidden.add(key);
       button.setAttribute("aria-pressed", String(!this.hidden.has(key)));

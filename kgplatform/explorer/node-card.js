@@ -8,8 +8,10 @@ import { legendKey, swatch } from "./legend.js";
 import { failure } from "./states.js";
 import { routeTo } from "./router.js";
 
-const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "inSchema", "center", "level", "signature"]);
+const LEFT_OUT = new Set(["id", "name", "embedding", "text", "summary", "gist", "type", "key", "stem", "inSchema", "center", "level", "signature", "document"]);
 const FACTS = 8;
+/** What the facts of a node are to it; those of all others are about it. */
+const FACTS_OF = { Chunk: "stated here", Step: "found here" };
 
 export class NodeCard {
   /** `does`: { close(), expand(node), hide(node), pick(id), open(document, start, end) }. */
@@ -44,32 +46,40 @@ export class NodeCard {
     const close = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the card", on: { click: this.does.close } }, icon("close"));
     return el("header", {},
       el("div", { class: "node-title" }, el("h2", { dir: "auto" }, named(node.name)),
-        node.kind && el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), legendKey(node), node.degree !== undefined && ` · ${counted(node.degree, "connection")}`)),
+        node.kind && el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), el("span", { class: "ellipsis" }, legendKey(node)), node.degree !== undefined && el("span", {}, `· ${counted(node.degree, "connection")}`))),
       close);
   }
 
   #draw(details) {
     const { node } = details;
-    fill(this.element, this.#head(node), this.#actions(node),
+    fill(this.element, this.#head(node), this.#actions(node, details.properties),
       node.text && el("p", { class: "node-text", dir: "auto" }, node.text),
-      properties(details.properties, node), this.#facts(details.facts), this.#communities(details.communities));
+      properties(details.properties, node), this.#facts(node, details.facts), this.#communities(details.communities));
   }
 
-  #actions(node) {
+  #actions(node, { document: source, start, end }) {
+    const place = { Document: [node.id, null, null], Chunk: source && [source, start, end] }[node.kind];
     const link = el("button", { class: "small", type: "button", on: { click: () => copyText(new URL(routeTo("graph", { node: node.id }), document.baseURI).href, link) } }, icon("link"), el("span", {}, "Copy link"));
     return el("div", { class: "actions" },
+      place && el("button", { class: "small", type: "button", on: { click: () => this.does.open(...place) } }, icon("document"), "Open"),
       el("button", { class: "small", type: "button", on: { click: () => this.does.expand(node) } }, icon("expand"), "Expand"),
       el("button", { class: "small", type: "button", on: { click: () => this.does.hide(node) } }, icon("hide"), "Hide"), link);
   }
 
-  #facts(facts) {
+  #facts(node, facts) {
     const grouped = new Map();
     for (const fact of facts) grouped.set(fact.id, [...(grouped.get(fact.id) ?? []), fact]);
     if (!grouped.size) return null;
     const items = [...grouped.values()].map((places) => this.#fact(places));
     const list = el("ul", { class: "facts" }, items.slice(0, FACTS));
-    const more = items.length > FACTS && el("button", { class: "small", type: "button", on: { click: () => (more.remove(), list.append(...items.slice(FACTS))) } }, `Show ${items.length - FACTS} more`);
-    return el("section", {}, el("h3", {}, `${counted(grouped.size, "fact")} about it`), list, more);
+    const unfold = () => {
+      more.remove();
+      list.append(...items.slice(FACTS));
+      items[FACTS].querySelector("button")?.focus();
+    };
+    const more = items.length > FACTS && el("button", { class: "small", type: "button", on: { click: unfold } }, `Show ${items.length - FACTS} more`);
+    const heading = node.kind === "Fact" ? "Where it is stated" : `${counted(grouped.size, "fact")} ${FACTS_OF[node.kind] ?? "about it"}`;
+    return el("section", {}, el("h3", {}, heading), list, more);
   }
 
   #fact(places) {

@@ -21,6 +21,7 @@ export function createView({ stage }) {
     fill(element, el("h1", {}, "Runs"), loading());
     try {
       const { runs } = await get("api/runs");
+      if (shown !== null) return; // one of them was opened meanwhile
       fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row)) : none());
     } catch (fault) {
       fill(element, el("h1", {}, "Runs"), failure(fault, list));

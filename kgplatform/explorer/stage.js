@@ -2,19 +2,21 @@
 
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
+import { about } from "./about.js";
 import { GraphPanel, subgraphOf } from "./graph-panel.js";
 import { DocumentView } from "./document-view.js";
 import { setParameters } from "./router.js";
 
 export class Stage {
   constructor(place) {
+    this.place = place;
     this.graph = new GraphPanel({ openDocument: (document, start, end) => this.open(document, start, end) });
     this.document = new DocumentView({ onFact: (fact) => this.#showFact(fact), onClose: () => this.#closeDocument() });
     this.tabs = {
       graph: this.#tab("graph", "node", "Graph"),
       document: this.#tab("document", "document", "Document"),
     };
-    this.leave = el("button", { class: "quiet leave-stage", type: "button", on: { click: () => this.hideOnNarrow() } }, icon("back"), "Back");
+    this.leave = el("button", { class: "quiet leave-stage", type: "button", on: { click: () => this.#leave() } }, icon("back"), "Back");
     place.append(
       el("div", { class: "stage-head" }, this.leave, el("div", { class: "segmented", role: "group", "aria-label": "What is shown here" }, this.tabs.graph, this.tabs.document), this.graph.tools),
       this.graph.element, this.document.element);
@@ -30,13 +32,24 @@ export class Stage {
     this.shown = which;
     this.graph.element.hidden = this.graph.tools.hidden = which !== "graph";
     this.document.element.hidden = which !== "document";
+    if (which === "graph" && about()?.entities && this.graph.isEmpty && !this.graph.isLoading) this.graph.showWhole();
     for (const [name, tab] of Object.entries(this.tabs)) tab.setAttribute("aria-pressed", String(name === which));
   }
 
   /** Open a document, with its place in the address. The focus goes to the words. */
   open(document, start = null, end = null) {
     this.opener = window.document.activeElement;
-    setParameters({ doc: document, at: start === null ? null : `${start}-${end}` });
+    const at = start === null ? null : `${start}-${end}`;
+    if (this.opened !== keyOf(document, at)) return setParameters({ doc: document, at });
+    // It is open already, behind the graph or, on a narrow screen, behind the view.
+    this.#showDocument();
+    this.document.focusMark();
+  }
+
+  #showDocument() {
+    this.tabs.document.disabled = false;
+    this.#show("document");
+    window.document.body.dataset.pane = "stage";
   }
 
   /** The graph, in view also where the screen is narrow. */
@@ -49,21 +62,36 @@ export class Stage {
     window.document.body.dataset.pane = "panel";
   }
 
+  /** The graph in view, and the keyboard where a node is looked for. */
+  find() {
+    this.showGraph();
+    this.graph.focusFind();
+  }
+
+  /** What Escape closes: the document, else the card, else on a narrow screen all of this. */
+  closeOne() {
+    if (this.shown === "document") this.#closeDocument();
+    else if (!this.graph.card.element.hidden) this.graph.choose(null);
+    else this.hideOnNarrow();
+  }
+
+  #leave() {
+    if (this.shown === "document") this.#closeDocument();
+    else this.hideOnNarrow();
+  }
+
   /** Bring the stage to what the address says. */
   follow({ doc, at, node }) {
-    if (doc) {
-      const [start, end] = (at ?? "").split("-").map(Number);
-      const key = `${doc} ${at}`;
-      this.tabs.document.disabled = false;
-      this.#show("document");
-      window.document.body.dataset.pane = "stage";
-      if (this.opened !== key) this.document.open(doc, at ? start : null, at ? end : null);
+    const key = doc ? keyOf(doc, at) : null;
+    if (doc && this.opened !== key) {
       this.opened = key;
-    } else if (this.opened) {
+      this.#showDocument();
+      this.document.open(doc, ...placeOf(at));
+    } else if (!doc && this.opened) {
       this.opened = null;
       this.tabs.document.disabled = true;
       this.#show("graph");
-      this.hideOnNarrow();
+      if (!this.place.contains(this.opener)) this.hideOnNarrow();
       if (this.opener?.isConnected) this.opener.focus();
     }
     if (node && this.graph.card.shown !== node) this.graph.goTo({ id: node });
@@ -75,10 +103,21 @@ export class Stage {
   }
 
   async #showFact(fact) {
-    const graph = await subgraphOf([fact.id]);
-    this.#show("graph");
+    const graph = await subgraphOf([fact.id]).catch(() => null);
+    if (!graph) return; // the banner says what is the matter
     if (this.graph.whole || this.graph.isEmpty) await this.graph.show(graph, fact.text);
     else await this.graph.add(graph, null, fact.text);
+    this.#show("graph");
     this.graph.light(graph, [fact.id]);
   }
+}
+
+function keyOf(document, at) {
+  return `${document} ${at ?? ""}`;
+}
+
+/** "120-180" -> [120, 180]; what is no place -> [null, null], which is the whole document. */
+function placeOf(at) {
+  const found = /^(\d{1,9})-(\d{1,9})$/.exec(at ?? "");
+  return found ? [Number(found[1]), Number(found[2])] : [null, null];
 }

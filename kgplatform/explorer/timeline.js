@@ -33,9 +33,12 @@ export class Timeline {
   /** All steps, once the run is over. */
   show(steps) {
     this.element.hidden = !steps.length;
-    const open = new Set([...this.list.children].flatMap((item, at) => (item.querySelector("[aria-expanded=true]") ? [at] : [])));
+    const before = [...this.list.children];
+    const open = new Set(before.flatMap((item, at) => (item.querySelector("[aria-expanded=true]") ? [at] : [])));
+    const focused = before.findIndex((item) => item.contains(document.activeElement));
     fill(this.list, steps.map((step, at) => this.#item(step, at)));
     for (const at of open) this.list.children[at]?.querySelector(".step-head").click();
+    this.list.children[focused]?.querySelector(".step-head").focus();
     this.#count();
     if (this.replay) {
       this.controls.hidden = steps.length < 1;
@@ -100,12 +103,14 @@ export class Timeline {
 
   /** Play or pause. */
   toggle() {
+    if (!this.replay.ended) return; // it is drawn as it happens
     if (this.replay.playing) this.replay.pause();
     else this.replay.play();
   }
 
   /** One step forwards or backwards. */
   step(by) {
+    if (!this.replay.ended) return;
     this.#go(Math.max(-1, Math.min(this.replay.at + by, this.replay.steps.length - 1)));
   }
 

@@ -1,6 +1,7 @@
 // The elements of the tree's picture. They are nested as the tree is, for those who hear it.
 
 import { kindShape } from "./colors.js";
+import { sizeOf } from "./format.js";
 import { shortText } from "./short-text.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -230,6 +231,5 @@ function toldOf({ line, node, reason, name }) {
 function labelOf({ line, node, name }) {
   if (line) return name;
   const kind = READABLE[node.kind] ?? node.kind.toLowerCase();
-  const size = node.size ? `, ${node.size} ${node.kind === "Entity" ? "facts" : "entities"}` : "";
-  return `${node.name || node.summary || "without a name"}, ${kind}${size}`;
+  return [node.name || node.summary || "without a name", kind, sizeOf(node)].filter(Boolean).join(", ");
 }

@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { about, aboutChanges } from "./about.js";
-import { counted, named, readable } from "./format.js";
+import { named, readable, sizeOf } from "./format.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
 import { routeTo } from "./router.js";
 
@@ -49,7 +49,7 @@ export function createView({ stage }) {
   function select(node) {
     told.hidden = !node;
     if (!node) return;
-    const parts = [readable(node.kind), node.size ? counted(node.size, "entity", "entities") : ""].filter(Boolean).join(" · ");
+    const parts = [readable(node.kind), sizeOf(node)].filter(Boolean).join(" · ");
     fill(told, el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
       el("button", { class: "small", type: "button", on: { click: () => showInGraph(node) } }, icon("node"), "Show in the graph")),
       el("p", { class: "muted" }, parts), node.summary && el("p", { dir: "auto" }, node.summary));

@@ -172,7 +172,16 @@ export class TreeView {
     this.anchor = branch;
     if (!open) return this.branches.close(branch);
     await this.branches.open(branch);
-    if (this.branches.visible().includes(branch)) this.#bringIntoView([branch, ...branch.below.slice(0, 12)]);
+    if (this.branches.visible().includes(branch)) this.#showOpened(branch);
+  }
+
+  // A branch stands in the middle of what is below it: where that is much, what is beside the branch, and where both have
+  // no room next to each other, what came.
+  #showOpened(branch) {
+    const { width, height, k } = this.camera;
+    const beside = branch.below.filter(({ to }) => Math.abs(to.y - branch.to.y) < height / 2 / k - ROW);
+    const hasRoom = width / k > 2 * COLUMN;
+    this.#bringIntoView(hasRoom || !beside.length ? [branch, ...beside] : beside);
   }
 
   #clicked(event) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -49,6 +50,24 @@ def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: Know
     page.goto(f"{explorer}/#/documents?doc={info.id}&at={start}-{start + 7}")
     expect(page.locator("mark")).to_have_text("Faraday")
     expect(page.locator("mark")).to_be_in_viewport()
+    page.get_by_role("button", name="Close the document").click()
+    expect(page.locator(".graph-title")).to_contain_text("entities")
+
+
+def test_the_graph_and_the_open_document_stand_beside_each_other(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.get_by_role("button", name="Citation 1").click()
+    mark = page.locator("mark")
+    expect(mark).to_be_visible()
+    page.get_by_role("button", name="Graph", exact=True).click()
+    page.get_by_role("combobox", name="Find in the graph").fill("cyrus field")
+    page.get_by_role("option", name="Cyrus Field Person", exact=True).click()
+    card = page.get_by_role("complementary", name="About the chosen node")
+    expect(card.get_by_role("button", name="Expand")).to_be_visible()
+    expect(mark).to_be_hidden()
+    page.get_by_role("button", name="Citation 1").click()
+    expect(mark).to_be_focused()
 
 
 def test_a_link_holds_a_question_and_does_not_ask_it(page: Page, explorer: str) -> None:
@@ -67,6 +86,48 @@ def test_the_answer_of_an_earlier_question_comes_back(page: Page, explorer: str,
     page.go_back()
     expect(page.get_by_role("textbox", name="Question")).to_have_value(CAPTAIN)
     expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+
+
+def test_leaving_a_question_that_is_not_answered_yet_brings_the_earlier_answer(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.route("**/api/ask", lambda route: None)
+    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("retrieve is at work")).to_be_visible()
+    page.go_back()
+    answer = page.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("James Anderson")
+    page.evaluate("new Promise((done) => setTimeout(done))")  # the end of the other one has been told by now
+    expect(page.get_by_text("Stopped.")).to_have_count(0)
+    expect(answer).to_contain_text("James Anderson")
+
+
+MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>[1] [link](javascript:alert(3))"
+
+
+def test_markup_that_a_model_writes_stays_text(page: Page, explorer: str) -> None:
+    usage = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
+    step = {"name": MARKUP, "detail": MARKUP, "reply": MARKUP, "prompt": MARKUP, "usage": usage, "seconds": 0.1}
+    step |= {"path": 1, "statements": [{"number": 1, "name": MARKUP, "rows": 1, "seconds": 0.1, "text": MARKUP}]}
+    place = {"document": MARKUP, "title": MARKUP, "start": 0, "end": 1, "page": None, "chunk": "c", "found": True}
+    passage = {"id": "c", "document": MARKUP, "title": MARKUP, "start": 0, "end": 9, "page": None, "text": MARKUP}
+    evidence = {"passages": [passage | {"routes": [MARKUP]}], "facts": [], "paths": [], "communities": []}
+    answer = {"reader": MARKUP, "text": MARKUP, "note": MARKUP, "seconds": 1, "run": MARKUP, "usage": usage}
+    answer |= {"citations": [place], "trace": [step], "evidence": evidence}
+    told = [("step", {"number": 1, "step": step}), ("answer", answer)]
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
+    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    opened: list[str] = []
+    page.on("dialog", lambda dialog: (opened.append(dialog.message), dialog.dismiss()))
+    page.goto(explorer)
+    ask(page, MARKUP)
+    page.locator(".step-head").click()
+    expect(page.locator(".step-body")).to_contain_text(MARKUP)
+    expect(page.locator(".answer-text")).to_contain_text("<img src=x onerror=alert(1)><script>alert(2)</script>")
+    page.locator(".passage .place").first.focus()
+    assert page.locator("#panel img, #panel script, #panel a[href^=javascript]").count() == 0
+    assert opened == []
 
 
 def test_the_walk_is_replayed_on_the_graph(page: Page, explorer: str) -> None:

@@ -129,6 +129,9 @@ def test_the_way_to_the_words_on_a_narrow_screen(page: Page, explorer: str) -> N
     expect(page.locator("mark")).to_be_in_viewport()
     page.get_by_role("button", name="Back").click()
     expect(page.get_by_role("article", name="Answer")).to_be_visible()
+    page.get_by_role("button", name="Citation 1").click()
+    expect(page.locator("mark")).to_be_focused()
+    page.get_by_role("button", name="Back").click()
     page.locator("#stage-button").click()
     expect(page.get_by_role("combobox", name="Find in the graph")).to_be_visible()
 
@@ -157,6 +160,23 @@ def test_a_server_that_goes_and_comes_back(page: Page, sample: KnowledgeGraph, a
         expect(banner).to_have_count(0)
         page.get_by_role("main").get_by_role("button", name="Try again").click()
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
+
+
+def test_two_tries_at_once_begin_once(page: Page, explorer: str, allowed_errors: list[str]) -> None:
+    allowed_errors.append("net::ERR")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.route("**/api/about", lambda route: route.abort())
+    page.goto(explorer)
+    again = page.get_by_role("main").get_by_role("button", name="Try again")
+    again.wait_for()
+    page.unroute("**/api/about")
+    again.click()
+    expect(page.get_by_role("heading", name="Ask a question")).to_be_visible()
+    expect(page.locator(".graph-title")).to_contain_text("entities")
+    page.get_by_role("link", name="Schema").click()
+    expect(page.get_by_role("heading", name="Entity types")).to_be_visible()
+    assert [url.rsplit("/", 1)[1] for url in asked].count("schema") == 1
 
 
 @contextmanager
