@@ -6,7 +6,6 @@ bounded({"passages": [...], "facts": [...]}, 20_000)      # {"passages": […], 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from kgplatform.web.encoding import encode
@@ -17,6 +16,8 @@ SMALLEST = 1_000
 _NOTE_ROOM = 300
 _SHORTEST = 80
 """Characters of a text that are left of it at least."""
+_TOP, _ROW = 0, 1
+"""Depths: of what has a name in the result, and of the items of a list there."""
 
 
 def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
@@ -35,14 +36,13 @@ def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
     ]
     cut = _shorten_values(plain, room)
     told = [f"Shown are {' and '.join(left)}."] if left else []
-    told += ["Long values are cut."] if cut else []
-    plain["note"] = " ".join(filter(None, (plain.get("note", ""), *told, how)))
-    return plain
+    told += ["Long values are cut."] if cut is not plain else []
+    return cut | {"note": " ".join(filter(None, (cut.get("note", ""), *told, how)))}
 
 
 def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, int]:
     """Drop items until ``plain`` fits or each list has one; returns how many each list had."""
-    counts = {name: len(value) for name, value in plain.items() if isinstance(value, list)}
+    counts = {name: len(value) for name, value in plain.items() if _has_parts(value)}
     sizes = {name: [size(item) + 1 for item in plain[name]] for name in counts}
     over = size(plain) - room
     while over > 0:
@@ -54,36 +54,35 @@ def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, int]:
     return counts
 
 
-def _shorten_values(plain: dict[str, Any], room: int) -> bool:
-    """Halve the longest text inside, again and again, then the largest list, then the largest object, until ``plain``
-    fits; whether any was cut. A row keeps its place for every column."""
-    cut = False
-    for kind, least in ((str, _SHORTEST), (list, 1), (dict, 1)):
-        while size(plain) > room:
-            found = [each for each in _inside(plain) if isinstance(each[2], kind) and len(each[2]) > least]
-            if not found:
-                break
-            holder, key, value = max(found, key=lambda each: size(each[2]))
-            holder[key] = _half(value)
-            cut = True
-    return cut
+def _has_parts(value: Any) -> bool:
+    """Whether it is a list of rows or objects; the names of columns are none."""
+    return isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value)
 
 
-def _half(value: Any) -> Any:
+def _shorten_values(plain: dict[str, Any], room: int) -> dict[str, Any]:
+    """``plain`` with its texts cut ever shorter, then what lists and objects inside hold, until it fits."""
+    text = items = room  # nothing that is longer fits
+    while size(plain) > room and (text > _SHORTEST or items > 1):
+        if text > _SHORTEST:
+            text = max(_SHORTEST, text // 2)
+        else:
+            items //= 2
+        plain = {name: _cut(value, text, items, _TOP) for name, value in plain.items()}
+    return plain
+
+
+def _cut(value: Any, text: int, items: int, depth: int) -> Any:
+    """``value`` with texts of at most ``text`` characters and, inside of it, at most ``items`` items. A list at the top
+    keeps what it has, and a row or an object in it its columns."""
     if isinstance(value, str):
-        return value[: max(_SHORTEST, len(value) // 2) - 1] + "…"
-    items = list(value.items()) if isinstance(value, dict) else value
-    kept = items[: len(items) // 2]
-    return dict(kept) if isinstance(value, dict) else kept
-
-
-def _inside(value: Any, depth: int = 0) -> Iterator[tuple[Any, Any, Any]]:
-    """All values that may be cut, each with what holds it and where: the lists at the top and their items stay."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in list(pairs):
-        if depth > 1 or isinstance(item, str) or (depth == 1 and isinstance(value, dict)):
-            yield value, key, item
-        yield from _inside(item, depth + 1)
+        return value if len(value) <= text else value[: text - 1] + "…"
+    most = items if depth > _ROW else None
+    if isinstance(value, dict):
+        inner = depth + 1 if depth > _TOP else _ROW + 1
+        return {name: _cut(each, text, items, inner) for name, each in [*value.items()][:most]}
+    if isinstance(value, list):
+        return [_cut(each, text, items, depth + 1) for each in value[:most]]
+    return value
 
 
 def size(value: Any) -> int:

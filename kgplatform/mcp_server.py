@@ -32,12 +32,15 @@ from kgplatform.mcp_tools import ReadingTools
 from kgplatform.mcp_work import in_thread
 from kgplatform.mcp_write import WritingTools
 from kgplatform.prompt import render
+from kgplatform.web.serving import address_of
 
 MOST_CHARACTERS = 20_000
 _LISTED = 200
 """Documents that are listed as resources; `documents` lists all."""
 _DOCUMENT = "kg://document/"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LARGEST_REQUEST = 25_000_000
+"""Bytes. The longest text that `ingest_text` takes has fewer, however it is written."""
 _INSTRUCTIONS = (
     "A knowledge graph made of documents. `search` finds passages and facts, `ask` answers with citations, "
     "`read_document` reads around a citation, `find_nodes` and `neighbours` walk the graph, `schema` and `cypher` "
@@ -125,14 +128,16 @@ def _add_resources(server: MCPServer[Any], graph: KnowledgeGraph, most: int) -> 
 
 def serve_http(server: MCPServer[Any], listening: socket.socket, token: str | None, *, is_local: bool) -> None:
     """Serve streamable HTTP at ``/mcp`` until Ctrl-C. ``token``: what requests must bring. ``is_local``: refuse Hosts
-    and Origins that are not this machine's, as a page of a stranger would send them."""
-    names = [f"{name}:*" for name in _LOOPBACK] + [*_LOOPBACK]
+    and Origins that are not this machine's, as a page of a stranger would send them; elsewhere, where nobody knows what
+    this machine is called, Origins that are not the Host's."""
+    here = [*_LOOPBACK, address_of(listening).removeprefix("http://").rpartition(":")[0]]
+    names = [f"{name}:*" for name in here] + here
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=is_local,
         allowed_hosts=names,
         allowed_origins=[f"http://{name}" for name in names],
     )
-    app: ASGIApp = server.streamable_http_app(transport_security=security)
+    app: ASGIApp = server.streamable_http_app(transport_security=security, max_request_body_size=_LARGEST_REQUEST)
     config = uvicorn.Config(
         _TokenNeeded(app, token) if token is not None else app,
         log_level="error",
@@ -155,7 +160,7 @@ class _Serving(uvicorn.Server):
 
 
 class _TokenNeeded:
-    """Middleware: requests bring the token, or are refused before anything of them is read."""
+    """Middleware: requests bring the token and come from no other site's page, or are refused before they are read."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
@@ -163,13 +168,22 @@ class _TokenNeeded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
-        if scope["type"] == "http" and not self._is_let_in(dict(scope["headers"]).get(b"authorization", b"")):
-            body = {"error": "A token is needed: send it as `Authorization: Bearer TOKEN`."}
-            refused = JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})
-            await refused(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+        app = self._app
+        if scope["type"] == "http":
+            headers = dict(scope["headers"])
+            if not self._is_let_in(headers.get(b"authorization", b"")):
+                body = {"error": "A token is needed: send it as `Authorization: Bearer TOKEN`."}
+                app = JSONResponse(body, 401, {"WWW-Authenticate": "Bearer"})
+            elif not _is_own(headers):
+                app = JSONResponse({"error": "Requests from pages of other sites are refused."}, 403)
+        await app(scope, receive, send)
 
     def _is_let_in(self, given: bytes) -> bool:
         scheme, _, token = given.partition(b" ")
         return hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
+
+
+def _is_own(headers: dict[bytes, bytes]) -> bool:
+    """Whether the request comes from a page of this very host, or from no page."""
+    origin, host = headers.get(b"origin"), headers.get(b"host", b"")
+    return origin is None or origin.lower().partition(b"://")[2] == host.lower()

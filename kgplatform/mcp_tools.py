@@ -18,7 +18,7 @@ from kgplatform.readers.choose import READERS
 from kgplatform.readers.cypher_schema import shown_schema
 from kgplatform.records import Answer, Citation
 from kgplatform.retrieve.search import SEARCHES
-from kgplatform.retrieve.statement import foreign_calls
+from kgplatform.retrieve.statement_refused import why_refused
 from kgplatform.retrieve.statement_schema import live_schema
 from kgplatform.web.encoding import as_fields
 from kgplatform.web.options import read_options
@@ -28,6 +28,7 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 _SCHEMA_TOKENS = 3000
 _QUOTE = 300
 _MOST_ROWS = 1000
+_LARGEST_OFFSET = 1_000_000_000
 
 Question = Annotated[str, Field(min_length=1, max_length=20_000, description="A question, in words.")]
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, as other tools give it.")]
@@ -95,9 +96,10 @@ class ReadingTools:
     async def read_document(
         self,
         document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id or URI.")],
-        start: Annotated[int, Field(ge=0, description="The first character.")] = 0,
+        start: Annotated[int, Field(ge=0, le=_LARGEST_OFFSET, description="The first character.")] = 0,
         end: Annotated[
-            int | None, Field(ge=0, description="The character after the last; else as far as fits.")
+            int | None,
+            Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; else as far as fits."),
         ] = None,
     ) -> Annotated[CallToolResult, results.TextRead]:
         """Read characters of a document. To see a citation in its surroundings, begin some hundred before it."""
@@ -145,9 +147,9 @@ class ReadingTools:
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
     ) -> Annotated[CallToolResult, results.RowsRead]:
         """Run one read-only Cypher statement. Look at the tool `schema` first; page with SKIP and LIMIT."""
-        table = await in_thread(lambda: self._rows(statement, parameters, limit, timeout))
-        shown = {"columns": table.columns, "rows": table.rows, "truncated": table.truncated}
-        return as_result(shown, self._most, "Return fewer columns, or page with SKIP and LIMIT.")
+        how = "Return fewer columns, or page with SKIP and LIMIT."
+        # In the thread as a whole: values can be large, and others wait for this loop.
+        return await in_thread(lambda: as_result(self._rows(statement, parameters, limit, timeout), self._most, how))
 
     async def schema(self) -> Annotated[CallToolResult, results.SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
@@ -180,10 +182,11 @@ class ReadingTools:
         shown["next"] = shown["end"] if shown["end"] < found.characters else None
         return shown
 
-    def _rows(self, statement: str, parameters: dict[str, Any], limit: int, timeout: float) -> Any:
-        if calls := foreign_calls(statement):
-            raise InputError(f"{', '.join(calls)} may not be called here.")
-        return self._graph.cypher(statement, parameters, limit=limit, timeout=timeout)
+    def _rows(self, statement: str, parameters: dict[str, Any], limit: int, timeout: float) -> dict[str, Any]:
+        if why := why_refused(statement):
+            raise InputError(why)
+        table = self._graph.cypher(statement, parameters, limit=limit, timeout=timeout)
+        return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated}
 
     def _schema(self) -> dict[str, Any]:
         found = self._graph.schema()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,7 +17,7 @@ from kgplatform.build.settle import Progress
 from kgplatform.errors import KgError
 from kgplatform.mcp_bounds import bounded
 from kgplatform.records import Step
-from kgplatform.stopping import Stop, stoppable
+from kgplatform.stopping import Stop, result_of, stoppable
 
 T = TypeVar("T")
 
@@ -47,23 +49,24 @@ def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResul
 
 def tell_steps(context: Context[Any, Any]) -> Callable[[Step], None]:
     """What tells the client each step of a reader, from the thread in which it happens."""
-    made = 0
-
-    def on_step(step: Step) -> None:
-        nonlocal made
-        made += 1
-        anyio.from_thread.run(context.report_progress, made, None, f"{step.name}: {step.detail[:_DETAIL]}")
-
-    return on_step
+    tell = _teller(context)
+    return lambda step: tell(f"{step.name}: {step.detail[:_DETAIL]}")
 
 
 def tell_progress(context: Context[Any, Any]) -> Progress:
-    """What tells the client how far a stage of the building of the graph is; the number only grows, as MCP wants it."""
-    told = 0
+    """What tells the client how far a stage of the building of the graph is."""
+    tell = _teller(context)
+    return lambda stage, done, total: tell(f"{stage}: {done:,} of {total:,}")
 
-    def on_progress(stage: str, done: int, total: int) -> None:
-        nonlocal told
-        told += 1
-        anyio.from_thread.run(context.report_progress, told, None, f"{stage}: {done:,} of {total:,}")
 
-    return on_progress
+def _teller(context: Context[Any, Any]) -> Callable[[str], None]:
+    """What tells the client, from any thread, what happens; the number only grows, as MCP wants it."""
+    loop = asyncio.get_running_loop()
+    numbers = itertools.count(1)
+
+    def tell(message: str) -> None:
+        # Not ``anyio.from_thread``, which knows the threads that it started, and readers start others.
+        told = context.report_progress(next(numbers), None, message)
+        result_of(asyncio.run_coroutine_threadsafe(told, loop))
+
+    return tell

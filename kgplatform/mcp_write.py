@@ -13,17 +13,19 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from kgplatform import mcp_results as results
+from kgplatform.build.plan import holds
 from kgplatform.build.schema import shipped_schemas
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.mcp_work import as_result, in_thread, tell_progress
+from kgplatform.stopping import unstoppable
 from kgplatform.web.encoding import as_fields
 from kgplatform.web.uploads import Uploads
 
 T = TypeVar("T")
 
 REPLACES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+"""All that write: none only adds. A tree takes the place of the one before."""
 
 _LONGEST_TEXT = 2_000_000
 _SCHEMAS = shipped_schemas()
@@ -49,7 +51,7 @@ class WritingTools:
         if self._folders:
             server.add_tool(self.ingest_path, title="Add files", annotations=REPLACES)
         server.add_tool(self.remove_document, title="Remove a document", annotations=REPLACES)
-        server.add_tool(self.build_tree, title="Build the knowledge tree", annotations=ADDS)
+        server.add_tool(self.build_tree, title="Build the knowledge tree", annotations=REPLACES)
 
     async def ingest_text(
         self,
@@ -63,7 +65,13 @@ class WritingTools:
 
         def work() -> dict[str, Any]:
             staged = self._uploads.stage([(f"{name}.txt", io.BytesIO(text.encode()))])
-            return self._ingest(self._uploads.place(staged), schema, told)
+            files = self._uploads.place(staged)
+            try:
+                return self._ingest(files, schema, told)
+            finally:
+                with unstoppable():
+                    self._uploads.keep(staged, lambda file: holds(self._graph.store, file))
+                    self._forget([file.as_uri() for file in files])
 
         return await self._in_turn(work)
 
@@ -84,7 +92,7 @@ class WritingTools:
 
         def work() -> dict[str, Any]:
             removed = self._graph.remove(document)
-            self._forget(removed)
+            self._forget([each.source for each in removed])
             return {"removed": removed}
 
         return await self._in_turn(work)
@@ -119,5 +127,6 @@ class WritingTools:
             raise InputError(f"{path!r} is no file or folder below {allowed}.")
         return file
 
-    def _forget(self, removed: Sequence[Any]) -> None:
-        self._uploads.forget([each.source for each in removed], {each.source for each in self._graph.documents()})
+    def _forget(self, sources: Sequence[str]) -> None:
+        """Delete those of the uploads at ``sources`` that no document comes from any more."""
+        self._uploads.forget(sources, {each.source for each in self._graph.documents()})

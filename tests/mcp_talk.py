@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx2
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 T = TypeVar("T")
@@ -40,6 +42,12 @@ def process(log: Path, *options: str) -> Any:
     ours = {name: value for name, value in os.environ.items() if name.startswith(OURS)}
     started = StdioServerParameters(command=sys.executable, args=[*COMMAND, *options], env=ours)
     return stdio_client(started, errlog=log.open("a"))
+
+
+def with_token(address: str, token: str) -> Any:
+    """The server at ``address``, which asks for ``token``."""
+    sent = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False)
+    return streamable_http_client(address, http_client=sent)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from mcp import Client
-from mcp_talk import content, fault, process, served, talk
+from mcp_talk import content, fault, process, served, talk, with_token
 from mcp_types import CallToolResult, TextResourceContents
 from simulated_readers import reply
 
@@ -105,32 +105,45 @@ def test_a_process_over_standard_input_and_output(
 
 
 def test_a_process_over_http(graph: KnowledgeGraph, environment: None, tmp_path: Path) -> None:
-    with served(tmp_path / "log") as address:
+    with served(tmp_path / "log", "--host", "127.0.0.2") as address:
         found = talk(address, lambda client: client.call_tool("search", {"question": QUESTION}))
         assert content(found)["passages"]
         for headers, status in (
             ({"Host": "evil.example"}, 421),
+            ({"Host": "127.0.0.1.evil.example:80"}, 421),
             ({"Origin": "http://evil.example"}, 403),
+            ({"Origin": "null"}, 403),
         ):
             assert httpx.post(address, json={}, headers=headers, trust_env=False).status_code == status
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_a_token_is_asked_for(graph: KnowledgeGraph, environment: None, tmp_path: Path) -> None:
+def test_elsewhere_than_on_loopback_a_token_is_asked_for(
+    graph: KnowledgeGraph, environment: None, tmp_path: Path
+) -> None:
+    token = "a-token-of-enough-letters"
     secret = tmp_path / "token"
-    secret.write_text("a-token-of-enough-letters\n")
+    secret.write_text(f"{token}\n")
     secret.chmod(0o600)
     hello = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    with served(tmp_path / "log", "--token-file", str(secret), "--host", "127.0.0.1") as address:
+    with served(tmp_path / "log", "--token-file", str(secret), "--host", "0.0.0.0") as address:
 
-        def status(token: str | None) -> int:
-            headers = {"Accept": "application/json, text/event-stream"}
+        def status(token: str | None, **more: str) -> int:
+            headers = {"Accept": "application/json, text/event-stream", **more}
             headers |= {"Authorization": token} if token is not None else {}
             return httpx.post(address, json=hello, headers=headers, trust_env=False).status_code
 
-        refused = [status(each) for each in (None, "", "Bearer", "Bearer wrong", "Basic a-token-of-enough-letters")]
-        assert refused == [401] * 5
-        assert status("Bearer a-token-of-enough-letters") != 401
+        refused = [status(each) for each in (None, "", "Bearer", "Bearer wrong", f"Basic {token}", f"Bearer {token}x")]
+        assert refused == [401] * 6
+        assert httpx.request("OPTIONS", address, trust_env=False).status_code == 401, "pages get no leave to ask"
+        good = f"Bearer {token}"
+        assert [status(good, Origin=each) for each in ("https://evil.example", "null", "http://localhost")] == [403] * 3
+        assert status(good, Host="graph.example:8700", Origin="https://graph.example:8700") not in (401, 403, 421)
+        found = talk(with_token(address, token), lambda client: client.call_tool("search", {"question": QUESTION}))
+        assert content(found)["passages"]
+    said = (tmp_path / "log").read_text()
+    assert token not in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(
@@ -213,6 +226,10 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
         ("cypher", {"statement": "CALL dbms.listConfig() YIELD name RETURN name"}, "dbms.listConfig"),
         ("cypher", {"statement": "RETURN 1; MATCH (n) DELETE n"}, "exactly one statement"),
         ("cypher", {"statement": "UNWIND range(1, 100) AS x RETURN x"}, "range may not be called here."),
+        ("cypher", {"statement": "RETURN 'a' =~ 'a'"}, "Regular expressions (=~) may not be used here"),
+        ("cypher", {"statement": "USE neo4j RETURN 1"}, "USE may not be used here"),
+        ("cypher", {"statement": "RETURN $n", "parameters": {"n": 2**64}}, "number or a character that Neo4j cannot"),
+        ("read_document", {"document": "x", "start": 10**30}, "start"),
         ("cypher", {"statement": "RETURN 1", "timeout": 1e9}, "timeout"),
         ("remove_document", {"document": "field"}, "remove_document"),
         ("ingest_text", {"name": "x", "text": "y"}, "ingest_text"),
@@ -224,6 +241,22 @@ def test_faults_are_one_sentence_and_change_nothing(
     before = snapshot(graph.store)
     assert complaint in fault(call(graph, tool, **arguments))
     assert snapshot(graph.store) == before
+
+
+@pytest.mark.parametrize("reader", ["graphreader", "longagent"])
+def test_steps_are_told_from_whatever_thread_they_are_made_in(graph: KnowledgeGraph, reader: str) -> None:
+    told: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async def work(client: Client) -> dict[str, Any]:
+        arguments = {"question": QUESTION, "reader": reader}
+        return content(await client.call_tool("ask", arguments, progress_callback=hear))
+
+    assert talk(make_server(graph), work)["answer"]
+    assert told == list(range(1, len(told) + 1))
+    assert len(told) > 3
 
 
 def test_a_fault_of_the_platform_tells_nothing(graph: KnowledgeGraph) -> None:
@@ -302,6 +335,16 @@ def test_what_is_left_out_is_said() -> None:
     assert bounded({"rows": [[1]]}, 1000) == {"rows": [[1]]}
 
 
+def test_a_result_of_megabytes_is_cut_at_once() -> None:
+    """By the number of texts in it, not by that number squared: it took minutes."""
+    texts = [f"{number} {'word ' * 200}" for number in range(20_000)]
+    found = bounded({"columns": ["texts", "n"], "rows": [[texts, 1]], "schema": {"of": {"texts": texts}}}, 20_000)
+    assert len(json.dumps(found, ensure_ascii=False)) <= 20_000
+    assert found["columns"] == ["texts", "n"]
+    assert found["rows"][0][0][0].startswith("0 word word")
+    assert found["rows"][0][1] == 1
+
+
 def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None:
     endless = "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name = c.name + d.name + e.name RETURN count(*) AS n"
 
@@ -351,7 +394,7 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     done = talk(process(tmp_path / "log", "--write", "--folder", str(folder)), work)
     tools, refused, first, again, wrong, path, tree, gone = done
     assert set(tools) == READING | WRITING
-    assert {name for name, each in tools.items() if each.destructive_hint} == WRITING - {"build_tree"}
+    assert {name for name, each in tools.items() if each.destructive_hint} == WRITING
     assert not any(tools[name].read_only_hint for name in WRITING)
     assert all("is no file or folder below" in each for each in refused)
     uploads = tmp_path / "home" / "uploads"

@@ -18,7 +18,7 @@ Sheet = dict[str, dict[str, str]]
 _GRAY = "#a5abb6"
 _DIAMETERS = {
     **dict.fromkeys(("Community", "Run", "Fact"), "80px"),
-    **dict.fromkeys(("Entity", "Document", "Keyword", "Step"), "65px"),
+    **dict.fromkeys(("Entity", "Document", "Chunk", "Page", "Attribute", "Keyword", "Step"), "65px"),
 }
 _OTHERS = "50px"
 _CAPTIONS = {"Fact": "{text}", "Attribute": "{value}"}

@@ -45,7 +45,7 @@ _MOST_ROWS = 1000
 _MOST_REPAIRS = 3
 _LONGEST_WAIT = 600.0
 _SHOWN = 600
-"""Characters of a statement in a note."""
+"""Characters of a statement in a note, and of its parameters."""
 _NOTHING = "Your statement ran and found nothing."
 _NO_ROWS = "The graph does not say: no row was found. "
 _UNSUPPORTED = "The model's answer says nothing that the rows say. "
@@ -197,10 +197,13 @@ def _bare(statement: str) -> str:
 
 def _flat(written: _Written) -> str:
     """The statement on one line, with its parameters."""
-    flat = " ".join(written.statement.split())
-    shown = flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"
     given = ", ".join(f"${name} = {value!r}" for name, value in written.parameters.items())
-    return f"{shown}{f' with {given}' if given else ''}"
+    return f"{_short(written.statement)}{f' with {_short(given)}' if given else ''}"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"
 
 
 # ---------------------------------------------------------------------------------------------------------- the answer
@@ -279,6 +282,7 @@ def _from_rows(question: str, found: _Found, calls: Calls, mode: AnswerMode) -> 
 def _note(found: _Found) -> str:
     """What was asked of the graph, so that it can be asked again."""
     if found.tried.fault:
-        return f"No statement could be run: {found.tried.fault} The last was: {_flat(found.written)}"
+        fault = found.tried.fault.partition("\n")[0]  # then comes a picture of where it is
+        return f"No statement could be run: {fault} The last was: {_flat(found.written)}"
     rows = counted(len(found.tried.rows), "row") + (" and more" if found.tried.more else "")
     return f"{rows} of the statement: {_flat(found.written)}"

@@ -7,7 +7,6 @@ tried.rows, tried.fault, tried.unknown
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +16,7 @@ from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.found import traced_read
 from kgplatform.retrieve.question import full_text_words, names_in
+from kgplatform.retrieve.statement_refused import why_refused
 from kgplatform.retrieve.statement_schema import LiveSchema, live_schema
 from kgplatform.retrieve.statement_sources import Sources, sources_of
 from kgplatform.store import Store
@@ -26,20 +26,6 @@ WRITTEN = "written for the question"
 """What a statement is called in a trace that stands in no file."""
 
 _NAMES_MEANT = 8
-
-# Strings, comments and names in backticks; then what is left can be read word by word.
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|//[^\n]*|/\*.*?\*/|`((?:[^`]|``)*)`", re.S)
-_ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
-_CALLED = re.compile(r"\b((?:\w+\s*\.\s*)+\w+)\s*\(")
-_PROCEDURE = re.compile(r"\bcall\s+((?:\w+\s*\.\s*)*\w+)\b(?!\s*\{)", re.I)
-_SAFE_PROCEDURES = (
-    *("db.index.fulltext.querynodes", "db.index.fulltext.queryrelationships"),
-    *("db.index.vector.querynodes", "db.labels", "db.relationshiptypes", "db.propertykeys"),
-)
-_ENDLESS = ("range", "reduce")
-"""Functions whose work is one expression, however long: the server looks at no time-out before its end."""
-_ENDLESS_CALLED = re.compile(rf"\b({'|'.join(_ENDLESS)})\s*\(", re.I)
-_SAFE_FUNCTIONS = ("date.", "datetime.", "localdatetime.", "localtime.", "time.", "duration.", "point.", "vector.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +82,8 @@ class Statements:
 
         Whatever is wrong with it is the ``fault``; only a server that does not answer raises, ``ServerError``.
         """
-        if calls := foreign_calls(statement):
-            return Tried(fault=f"{', '.join(calls)} may not be called here.")
+        if why := why_refused(statement):
+            return Tried(fault=why)
         started = time.perf_counter()
         unknown: tuple[str, ...] = ()
         try:
@@ -121,24 +107,6 @@ class Statements:
         said = self._store.unknown_names(statement, parameters)
         known = live_schema(self._store)[0].names() if said else set()
         return tuple(_with_nearest(each, known) for each in said)
-
-
-def foreign_calls(statement: str) -> list[str]:
-    """Procedures and functions that ``statement`` calls and that are not known to only read this graph, in time.
-
-    Plug-ins of a server, such as APOC, have some that read files and addresses, and count as reading.
-    """
-    text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), statement)
-    bare = _QUOTED.sub(lambda found: found[1] or " ", text)
-    procedures = {_joined(found[1]) for found in _PROCEDURE.finditer(bare)}
-    functions = {_joined(found[1]) for found in _CALLED.finditer(bare)} - procedures
-    foreign = {each for each in procedures if each.lower() not in _SAFE_PROCEDURES}
-    foreign |= {each for each in functions if not each.lower().startswith(_SAFE_FUNCTIONS)}
-    return sorted(foreign | {found[1].lower() for found in _ENDLESS_CALLED.finditer(bare)})
-
-
-def _joined(name: str) -> str:
-    return "".join(name.split())
 
 
 def _with_nearest(said: str, known: set[str]) -> str:

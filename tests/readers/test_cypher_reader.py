@@ -17,6 +17,7 @@ from kgplatform.errors import InputError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.readers.answering import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.records import Answer, Step
+from kgplatform.retrieve.statement_refused import why_refused
 from kgplatform.settings import load_settings
 from kgplatform.store import Connection, Store
 from kgplatform.testing import ScriptedChat
@@ -309,6 +310,22 @@ ATTACKS = [
     "FOREACH (x IN [1] | CREATE (:Eve))",
     "UNWIND range(1, 1000000000) AS x RETURN sum(x) AS a",
     "RETURN reduce(s = '', x IN split('a,b', ',') | s + s + x) AS a",
+    "\\u0043REATE (:Eve)",
+    "MATCH (n) \\u0044ETACH \\u0044ELETE n",
+    "RETURN 1 AS a // \rUNION MATCH (n) DETACH DELETE n RETURN 1 AS a",
+    "RETURN COLLECT { LOAD //\rCSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
+    "CALL { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } RETURN line AS a",
+    "CALL`dbms`.listConfig",
+    "CYPHER 5 CREATE (:Eve)",
+    "CYPHER 5 PROFILE CREATE (:Eve)",
+    "// \rPROFILE CREATE (:Eve)",
+    "USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1",
+    "CALL { USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1 } RETURN name",
+    "SHOW DATABASES",
+    "SHOW SETTINGS",
+    "SHOW TRANSACTIONS",
+    "CALL dbms.setConfigValue('db.transaction.timeout', '1d')",
+    "CREATE ALIAS eve FOR DATABASE neo4j",
 ]
 
 
@@ -326,12 +343,54 @@ def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:
     assert graph.cypher("SHOW INDEXES YIELD name RETURN name ORDER BY name").rows == indexes
 
 
+DOUBLING = ("l + l", "l || l", "[l, l]", "{a: l, b: l}", "[x IN l | l]")
+HIDDEN = [
+    ("UNWIND`range`(1, 1000000000) AS x RETURN sum(x) AS a", "range may not be called here."),
+    ("RETURN 1 AS a // \rUNION UNWIND range(1, 9) AS a RETURN a", "range may not be called here."),
+    ("RETURN 1 AS a /* */ /**/ UNION UNWIND ran\\u0067e /* */ (1, 9) AS a RETURN a", "range may not be called here."),
+    ("RETURN '\\\\u0027' AS a, range(1, 9) AS b, '' AS c", "Signs may not be written as \\u escapes here"),
+    ("CALL`apoc`.load.json", "apoc.load.json may not be called here."),
+    ("CALL apoc /* */ . // \r load . `json`", "apoc.load.json may not be called here."),
+    ("RETURN 'a' =~ '(.*a){25}b' AS a", "Regular expressions (=~) may not be used here"),
+    ("RETURN all(a IN $l WHERE any(b IN $l WHERE a = b)) AS a", "Loops over lists may not stand inside of one another"),
+    ("RETURN [a IN $l | size([b IN $l | a])] AS a", "Loops over lists may not stand inside of one another"),
+    ("RETURN replace(replace($s, 'a', $s), 'a', $s) AS a", "replace may not be called here."),
+    (f"RETURN {'(' * 1000}1{')' * 1000} AS a", "Too many brackets"),
+    (f"RETURN {'COUNT { RETURN ' * 40}1 AS x{' } AS x' * 40}", "Too many brackets"),
+    (f"MATCH (e:Entity) WHERE {' XOR '.join(['e.name = $s'] * 30)} RETURN e", "XOR stands there too often."),
+    *(
+        (f"WITH $l AS l {f'WITH {each} AS l ' * 27} RETURN all(x IN l WHERE x > 0) AS a", "too often")
+        for each in DOUBLING
+    ),
+    (f"WITH $l AS ends {'WITH ends + ends AS ends ' * 27} RETURN size(ends) AS a", "too often"),
+    (f"WITH $l AS limit {'WITH limit + limit AS limit ' * 27} RETURN size(limit) AS a", "too often"),
+    (f"WITH $l AS l {'CALL (l) { RETURN l + l AS m } WITH m AS l ' * 27} RETURN size(l) AS a", "too often"),
+]
+"""Statements that read, and whose names are hidden, or whose work the server does not end at a time-out."""
+
+
+@pytest.mark.parametrize(("text", "why"), HIDDEN, ids=[str(n) for n, _ in enumerate(HIDDEN)])
+def test_what_has_no_end_is_refused_before_it_is_planned(text: str, why: str) -> None:
+    assert why in why_refused(text)
+
+
+@pytest.mark.parametrize("broken", ["/*" * 10_000, "'\\" * 10_000, "`" * 9_999, "[" * 10_000, "$" * 10_000, "\ud800 ("])
+def test_a_statement_that_does_not_end_is_the_servers_to_refuse(broken: str) -> None:
+    assert isinstance(why_refused(broken), str)
+
+
 def test_what_reads_is_not_refused(graph: KnowledgeGraph) -> None:
     for text in (
         "CALL db.index.fulltext.queryNodes('entity_names', $word) YIELD node RETURN node.name AS name",
         "MATCH (e:Entity) WHERE EXISTS { (e)-[:FROM_CHUNK]->() } AND e.name IN ['Samuel Morse'] RETURN e.name AS name",
         "MATCH (e:Entity) CALL (e) { RETURN e.name AS name } RETURN name ORDER BY name DESC",
         "RETURN 'apoc.load.json(x) CALL dbms.x()' AS name, date.truncate('year', date('1858-08-05')) AS year",
+        "MATCH (a:Person)-[r]->() WITH a, count(r) AS out OPTIONAL MATCH (a)<-[s]-() WITH a, out, count(s) AS limit "
+        "RETURN a.name AS name, out + limit AS degree ORDER BY degree DESC LIMIT 3",
+        "MATCH p = (:Person)-[:FOUNDED]->() RETURN [n IN nodes(p) | n.name] AS names, [r IN relationships(p) | r.fact]",
+        "MATCH (e:Person) WITH e, [(e)<-[:SUBJECT|OBJECT]-(f:Fact) | f.text] AS facts "
+        "RETURN {name: e.name, said: facts[..3]} AS found, size(facts) + 1 AS number",
+        "RETURN toInteger(replace('1,866', ',', '')) AS year, 'a' STARTS WITH $word + 'b' AS use",
     ):
         done, _ = asked(graph, statement(text, word="Morse"), said("", sufficient=False), repairs=0)
         assert named(done, "run")[0].queries, named(done, "run")[0].detail
@@ -342,6 +401,21 @@ def test_an_endless_statement_ends(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, statement(text), repairs=0, timeout=0.2)
     assert done.text == REFUSAL
     assert "timeout" in done.note
+
+
+@pytest.mark.parametrize("value", [2**64, -(2**64), {"a": [2**64]}])
+def test_a_parameter_that_the_database_cannot_hold_is_told(graph: KnowledgeGraph, value: Any) -> None:
+    wrong = statement("RETURN $value AS value", value=value)
+    done, chat = asked(graph, wrong, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."))
+    assert "A parameter has a number or a character that Neo4j cannot hold." in chat.calls[1].messages[-1]["content"]
+    assert done.citations
+
+
+def test_a_note_is_short_and_one_line(graph: KnowledgeGraph) -> None:
+    done, _ = asked(graph, statement("MATCH (p:Person RETURN p", word="x" * 100_000), repairs=0)
+    assert "\n" not in done.note
+    assert "The last was: MATCH (p:Person RETURN p with $word = 'xxx" in done.note
+    assert len(done.note) < 2000
 
 
 def test_more_rows_than_anyone_reads(graph: KnowledgeGraph) -> None:

@@ -1,0 +1,247 @@
+"""What a statement may not have that somebody wrote who is not trusted, whatever the server's plan of it says.
+
+why_refused("CALL apoc.load.json($address)")      # 'apoc.load.json may not be called here.'
+
+The server looks at the time-out between two rows. So nothing may pass whose work is one expression, however long, whose
+values grow from step to step, or that is planned for ever; nor what reads anything but this graph. Of each of these
+Neo4j 5.26 ran on for minutes after a time-out of a second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+_ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
+# As the server reads: a carriage return ends a comment too, and the vowel separator is white space to some versions.
+# What does not end is left to the server to complain of.
+_TOKEN = re.compile(
+    r"(?:[\s\u180e]|//[^\r\n]*|/\*.*?(?:\*/|\Z))+"
+    r"|(?P<text>'(?:[^'\\]|\\.)*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))"
+    r"|(?P<given>\$(?:`(?:[^`]|``)*`|\w+))"
+    r"|`(?P<quoted>(?:[^`]|``)*)(?:`|\Z)"
+    r"|(?P<word>\w+)"
+    r"|(?P<sign>=~|\|\||.)",
+    re.S,
+)
+_PROCEDURES = (
+    *("db.index.fulltext.querynodes", "db.index.fulltext.queryrelationships"),
+    *("db.index.vector.querynodes", "db.labels", "db.relationshiptypes", "db.propertykeys"),
+)
+_NAMESPACES = ("date", "datetime", "localdatetime", "localtime", "time", "duration", "point", "vector")
+_ENDLESS = ("range", "reduce")
+_PREDICATES = ("all", "any", "none", "single")
+_CLAUSES = (
+    *("match", "optional", "where", "with", "return", "unwind", "call", "order", "skip", "limit", "offset", "union"),
+    *("use", "finish", "yield"),
+)
+_WORDS = (
+    *("distinct", "in", "is", "not", "and", "or", "xor", "null", "true", "false"),
+    *("case", "when", "then", "else", "end"),
+)
+_MOST_COPIES = 64
+_COPIES_OF_LOOP = 32
+_DEEPEST = 30
+"""Brackets inside of one another."""
+_DEEPEST_SUBQUERY = 5
+"""Braces, likewise."""
+_MOST_XOR = 4
+
+
+class _Token(NamedTuple):
+    """``kind``: text, given (a parameter), quoted (a name in backticks), word or sign."""
+
+    kind: str
+    text: str
+
+    def is_word(self, *words: str) -> bool:
+        return self.kind == "word" and self.text.lower() in words
+
+    def is_sign(self, *signs: str) -> bool:
+        return self.kind == "sign" and self.text in signs
+
+    @property
+    def is_name(self) -> bool:
+        return self.kind in ("quoted", "word")
+
+
+_END = _Token("end", "")
+_NOTHING = (_Token("text", "''"), _Token("text", '""'))
+
+
+def why_refused(statement: str) -> str:
+    """One sentence, or "" for a statement that may be planned and, where its plan only reads, run.
+
+    Plug-ins of a server, such as APOC, have some that read files and addresses, and count as reading.
+    """
+    if any(not (letter.isalnum() or letter in "_ ") for letter in map(_letter, _ESCAPE.finditer(statement))):
+        return "Signs may not be written as \\u escapes here: write them as they are, or use a parameter."
+    tokens = list(_tokens(_ESCAPE.sub(_letter, statement)))
+    if calls := sorted(set(_foreign_calls(tokens))):
+        return f"{', '.join(calls)} may not be called here."
+    if any(token.is_sign("=~") for token in tokens):
+        return "Regular expressions (=~) may not be used here: use CONTAINS, STARTS WITH or ENDS WITH."
+    if any(_is_use(tokens, at) for at in range(len(tokens))):
+        return "USE may not be used here: there is one graph."
+    if _deepest(tokens, "([{", ")]}") > _DEEPEST or _deepest(tokens, "{", "}") > _DEEPEST_SUBQUERY:
+        return "Too many brackets stand inside of one another."
+    if sum(token.is_word("xor") for token in tokens) > _MOST_XOR:
+        return "XOR stands there too often."
+    if _loops_inside_loops(tokens):
+        return "Loops over lists may not stand inside of one another here: use UNWIND."
+    if _copies(tokens) > _MOST_COPIES:
+        return "The statement puts values together too often: use fewer + and lists in WITH."
+    return ""
+
+
+def _letter(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 16))
+
+
+def _tokens(statement: str) -> Iterator[_Token]:
+    for found in _TOKEN.finditer(statement):
+        if found.lastgroup:
+            yield _Token(found.lastgroup, found[found.lastgroup])
+
+
+# --------------------------------------------------------------------------------------------------------------- calls
+
+
+def _foreign_calls(tokens: Sequence[_Token]) -> Iterator[str]:
+    """Procedures and functions that are not known to only read this graph, in time."""
+    before = _END
+    for at, token in enumerate(tokens):
+        if token.is_name and not before.is_sign("."):
+            name, end = _dotted(tokens, at)
+            if before.is_word("call"):
+                if name.lower() not in _PROCEDURES:
+                    yield name
+            elif _at(tokens, end).is_sign("(") and _is_foreign(tokens, name.lower(), end):
+                yield name
+        before = token
+
+
+def _dotted(tokens: Sequence[_Token], at: int) -> tuple[str, int]:
+    """The name with its dots that begins ``at``, and where it ends."""
+    parts = [tokens[at].text]
+    while _at(tokens, at + 1).is_sign(".") and _at(tokens, at + 2).is_name:
+        at += 2
+        parts.append(tokens[at].text)
+    return ".".join(parts), at + 1
+
+
+def _is_foreign(tokens: Sequence[_Token], name: str, opening: int) -> bool:
+    if name == "replace":  # what takes out cannot grow
+        last = _closing(tokens, opening) - 1
+        return tokens[last] not in _NOTHING or not tokens[last - 1].is_sign(",")
+    return name in _ENDLESS or ("." in name and name.partition(".")[0] not in _NAMESPACES)
+
+
+def _at(tokens: Sequence[_Token], place: int) -> _Token:
+    return tokens[place] if 0 <= place < len(tokens) else _END
+
+
+def _closing(tokens: Sequence[_Token], opening: int) -> int:
+    """Where the bracket ends that opens there."""
+    depth = 0
+    for at in range(opening, len(tokens)):
+        depth += tokens[at].is_sign(*"([{") - tokens[at].is_sign(*")]}")
+        if depth == 0:
+            return at
+    return len(tokens) - 1
+
+
+def _is_use(tokens: Sequence[_Token], at: int) -> bool:
+    is_name = _at(tokens, at - 1).is_word("as") or _at(tokens, at - 1).is_sign(".", ":", ",")
+    return tokens[at].is_word("use") and _at(tokens, at + 1).is_name and not is_name
+
+
+# ---------------------------------------------------------------------------------------------------- loops and growth
+
+
+def _deepest(tokens: Sequence[_Token], opening: str, closing: str) -> int:
+    return max(accumulate(token.is_sign(*opening) - token.is_sign(*closing) for token in tokens), default=0)
+
+
+def _loops_inside_loops(tokens: Sequence[_Token]) -> bool:
+    open_loops: list[bool] = []
+    for at, token in enumerate(tokens):
+        if token.is_sign(*"([{"):
+            open_loops.append(_is_loop(tokens, at))
+            if open_loops[-1] and sum(open_loops) > 1:
+                return True
+        elif token.is_sign(*")]}") and open_loops:
+            open_loops.pop()
+    return False
+
+
+def _is_loop(tokens: Sequence[_Token], opening: int) -> bool:
+    """Whether a list comprehension, or a predicate over a list, begins with the bracket at ``opening``."""
+    over_list = _at(tokens, opening + 1).is_name and _at(tokens, opening + 2).is_word("in")
+    return over_list and (tokens[opening].is_sign("[") or _at(tokens, opening - 1).is_word(*_PREDICATES))
+
+
+def _copies(tokens: Sequence[_Token]) -> int:
+    """How often a value may be in what the statement makes of it: what the clauses multiply it by."""
+    copies = 1
+    for clause in _projections(tokens):
+        copies *= max(1, sum(_copies_in(item) for item in _parts(clause, ",")))
+    return copies
+
+
+def _projections(tokens: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
+    """What stands behind each WITH and RETURN, and behind STARTS WITH, which does no harm."""
+    for at, token in enumerate(tokens):
+        if token.is_word("with", "return"):
+            end = at + 1
+            while end < len(tokens) and not tokens[end].is_sign(*")]}") and not _is_clause(tokens, end):
+                end = _closing(tokens, end) + 1 if tokens[end].is_sign(*"([{") else end + 1
+            yield tokens[at + 1 : end]
+
+
+def _is_clause(tokens: Sequence[_Token], at: int) -> bool:
+    """Whether a clause begins there, and no name that is written like one."""
+    before = tokens[at - 1]
+    ended = before.is_sign(*")]}*") or (before.kind != "sign" and not before.is_word(*_WORDS, "as", "with", "return"))
+    return tokens[at].is_word(*_CLAUSES) and (ended or before.is_word("end", "null", "true", "false"))
+
+
+def _parts(tokens: Sequence[_Token], mark: str) -> Iterator[Sequence[_Token]]:
+    """What stands between the marks that are in no bracket."""
+    start, depth = 0, 0
+    for at, token in enumerate(tokens):
+        depth += token.is_sign(*"([{") - token.is_sign(*")]}")
+        if depth == 0 and token.is_sign(mark):
+            yield tokens[start:at]
+            start = at + 1
+    yield tokens[start:]
+
+
+def _copies_in(item: Sequence[_Token]) -> int:
+    """How many values the item puts together; none where it only hands one on."""
+    if not any(token.is_sign("+", "||", "[", "{") for token in item):
+        return 0
+    names = sum(_is_value(item, at) for at in range(len(item)))
+    return names + _COPIES_OF_LOOP * sum(_copied_by_loop(item, at) for at in range(len(item)))
+
+
+def _copied_by_loop(tokens: Sequence[_Token], opening: int) -> int:
+    """How many values from outside a list comprehension makes each item of, if one begins at ``opening``."""
+    is_pattern = _at(tokens, opening + 1).is_sign("(") or _at(tokens, opening + 2).is_sign("=")
+    if not tokens[opening].is_sign("[") or not (is_pattern or _is_loop(tokens, opening)):
+        return 0
+    inside = tokens[opening + 1 : _closing(tokens, opening)]
+    *before, made = _parts(inside, "|")
+    own = {token.text for part in before for token in (part if is_pattern else part[:1])}
+    return sum(_is_value(made, at) and made[at].text not in own for at in range(len(made))) if before else 0
+
+
+def _is_value(tokens: Sequence[_Token], at: int) -> bool:
+    """Whether a variable stands there as a whole, not for a property of it."""
+    token, before, after = tokens[at], _at(tokens, at - 1), _at(tokens, at + 1)
+    is_variable = token.kind == "quoted" or (token.kind == "word" and not token.is_word(*_WORDS))
+    in_map = before.is_sign(":") and _at(tokens, at - 3).is_sign("{", ",")
+    is_part = (before.is_sign(".", ":", "|") and not in_map) or after.is_sign(".", "(", ":") or before.is_word("as")
+    return is_variable and not is_part and not token.text[:1].isdigit()
