@@ -60,13 +60,14 @@ def serve(
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("kgplatform.web").setLevel(logging.INFO)  # others would tell of each request to the model
-    for noisy in ("uvicorn", "httpx", "openai", "neo4j"):
-        logging.getLogger(noisy).setLevel(logging.ERROR)
+    # Uvicorn warns of a page that tries a WebSocket that a library is missing; the driver with words of a statement.
+    for warns in ("uvicorn", "neo4j"):
+        logging.getLogger(warns).setLevel(logging.ERROR)
     with listen(host, port) as listening, connect_to(home) as graph:
         limits = Limits(upload=max_upload * _MEGABYTE)
-        hosts = LOOPBACK if is_local else None
-        app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)
         address = address_of(listening)
+        hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_local else None
+        app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)
         print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
         if open_browser:
             webbrowser.open(address)

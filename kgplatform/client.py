@@ -293,7 +293,7 @@ class KnowledgeGraph:
         started = time.perf_counter()
         evidence = Evidence(self.store, self.embedder)
         with metered() as meter, stoppable(stop), telling(on_step):
-            answer = answer_with(reader, chosen, question, evidence, self.chat, meter, self._schema_types())
+            answer = answer_with(reader, chosen, question, evidence, self.chat, meter, self._schema_types)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     @cached_property

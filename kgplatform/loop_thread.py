@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 from kgplatform.stopping import result_of
 
 T = TypeVar("T")
+Works = weakref.WeakSet[Coroutine[Any, Any, Any]]
 
 
 class LoopThread:
@@ -28,7 +30,11 @@ class LoopThread:
 
     def __init__(self, at_end: Callable[[], Awaitable[None]]) -> None:
         self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-        self._thread = threading.Thread(target=_serve, args=(self._started, at_end), name="model-requests", daemon=True)
+        self._works: Works = weakref.WeakSet()
+        self._closed = False
+        self._lock = threading.Lock()
+        given = (self._started, self._works, at_end)
+        self._thread = threading.Thread(target=_serve, args=given, name="model-requests", daemon=True)
         self._thread.start()
 
     def result(self, work: Coroutine[Any, Any, T]) -> T:
@@ -36,11 +42,13 @@ class LoopThread:
 
         Raises ``concurrent.futures.CancelledError`` if the loop is closed before.
         """
-        try:
-            future = asyncio.run_coroutine_threadsafe(work, self._started.result()[0])
-        except RuntimeError as error:  # the loop is closed
-            work.close()
-            raise CancelledError from error
+        loop = self._started.result()[0]
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise CancelledError
+            self._works.add(work)
+            future = asyncio.run_coroutine_threadsafe(work, loop)
         try:
             return result_of(future)
         finally:
@@ -49,14 +57,18 @@ class LoopThread:
     def close(self, *, wait: bool = True) -> None:
         """Cancel what is under way and end the thread. A second time does nothing."""
         loop, over = self._started.result()
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(over.set)
+        with self._lock:  # what came before is a task when the loop gets to this, and is cancelled with the others
+            if not self._closed:
+                self._closed = True
+                loop.call_soon_threadsafe(over.set)
         if wait:
             self._thread.join()
 
 
 def _serve(
-    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]], at_end: Callable[[], Awaitable[None]]
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]],
+    works: Works,
+    at_end: Callable[[], Awaitable[None]],
 ) -> None:
     """What the thread does; it knows nothing of the object that began it, which may go at any time."""
 
@@ -64,7 +76,8 @@ def _serve(
         over = asyncio.Event()
         started.set_result((asyncio.get_running_loop(), over))
         await over.wait()
-        under_way = asyncio.all_tasks() - {asyncio.current_task()}
+        # Not the tasks that these have begun: who began them ends them, after they have started.
+        under_way = [task for task in asyncio.all_tasks() if task.get_coro() in works]
         for task in under_way:
             task.cancel()
         await asyncio.gather(*under_way, return_exceptions=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -15,13 +16,21 @@ def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
 
     The first error is raised: nothing new begins then, and what is under way is waited for, since it may be paid for.
     """
-    pool = ThreadPoolExecutor(min(most, max(1, len(works))))
-    futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
+    with pool_of(min(most, max(1, len(works)))) as pool:
+        futures = [pool.submit(contextvars.copy_context().run, work) for work in works]
+        return [future.result() for future in futures]
+
+
+@contextmanager
+def pool_of(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool whose work is waited for at its end; after an error nothing new begins in it.
+
+    Ctrl-C does not wait: what is under way may wait itself for a model that never answers.
+    """
+    pool = ThreadPoolExecutor(threads)
     try:
-        results = [future.result() for future in futures]
+        yield pool
     except BaseException as error:
-        # Ctrl-C does not wait for a model that may never answer.
         pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
         raise
     pool.shutdown()
-    return results

@@ -19,7 +19,8 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from functools import partial
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import neo4j
@@ -37,15 +38,16 @@ logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())
 
 Row = dict[str, Any]
 Parameters = dict[str, Any]
-T = TypeVar("T")
 
 OLDEST_SERVER = (5, 26)
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _BATCH_ROWS = 1000
 _RETRY_SECONDS = 30
 _EXPLAIN = "EXPLAIN "
-# White space or a comment. A comment ends at its first end: longer ones would hide what stands between.
-_GAP = r"(?:\s|//[^\n]*\n|/\*(?:(?!\*/).)*\*/)"
+_PLAN_SECONDS = 30
+# White space or a comment. A comment ends at its first end: longer ones would hide what stands between. That of a line
+# is a carriage return too.
+_GAP = r"(?:[\s\u180e]|//[^\r\n]*[\r\n]|/\*(?:(?!\*/).)*\*/)"
 _PLAN_ASKED = re.compile(rf"{_GAP}*(?:explain|profile)\b", re.I | re.S)
 _LOAD_CSV = re.compile(rf"\bload{_GAP}+csv\b", re.I | re.S)
 _SUBQUERY_EXPRESSION = re.compile(rf"\b(?:collect|count|exists){_GAP}*\{{", re.I | re.S)
@@ -133,18 +135,28 @@ class Store:
         """The rows of a ``mode: read`` statement."""
         query = _checked(name, "read", parameters)
 
+        def once(mark: Parameters) -> list[Row]:
+            # A transaction that is begun and committed goes to the server and back twice more.
+            statement = neo4j.Query(query.text, metadata=mark)
+            with self._session(neo4j.READ_ACCESS) as session:
+                return _rows(query, parameters, lambda: session.run(statement, parameters))
+
         with self._stoppable() as mark, _translated(name):
-            return self._retried(neo4j.READ_ACCESS, mark, lambda transaction: _run(transaction, query, parameters))
+            return _retrying(once, mark)
 
     def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run ``mode: write`` statements, in order, in one managed transaction: all of them or none."""
         queries = [(_checked(name, "write", parameters), parameters) for name, parameters in statements]
 
-        def work(transaction: neo4j.Transaction) -> list[list[Row]]:
-            return [_run(transaction, query, parameters) for query, parameters in queries]
+        def once(mark: Parameters) -> list[list[Row]]:
+            with self._session(neo4j.WRITE_ACCESS) as session, session.begin_transaction(metadata=mark) as transaction:
+                return [
+                    _rows(query, parameters, partial(transaction.run, query.text, parameters))
+                    for query, parameters in queries
+                ]
 
         with self._stoppable() as mark, _translated(", ".join(query.name for query, _ in queries)):
-            return self._retried(neo4j.WRITE_ACCESS, mark, work)
+            return _retrying(once, mark)
 
     def write_rows(self, name: str, rows: Sequence[Row], **parameters: Any) -> None:
         """Run a write over many ``rows``, in transactions of 1,000."""
@@ -199,18 +211,6 @@ class Store:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
         with _translated(to):
             yield self._driver
-
-    def _retried(self, access: str, mark: Parameters, work: Callable[[neo4j.Transaction], T]) -> T:
-        """What ``work`` returns, in one transaction, which is tried again where the server says that this may help.
-
-        So the driver's managed transactions do it too, but they cannot be stopped while they wait.
-        """
-
-        def once() -> T:
-            with self._session(access) as session, session.begin_transaction(metadata=mark) as transaction:
-                return work(transaction)
-
-        return _retrying(once)
 
     @contextlib.contextmanager
     def _stoppable(self) -> Iterator[Parameters]:
@@ -278,6 +278,7 @@ def _may_pass(error: BaseException) -> bool:
     return isinstance(error, (driver_errors.Neo4jError, driver_errors.DriverError)) and error.is_retryable()
 
 
+# As the driver's managed transactions try again, but they cannot be stopped while they wait.
 _retrying = Retrying(
     stop=stop_after_delay(_RETRY_SECONDS),
     wait=wait_exponential() + wait_random(0, 0.2),
@@ -287,9 +288,10 @@ _retrying = Retrying(
 )
 
 
-def _run(transaction: neo4j.Transaction, query: Query, parameters: Parameters) -> list[Row]:
+def _rows(query: Query, parameters: Parameters, run: Callable[[], neo4j.Result]) -> list[Row]:
+    """The rows that ``run`` gives; who traces is told of it."""
     started = time.perf_counter()
-    result = transaction.run(query.text, parameters)
+    result = run()
     columns = result.keys()
     # Not ``result.data()``, which looks into every element of every list.
     rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
@@ -334,7 +336,7 @@ def _explain(session: neo4j.Session, statement: str, parameters: Parameters) -> 
     asked = _PLAN_ASKED.match(statement)
     bare = statement[asked.end() :].lstrip() if asked else statement
     try:
-        return session.run(neo4j.Query(_EXPLAIN + bare), parameters).consume()
+        return session.run(neo4j.Query(_EXPLAIN + bare, timeout=_PLAN_SECONDS), parameters).consume()
     except driver_errors.CypherSyntaxError as error:
         raise StatementError(f"Neo4j cannot run the statement: {_without_explain(_message(error))}") from error
 
@@ -425,6 +427,8 @@ def _translated(doing: str) -> Iterator[None]:
         raise StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
     except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
         raise StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
+    except (OverflowError, UnicodeEncodeError) as error:  # from the driver, as it sends
+        raise InputError("A parameter has a number or a character that Neo4j cannot hold.") from error
 
 
 def _message(error: driver_errors.Neo4jError) -> str:

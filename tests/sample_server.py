@@ -1,4 +1,7 @@
-"""Fixtures: the sample corpus with its tree, served over HTTP, with a simulated language model behind it."""
+"""Fixtures: the sample corpus with its tree, served over HTTP, with a simulated language model behind it.
+
+A module with a fixture ``sample`` or ``model`` of its own has that served.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,12 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import EXAMPLES
 from simulated_readers import reply
-from web_server import served
+from web_server import opened, served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
+from kgplatform.store import Connection
 from kgplatform.testing import OpenAIServer
 
 
@@ -29,15 +30,10 @@ def sample(
     neo4j_server: Connection, model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnowledgeGraph]:
     """The sample corpus with its tree. Tests that change it leave it as it was."""
-    home = tmp_path_factory.mktemp("served")
-    settings = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url, model_retries=0)
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with opened(neo4j_server, tmp_path_factory.mktemp("served"), model) as graph:
         graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
         graph.build_tree()
         yield graph
-        graph.close()
 
 
 @pytest.fixture(scope="module")
@@ -50,5 +46,5 @@ def address(sample: KnowledgeGraph) -> Iterator[str]:
 @pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
     """A client of it."""
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with httpx.Client(base_url=address, timeout=120) as client:
         yield client

@@ -81,7 +81,7 @@ retrieve.found retrieve.fuse retrieve.question
 retrieve.paths retrieve.communities retrieve.nodes retrieve.okapi
 retrieve.pages
 retrieve.routes retrieve.lookup retrieve.types retrieve.merge retrieve.statement_schema
-retrieve.statement_sources
+retrieve.statement_sources retrieve.statement_refused
 retrieve.statement
 retrieve.everything
 retrieve.search

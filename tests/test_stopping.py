@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import socket
 import threading
+import warnings
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import neo4j
 import pytest
 from simulated_readers import reply
@@ -22,6 +25,7 @@ from kgplatform.embed import OpenAIEmbedder
 from kgplatform.errors import ModelError, ServerError, StoppedError
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.llm import Ledger, OpenAIChat
+from kgplatform.loop_thread import LoopThread
 from kgplatform.records import Usage
 from kgplatform.settings import Settings, load_settings
 from kgplatform.side_by_side import side_by_side
@@ -115,6 +119,34 @@ class TestStop:
         with pytest.raises(LookupError, match="first"):
             side_by_side([fail, *[lambda: done.append(1)] * 50], 1)
         assert len(done) <= 1
+
+
+class TestLoop:
+    def test_closing_leaves_no_task_that_never_began(self) -> None:
+        """A task that its own library has begun, a moment before, is that library's to end."""
+
+        async def nothing() -> None: ...
+
+        async def work() -> None:
+            here = asyncio.get_running_loop()
+            turn = here.create_future()
+            here.call_soon(turn.set_result, None)  # the work goes on just before the loop learns of its end
+            loop.close(wait=False)
+            await turn
+            async with anyio.create_task_group() as group:
+                group.start_soon(anyio.sleep, LONG)
+
+        loop, before = LoopThread(nothing), threads()
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with pytest.raises(CancelledError):
+                loop.result(work())
+            loop.close()
+            gc.collect()
+        assert [str(each.message) for each in told if "never awaited" in str(each.message)] == []
+        assert len(before - threads()) == 1
+        with pytest.raises(CancelledError):
+            loop.result(nothing())
 
 
 # ------------------------------------------------------------------------------------------------- the language model

@@ -42,6 +42,7 @@ LOADING = [
     # The plan shows no trace of these.
     f"RETURN [x IN [1] | COLLECT {{ LOAD CSV FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN [x IN [1] | COLLECT {{ LOAD // and\nCSV FROM {NOWHERE} AS line RETURN line }}] AS x",
+    f"RETURN [x IN [1] | COLLECT {{ LOAD // and\rCSV FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN [x IN [1] WHERE EXISTS /* */ {{ load csv FROM {NOWHERE} AS line RETURN line }}] AS x",
     f"RETURN CASE WHEN rand() < 2 THEN COUNT {{ LOAD CSV FROM {NOWHERE} AS line RETURN line }} ELSE 0 END AS x",
     f"RETURN [x IN [1] | COLLECT {{ \\u004cOAD CSV FROM {NOWHERE} AS line RETURN line }}] AS x",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import socket
-from types import FrameType
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from kgplatform.errors import InputError
-from kgplatform.web.serving import listen
+from kgplatform.web.serving import QuietServer, listen
 
 _PORT = 8601
 _TRIED = 50
@@ -17,26 +15,11 @@ _GRACE = 5
 """Seconds that a request has to end. A guide to a large graph takes one."""
 
 
-class BrowserServer(uvicorn.Server):
-    """Uvicorn that ends at Ctrl-C as if nothing had happened."""
+class BrowserServer(QuietServer):
+    """The server of ``make_browser_app``."""
 
     def __init__(self, app: ASGIApp) -> None:
-        config = uvicorn.Config(
-            app,
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=_GRACE,
-        )
-        super().__init__(config)
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End."""
-        self.should_exit = True
+        super().__init__(app, grace=_GRACE, lifespan=False)
 
 
 def listen_as_localhost(port: int | None) -> tuple[list[socket.socket], str]:

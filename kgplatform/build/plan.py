@@ -61,6 +61,13 @@ def make_plan(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Pla
     return plan
 
 
+def holds(store: Store, path: Path) -> bool:
+    """Whether the graph has what ``path`` says: any of its documents, with the text that it has there now."""
+    documents = {item.id: item.sha256 for item in load([path]) if isinstance(item, Document)}
+    known = _known(store, [path.as_uri()]) if documents else {}
+    return any(known[id].sha256 == sha256 for id, sha256 in documents.items() if id in known)
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     """A document as the graph has it, with the states of its chunks by id."""

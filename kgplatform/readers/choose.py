@@ -71,11 +71,11 @@ def answer_with(
     evidence: Evidence,
     chat: Chat | None,
     ledger: Ledger,
-    schema: youtu.SchemaTypes | None,
+    schema: Callable[[], youtu.SchemaTypes | None],
 ) -> Answer:
-    """The answer of ``reader`` with its ``options``. ``schema`` is the graph's, with what was added to it."""
+    """The answer of ``reader`` with its ``options``. ``schema`` reads the graph's, with what was added to it."""
     if reader == "youtu":
-        return youtu.answer(question, evidence, chat, ledger, schema, options)
+        return youtu.answer(question, evidence, chat, ledger, schema(), options)
     return _ANSWERS[reader](question, evidence, chat, ledger, options)
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.errors import InputError, StatementError
 from kgplatform.readers.choose import options_for
+from kgplatform.retrieve.statement_refused import why_refused
 from kgplatform.web import examples
 from kgplatform.web.options import read_options
 from kgplatform.web.parts import Parts, Responses, Served, errors, says, streams
@@ -93,7 +94,7 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
 
 @router.post("/cypher", summary="Rows of a statement that reads", responses=says(examples.ROWS) | errors(400))
 async def cypher(body: CypherBody, request: Request, parts: Served) -> Response:
-    """Whatever writes, loads files or administrates is refused before it runs."""
+    """Whatever writes, loads files, administrates, or goes on beyond its time-out is refused before it runs."""
     return await parts.running.answer(request, lambda: _rows(parts, body), kind="statements")
 
 
@@ -105,10 +106,12 @@ def _options(body: AskBody) -> dict[str, Any]:
 
 
 def _rows(parts: Parts, body: CypherBody) -> dict[str, Any]:
+    if why := why_refused(body.statement):
+        raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
     try:
         table = parts.graph.cypher(body.statement, body.parameters, limit=body.limit, timeout=body.timeout)
     except StatementError as error:  # the statement is the client's
         raise InputError(str(error)) from error
-    except (OverflowError, UnicodeEncodeError) as error:
-        raise InputError("A parameter has a number or a character that Neo4j cannot hold.") from error
+    except RecursionError as error:
+        raise InputError("A parameter or a result is nested too deeply.") from error
     return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
 from kgplatform.build.extract import Mode
+from kgplatform.build.plan import holds
 from kgplatform.build.report import IngestReport
 from kgplatform.build.schema import Schema, shipped_schemas
 from kgplatform.build.settle import Progress
@@ -131,11 +132,14 @@ def _ingest(
     graph: KnowledgeGraph, uploads: Uploads, staged: Staged, asked: Mapping[str, Any], progress: Progress
 ) -> dict[str, Any]:
     files = uploads.place(staged)
+    doubtful = {str(file) for file in files}
     try:
         with metered() as meter:
             report = graph.ingest(files, progress=progress, **asked)
+        doubtful = {each.path for each in report.skipped}
     finally:
         with unstoppable():
+            _keep_used(graph, uploads, staged, doubtful)
             _forget_unused(graph, uploads, [file.as_uri() for file in files])
     report.usage = meter.by_stage()  # of this job: others spend at the same time
     return _report(report, uploads)
@@ -156,6 +160,14 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
         removed = parts.graph.remove([each.id for each in known])
         _forget_unused(parts.graph, parts.uploads, [each.source for each in removed])
     return {"removed": removed}
+
+
+def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful: Collection[str]) -> None:
+    """Put an earlier upload back where nothing came of the later one: it could not be read, or not all was done."""
+    try:
+        uploads.keep(staged, lambda file: str(file) not in doubtful or holds(graph.store, file))
+    except StoreError as error:  # the later ones stay, and the next upload of their names takes their place
+        log.warning("earlier uploads were not put back: %s", type(error).__name__)
 
 
 def _forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: list[str]) -> None:

@@ -67,8 +67,8 @@ class _Held:
         self.started = 0.0
 
     def told(self) -> Job:
-        running = self.job.state == "running"
-        return replace(self.job, seconds=round(time.monotonic() - self.started, 3)) if running else self.job
+        job = self.job  # which may be another a moment later
+        return replace(job, seconds=round(time.monotonic() - self.started, 3)) if job.state == "running" else job
 
     def update(self, **changes: Any) -> None:
         self.job = replace(self.job, **changes)
@@ -97,7 +97,7 @@ class Jobs:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work_off, name="kgplatform-jobs")
                 self._thread.start()
-        self._queue.put(held)
+            self._queue.put(held)
         return held.told()
 
     def all(self) -> tuple[Job, ...]:
@@ -114,8 +114,11 @@ class Jobs:
         held = self._find(id)
         held.stop.set()
         with self._lock:
-            if held.job.state == "waiting":
+            waited = held.job.state == "waiting"
+            if waited:
                 held.update(state="stopped")
+        if waited:
+            held.drop()
         return held.told()
 
     @contextmanager
@@ -160,8 +163,6 @@ class Jobs:
                     held.update(state="running")
             if begins:
                 self._run(held)
-            else:
-                held.drop()
 
     def _run(self, held: _Held) -> None:
         def progress(stage: str, done: int, total: int) -> None:

@@ -7,6 +7,7 @@ from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from kgplatform.errors import InputError
 from kgplatform.web.app import close
@@ -14,34 +15,41 @@ from kgplatform.web.app import close
 PORT = 8600
 _TRIED = 50
 _GRACE = 10
-"""Seconds that requests have to end after they were told to."""
 _BACKLOG = 512
 
 
-class Serving(uvicorn.Server):
-    """Uvicorn that stops what is under way as soon as it is to end, and then ends as if nothing had happened."""
+class QuietServer(uvicorn.Server):
+    """Uvicorn that ends at Ctrl-C as if nothing had happened, the second time without waiting for clients.
 
-    def __init__(self, app: FastAPI) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http="h11",
-                ws="none",
-                lifespan="on",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                backlog=_BACKLOG,
-                timeout_graceful_shutdown=_GRACE,
-            )
+    ``grace``: seconds that requests have to end after they were told to. ``lifespan``: whether ``app`` has one.
+    """
+
+    def __init__(self, app: ASGIApp, *, grace: int, lifespan: bool) -> None:
+        config = uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            lifespan="on" if lifespan else "off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=grace,
         )
-        self._app = app
+        super().__init__(config)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End; the second time without waiting for clients."""
+        """End."""
         self.force_exit = self.should_exit
         self.should_exit = True
+
+
+class Serving(QuietServer):
+    """The server of ``make_app``, which stops what is under way as soon as it is to end."""
+
+    def __init__(self, app: FastAPI) -> None:
+        super().__init__(app, grace=_GRACE, lifespan=True)
+        self._app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Work first: streams end by themselves then, and uvicorn need not wait for them."""

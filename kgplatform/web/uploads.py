@@ -1,7 +1,8 @@
 """Files that clients send: kept under safe names in a folder of the graph's home that only its owner can read.
 
 A document's URI is the address of its file. The file is kept so that a second upload of the same name is the same
-document with, perhaps, another text; it goes when no document comes from it any more.
+document with, perhaps, another text; it goes when no document comes from it any more. What lies there is what the graph
+was made of: an upload that nothing came of does not take the place of an earlier one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,13 @@ class Staged:
     folder: Path
     names: tuple[str, ...]
 
+    @property
+    def earlier(self) -> Path:
+        """Where the files lie whose place they took. No upload has a name that begins with a dot."""
+        return self.folder / ".earlier"
+
     def drop(self) -> None:
-        """Forget them."""
+        """Forget them, and those whose place they took."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -65,11 +71,22 @@ class Uploads:
         return staged
 
     def place(self, staged: Staged) -> list[Path]:
-        """Put them where the graph reads them, each in place of an earlier one of its name."""
+        """Put them where the graph reads them, each in place of an earlier one of its name, which is set aside."""
+        staged.earlier.mkdir()
         for name in staged.names:
+            with suppress(FileNotFoundError):
+                (self.folder / name).replace(staged.earlier / name)
             (staged.folder / name).replace(self.folder / name)
-        staged.drop()
         return [self.folder / name for name in staged.names]
+
+    def keep(self, staged: Staged, is_used: Callable[[Path], bool]) -> None:
+        """Keep those that are used in the place of an earlier one; where one is not, that is put back."""
+        try:
+            for earlier in staged.earlier.iterdir():
+                if not is_used(self.folder / earlier.name):
+                    earlier.replace(self.folder / earlier.name)
+        finally:
+            staged.drop()
 
     def forget(self, sources: Collection[str], kept: Collection[str]) -> None:
         """Delete the files at ``sources`` (URIs) that are uploads, but for those that documents still come from."""

@@ -170,8 +170,13 @@ def test_a_statement(client: httpx.Client) -> None:
     assert told["columns"] == ["p", "name"]
     assert told["rows"][0][1] == "Cyrus Field"
     assert "embedding" not in told["rows"][0][0]["properties"]
-    cut = posted(client, "/api/cypher", {"statement": "UNWIND range(1, 10) AS n RETURN n", "limit": 3})
+    cut = posted(client, "/api/cypher", {"statement": "UNWIND [1, 2, 3, 4] AS n RETURN n", "limit": 3})
     assert (len(cut["rows"]), cut["truncated"]) == (3, True)
+
+
+NESTED: list[Any] = []
+for _ in range(600):
+    NESTED = [NESTED]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +189,10 @@ def test_a_statement(client: httpx.Client) -> None:
         {"statement": "RETURN $n", "parameters": {"n": 10**30}},
         {"statement": "RETURN $n", "parameters": {"n": "\ud800"}},
         {"statement": "RETURN $n"},
+        {"statement": "RETURN reduce(s = 0, x IN [1, 2] | s + x)"},
+        {"statement": "RETURN size([x IN range(1, 1000000000) WHERE x < 0])"},
+        {"statement": "RETURN apoc.text.join(['a'], ',')"},
+        {"statement": "RETURN $n", "parameters": {"n": NESTED}},
     ],
 )
 def test_a_statement_that_is_refused(client: httpx.Client, body: dict[str, Any]) -> None:

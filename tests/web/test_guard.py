@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import httpx
 import pytest
 from web_answers import QUESTION, error
-from web_server import served
+from web_server import client_of, served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.web.limits import Limits
 
 TOKEN = "0123456789abcdef-secret"
 ASKED = {"question": QUESTION}
-
-
-@contextmanager
-def client_of(graph: KnowledgeGraph, **options: object) -> Iterator[httpx.Client]:
-    with served(graph, **options) as address, httpx.Client(base_url=address, timeout=30) as client:
-        yield client
 
 
 @pytest.fixture

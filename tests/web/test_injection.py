@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 import pytest
-from conftest import wipe
 from corpora import difference
 from graph_state import snapshot
 from web_answers import error, upload, wait_for
-from web_server import served
+from web_server import opened
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.readers.choose import READERS
 from kgplatform.retrieve.search import SEARCHES
-from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
+from kgplatform.store import Connection
 from kgplatform.testing import OpenAIServer
+
+pytest_plugins = ["sample_server"]
 
 DELETES = "MATCH (n) DETACH DELETE n"
 TRICKS = [
@@ -44,15 +42,15 @@ ORDER = (
 
 
 @pytest.fixture(scope="module")
-def obeys() -> Iterator[OpenAIServer]:
+def model() -> Iterator[OpenAIServer]:
     """A simulated language model that does what the document demands: it writes the statement, whatever is asked."""
     with OpenAIServer(lambda messages: DELETES) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def graph(
-    neo4j_server: Connection, obeys: OpenAIServer, tmp_path_factory: pytest.TempPathFactory
+def sample(
+    neo4j_server: Connection, model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnowledgeGraph]:
     """A graph with such names and such a document in it."""
     folder = tmp_path_factory.mktemp("tricks")
@@ -68,33 +66,17 @@ def graph(
     others = [{"document": name, "entities": [{"name": "Zephyr"}]} for name in ("order.txt", "page.html")]
     recording = folder / ".recording.jsonl"
     recording.write_text("".join(json.dumps(each) + "\n" for each in [recorded, *others]), encoding="utf-8")
-    settings = load_settings(home=folder / ".home", embedder="hash:64", openai_base_url=obeys.base_url, model_retries=0)
-    with Store(neo4j_server) as store:
-        wipe(store)
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    with opened(neo4j_server, folder / ".home", model) as graph:
         graph.ingest(folder, recorded=recording, mode="flexible")
         yield graph
-        graph.close()
-
-
-@pytest.fixture(scope="module")
-def address(graph: KnowledgeGraph) -> Iterator[str]:
-    with served(graph) as address:
-        yield address
 
 
 @pytest.fixture
-def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, timeout=120) as client:
-        yield client
-
-
-@pytest.fixture
-def untouched(graph: KnowledgeGraph) -> Iterator[None]:
+def untouched(sample: KnowledgeGraph) -> Iterator[None]:
     """The graph is afterwards as it was before."""
-    before = snapshot(graph.store)
+    before = snapshot(sample.store)
     yield
-    assert difference(before, snapshot(graph.store)) == []
+    assert difference(before, snapshot(sample.store)) == []
 
 
 @pytest.mark.usefixtures("untouched")
@@ -114,7 +96,7 @@ def test_questions_and_names_to_look_for(client: httpx.Client, trick: str) -> No
 
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize("reader", READERS)
-def test_a_document_that_asks_for_a_write(client: httpx.Client, reader: str, obeys: OpenAIServer) -> None:
+def test_a_document_that_asks_for_a_write(client: httpx.Client, reader: str) -> None:
     """The model obeys it. What it writes is text, or a statement that is refused."""
     answer = client.post("/api/ask", json={"question": "What did Zephyr found?", "reader": reader})
     assert answer.status_code in (200, 400, 502), answer.text
@@ -166,8 +148,8 @@ def test_documents_are_never_pages(client: httpx.Client) -> None:
     assert "<script>x</script>" in {info["name"] for info in client.get("/api/documents").json()["documents"]}
 
 
-def test_uploads_with_tricks_in_their_names(client: httpx.Client, graph: KnowledgeGraph, tmp_path: Path) -> None:
-    home = graph.settings.home_folder
+def test_uploads_with_tricks_in_their_names(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    home = sample.settings.home_folder
     before = {path for path in home.parent.rglob("*") if not path.is_relative_to(home)}
     text = b"Bob met Eve in Paris."
     names = [

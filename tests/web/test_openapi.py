@@ -7,16 +7,14 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import wipe
 from hypothesis import HealthCheck, given, settings
-from simulated_readers import reply
-from web_server import served
+from web_server import opened
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
+from kgplatform.store import Connection
 from kgplatform.testing import OpenAIServer
+
+pytest_plugins = ["sample_server"]
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 
@@ -24,17 +22,15 @@ calm = settings(max_examples=10, deadline=None, suppress_health_check=list(Healt
 
 
 @pytest.fixture(scope="module")
-def address(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def sample(
+    neo4j_server: Connection, model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KnowledgeGraph]:
     """A small graph that may be changed."""
     home = tmp_path_factory.mktemp("made-up")
     (home / "field.txt").write_text("Cyrus Field founded the Atlantic Telegraph Company in London.")
-    with Store(neo4j_server) as store, OpenAIServer(reply) as model:
-        wipe(store)
-        named = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url)
-        with KnowledgeGraph(store, named, embedder=HashEmbedder(64)) as graph:
-            graph.ingest(home / "field.txt", extractor="local")
-            with served(graph) as address:
-                yield address
+    with opened(neo4j_server, home, model) as graph:
+        graph.ingest(home / "field.txt", extractor="local")
+        yield graph
 
 
 @pytest.fixture(scope="module")

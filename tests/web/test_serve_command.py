@@ -24,6 +24,7 @@ from kgplatform.errors import InputError
 from kgplatform.store import Connection, Store
 
 TOKEN = "a-token-of-good-length"
+OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subpro
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert line.startswith("The explorer is at http://127.0.0.1:"), process.communicate()
+        assert line.startswith("The explorer is at http://127.0.0."), process.communicate()
         yield process, line.split()[4]
     finally:
         process.kill()
@@ -64,9 +65,9 @@ def refused(environment: dict[str, str], *options: str) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_and_ends_quietly(environment: dict[str, str], number: signal.Signals) -> None:
-    with serving(environment, "--port", "0") as (process, address):
+@pytest.mark.parametrize(("number", "host"), [(signal.SIGINT, "127.0.0.1"), (signal.SIGTERM, OTHER_LOOPBACK)])
+def test_it_serves_and_ends_quietly(environment: dict[str, str], number: signal.Signals, host: str) -> None:
+    with serving(environment, "--port", "0", "--host", host) as (process, address):
         with httpx.Client(base_url=address, timeout=60) as client:
             assert client.get("/api/health").json()["status"] == "ok"
             assert client.get("/").status_code == 200

@@ -75,8 +75,14 @@ def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
     assert stat.S_IMODE(uploads.folder.stat().st_mode) == 0o700
     assert not list(uploads.folder.glob("*.txt"))
     assert [path.read_bytes() for path in uploads.place(staged)] == [b"one", b"two"]
+    uploads.keep(staged, lambda file: False)
     again = uploads.stage([("a.txt", io.BytesIO(b"three"))])
     again.drop()
+    for name, is_used, kept in (("a.txt", False, b"one"), ("b.txt", True, b"four")):
+        later = uploads.stage([(name, io.BytesIO(b"four"))])
+        uploads.place(later)
+        uploads.keep(later, lambda file, is_used=is_used: is_used)
+        assert (uploads.folder / name).read_bytes() == kept
     assert sorted(path.name for path in uploads.folder.iterdir()) == ["a.txt", "b.txt"]
     assert (uploads.folder / "a.txt").read_bytes() == b"one"
     uri = (uploads.folder / "a.txt").as_uri()

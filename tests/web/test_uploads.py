@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import httpx
 import pytest
 from simulated_readers import reply
 from web_answers import error, events, upload, wait_for
-from web_server import served
+from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
@@ -23,12 +22,6 @@ from kgplatform.web.limits import Limits
 
 FIELD = b"Cyrus Field founded the Atlantic Telegraph Company in London."
 SHIP = b"The Great Eastern laid the cable of 1866."
-
-
-@contextmanager
-def client_of(graph: KnowledgeGraph, **options: Any) -> Iterator[httpx.Client]:
-    with served(graph, **options) as address, httpx.Client(base_url=address, timeout=60) as client:
-        yield client
 
 
 @pytest.fixture
@@ -89,6 +82,18 @@ def test_the_same_name_is_the_same_document(client: httpx.Client, folder: Path) 
     assert after["characters"] > before["characters"]
     end = wait_for(client, started(upload(client, ("field.txt", FIELD + b" He lived in New York."))))
     assert end["report"]["unchanged"] == 1
+
+
+def test_an_upload_that_nothing_came_of_leaves_the_earlier_one(client: httpx.Client, folder: Path) -> None:
+    wait_for(client, started(upload(client, ("field.txt", FIELD))))
+    end = wait_for(client, started(upload(client, ("field.txt", b""), ("ship.txt", SHIP))))
+    assert (end["state"], end["report"]["skipped"]) == ("done", [{"path": "field.txt", "reason": "empty file"}])
+    assert names(client) == ["field", "ship"]
+    assert (folder / "field.txt").read_bytes() == FIELD
+    failed = wait_for(client, started(upload(client, ("field.txt", SHIP), extractor="llm")))
+    assert failed["state"] == "failed", "there is no model"
+    assert (folder / "field.txt").read_bytes() == FIELD
+    assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"]
 
 
 def test_a_document_goes_with_its_upload(client: httpx.Client, folder: Path) -> None:
@@ -177,7 +182,10 @@ def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
         assert busy.headers["retry-after"]
         document = client.get("/api/documents").json()["documents"][0]
         error(client.delete(f"/api/documents/{document['id']}"), 409, "BusyError")
+        put_aside = slow.settings.home_folder / "uploads"
+        assert len(list(put_aside.glob(".new-*"))) == 2
         assert client.delete(f"/api/jobs/{second['id']}").json()["job"]["state"] == "stopped"
+        assert len(list(put_aside.glob(".new-*"))) == 1, "what waited is forgotten at once"
         client.delete(f"/api/jobs/{first['id']}")
         assert wait_for(client, first)["state"] == "stopped"
         assert names(client) == ["field"], "what was done is kept, and what waited did not begin"

@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextvars
 import heapq
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from kgplatform.errors import BudgetError, ModelError
+from kgplatform.side_by_side import pool_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,7 @@ def run(works: Iterable[Work], at_once: int) -> str:
     ready = [(work.order, next(number), work) for work in works]
     heapq.heapify(ready)
     under_way: dict[Future[Any], Work] = {}
-    pool = ThreadPoolExecutor(at_once)
-    try:
+    with pool_of(at_once) as pool:
         while under_way or (ready and not stopped):
             while ready and not stopped and len(under_way) < at_once:
                 work = heapq.heappop(ready)[2]
@@ -62,9 +62,4 @@ def run(works: Iterable[Work], at_once: int) -> str:
                     following = work.done(result)
                 for each in following:
                     heapq.heappush(ready, (each.order, next(number), each))
-    except BaseException as error:
-        # Ctrl-C does not wait for a model that may never answer.
-        pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
-        raise
-    pool.shutdown()
     return stopped

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ from kgplatform.errors import BudgetError, ModelError
 from kgplatform.llm import Chat
 from kgplatform.prompt import Messages, render
 from kgplatform.reply import ask
+from kgplatform.side_by_side import pool_of
 from kgplatform.text import node_id
 
 STAGE = "tree"
@@ -99,8 +100,7 @@ def name_communities(
     """
     naming = Naming()
     halt = threading.Event()
-    pool = ThreadPoolExecutor(at_once)
-    try:
+    with pool_of(at_once) as pool:
         under_way: dict[Future[list[Named]], list[Unnamed]] = {}
         while not halt.is_set():
             for batch in islice(unnamed, at_once - len(under_way)):
@@ -113,12 +113,6 @@ def name_communities(
                 _take(future, under_way.pop(future), naming, halt, commit)
         for future in under_way:  # paid for, so they are waited for
             _take(future, under_way[future], naming, halt, commit)
-    except BaseException as error:
-        halt.set()
-        # Ctrl-C does not wait for a model that may never answer.
-        pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
-        raise
-    pool.shutdown()
     return naming
 
 
