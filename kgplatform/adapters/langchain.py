@@ -12,6 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -195,8 +196,9 @@ def _files_of(documents: Iterable[GraphDocument]) -> tuple[list[Row], list[Row]]
 def _title(source: Document, number: int, taken: dict[str, Row]) -> str:
     given = source.metadata.get("title") or source.metadata.get("source") or f"Document {number}"
     title = tidy(str(given)) or f"Document {number}"
-    same = sum(each == title or each.startswith(f"{title} (") for each in taken)
-    return f"{title} ({same + 1})" if title in taken else title
+    if title not in taken:
+        return title
+    return next(name for again in count(2) if (name := f"{title} ({again})") not in taken)
 
 
 def _recorded(document: GraphDocument) -> Row:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, SettingError, StoreError
+from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.llm import metered
 from kgplatform.readers.answering import AnswerMode
 from kgplatform.readers.given import answer_from, found_elsewhere
@@ -68,12 +68,14 @@ class Official:
         # Here: half a second to load, and an extra that few have.
         from neo4j_graphrag.retrievers import HybridRetriever, VectorRetriever
 
+        from kgplatform.adapters.neo4j_graphrag import KgEmbedder
+
         options: dict[str, Any] = {
             "return_properties": ["id"],
             "result_formatter": _item,
             "neo4j_database": self._kg.store.connection.database,
         }
-        embedder = _their_embedder(self._kg)
+        embedder = KgEmbedder(self._kg)
         if self.kind == "official-vector":
             return VectorRetriever(driver, _VECTORS, embedder, **options)
         return HybridRetriever(driver, _VECTORS, _WORDS, embedder, **options)
@@ -94,6 +96,9 @@ class Official:
             with self._kg.store.lend_driver(what) as driver:
                 yield driver
         except Neo4jGraphRagError as error:
+            ours = error.__cause__
+            if isinstance(ours, ModelError):  # which KgEmbedder told in their words
+                raise ours from ours.__cause__
             raise StoreError(f"neo4j-graphrag failed at {what}: {error}") from error
 
 
@@ -141,15 +146,3 @@ def _item(record: Any) -> Any:
     from neo4j_graphrag.types import RetrieverResultItem
 
     return RetrieverResultItem(content=record["node"]["id"], metadata={"score": record["score"]})
-
-
-def _their_embedder(kg: KnowledgeGraph) -> Any:
-    """The graph's embedding model in the shape that their retrievers want."""
-    from neo4j_graphrag.embeddings import Embedder
-
-    class Ours(Embedder):
-        def embed_query(self, text: str) -> list[float]:
-            """The vector of ``text``."""
-            return [float(number) for number in kg.embedder.embed([text])[0]]
-
-    return Ours()

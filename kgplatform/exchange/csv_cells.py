@@ -57,21 +57,20 @@ def _quoted(text: str) -> str:
 def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file as they are written, quotes and all, each with the number of its first line."""
     with path.open("r", encoding="utf-8", newline="") as stream:
-        number = begun = 0
+        number = begun = size = quotes = 0
         parts: list[str] = []
-        size = 0
         for line in _lines(path, stream.readline):
             number += 1
             begun = begun or number
             parts.append(line)
             size += len(line)
+            quotes += line.count('"')  # not of all parts again: a text may have a million lines
             if size > LONGEST_LINE:
                 raise InputError(f"{path}, line {begun}, is longer than {LONGEST_LINE:,} signs. Nothing was imported.")
-            record = "".join(parts)
-            if record.count('"') % 2:
+            if quotes % 2:
                 continue
-            yield begun, _split(path, begun, record)
-            parts, size, begun = [], 0, 0
+            yield begun, _split(path, begun, "".join(parts))
+            parts, begun, size, quotes = [], 0, 0, 0
         if parts:
             raise InputError(f"{path}, line {begun}, has a quote that is never closed. Nothing was imported.")
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,7 +21,7 @@ from kgplatform.build.type_names import reserved_relationship
 from kgplatform.errors import InputError
 from kgplatform.exchange.csv_cells import TYPES, cell_of, quoted_list, read_cells, text_of, value_of
 from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, is_name, kinds_of
-from kgplatform.exchange.lines import check_counts, check_header
+from kgplatform.exchange.lines import LONGEST_LINE, check_counts, check_header
 from kgplatform.exchange.script import empty_list_statements
 from kgplatform.exchange.spool import Spool, Types
 from kgplatform.exchange.values import type_of
@@ -34,6 +35,7 @@ _SCRIPT = """\
 # Brings this folder into a new database of Neo4j 5.26 or newer. Run it in this folder, while that database is stopped,
 # as the user that Neo4j runs as. Then start the database, and run after-import.cypher:
 #   cypher-shell -d "${1:-neo4j}" -f after-import.cypher
+# A database that is there already is left alone, unless --overwrite-destination=true is added below: that deletes it.
 set -e
 neo4j-admin database import full \\
 """
@@ -128,6 +130,7 @@ def write_csv(spool: Spool, path: Path, indexes: str) -> None:
             edges.add(_group(each.type), [cell_of(each.start), cell_of(each.end), cell_of(each.type)], each)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     (path / "import.sh").write_text(_command(node_tables, edge_tables), "utf-8")
+    (path / "import.sh").chmod(0o755)
     with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
         out.write(indexes)
         out.writelines(empty_list_statements(spool.each_node()))
@@ -188,7 +191,11 @@ def read_csv(folder: Path) -> Iterator[Placed]:
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text("utf-8"))
+        with path.open("rb") as stream:
+            written = stream.read(LONGEST_LINE + 1)
+        if len(written) > LONGEST_LINE:
+            raise InputError(f"{path} is longer than {LONGEST_LINE:,} bytes. Nothing was imported.")
+        manifest = json.loads(written)
     except FileNotFoundError as error:
         raise InputError(f"{folder} is no folder that `kgplatform export` wrote: it has no {MANIFEST}.") from error
     except (ValueError, RecursionError) as error:
@@ -206,7 +213,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 def _columns(path: Path, fixed: tuple[str, ...]) -> list[tuple[str, str]]:
     """Names and types of the columns; those that every row has come first, without a type."""
-    rows = [cells for _, cells in read_cells(path)]
+    rows = [cells for _, cells in islice(read_cells(path), 2)]
     names = rows[0] if len(rows) == 1 else []
     columns = [tuple(each.rsplit(":", 1)) for each in names[len(fixed) :]]
     known = all(len(each) == 2 and is_name(each[0]) and each[1].removesuffix("[]") in TYPES for each in columns)

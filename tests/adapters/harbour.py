@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from conftest import wipe
+
 from kgplatform.client import KnowledgeGraph
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.settings import load_settings
+from kgplatform.store import Connection, Store
 
 TEXTS = {
     "The Marigold": "The Marigold was a paddle steamer. Ida Fenn designed the Marigold, which laid the harbour cable.",
@@ -44,3 +51,13 @@ def ingest(graph: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
     recorded.write_text("".join(json.dumps(each) + "\n" for each in RECORDED), "utf-8")
     graph.ingest(corpus, recorded=recorded, mode="flexible")
     return graph
+
+
+@contextmanager
+def harbour(connection: Connection, folder: Path) -> Iterator[KnowledgeGraph]:
+    """A graph of the texts, for tests that only read it. No language model, whatever the environment names."""
+    no_model = {"openai_api_key": None, "openai_base_url": None}
+    settings = load_settings(home=folder / "home", embedder="hash:64").model_copy(update=no_model)
+    with Store(connection) as store:
+        wipe(store)
+        yield ingest(KnowledgeGraph(store, settings, embedder=HashEmbedder(64)), folder)

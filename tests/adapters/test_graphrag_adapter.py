@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from harbour import QUESTION, TEXTS, ingest
+from harbour import QUESTION, TEXTS, harbour
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.retrievers import (
@@ -26,15 +25,17 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.llm import metered
 from kgplatform.prompt import Messages
+from kgplatform.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
 
 
-@pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Three short texts."""
-    return ingest(kg, tmp_path)
+    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+        yield graph
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_errors_are_theirs(graph: KnowledgeGraph) -> None:
     with pytest.raises(LLMGenerationError, match="The model is away"):
         KgLLM(KnowledgeGraph(graph.store, graph.settings, chat=ScriptedChat(fail))).invoke("x")
     closed = graph.settings.model_copy(
-        update={"embedder": "openai:x", "openai_base_url": "http://127.0.0.1:9/v1", "retries": 0}
+        update={"embedder": "openai:x", "openai_base_url": "http://127.0.0.1:9/v1", "model_retries": 0}
     )
     with pytest.raises(EmbeddingsGenerationError):
         KgEmbedder(KnowledgeGraph(graph.store, closed)).embed_query("x")

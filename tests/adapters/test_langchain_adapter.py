@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from graph_state import snapshot
-from harbour import QUESTION, TEXTS, ingest
+from harbour import QUESTION, TEXTS, harbour, ingest
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.output_parsers import StrOutputParser
@@ -20,12 +21,14 @@ from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relations
 from kgplatform.adapters.langchain import KgRetriever, from_graph_documents, to_graph_documents
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
+from kgplatform.store import Connection
 
 
-@pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
-    """Three short texts."""
-    return ingest(kg, tmp_path)
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """Three short texts. Tests that write come after those that read it, and have graphs of their own."""
+    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+        yield graph
 
 
 # ---------------------------------------------------------------------------------------------------------- retriever
@@ -118,7 +121,8 @@ def test_of_some_documents_alone(graph: KnowledgeGraph) -> None:
         list(to_graph_documents(graph, "Nowhere"))
 
 
-def test_out_and_in_again_says_the_same(graph: KnowledgeGraph) -> None:
+def test_out_and_in_again_says_the_same(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    graph = ingest(kg, tmp_path)
     documents = list(to_graph_documents(graph))
     before = said(graph)
     graph.remove([each.id for each in graph.documents()])
@@ -177,6 +181,15 @@ def test_the_same_again_changes_nothing_and_other_facts_replace(kg: KnowledgeGra
     assert kg.cypher("MATCH (f:Fact {kind: 'triple'}) RETURN f.predicate").rows == [["praised"]]
     from_graph_documents(kg, their_documents()[1:])
     assert sorted(each.name for each in kg.documents()) == ["One", "One (2)"]
+
+
+def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:
+    """No text takes another's place."""
+    titles = ["One", "One (3)", "One", "One", "One (2)"]
+    sources = [Document(f"Text {number}.", metadata={"title": each}) for number, each in enumerate(titles)]
+    from_graph_documents(kg, [GraphDocument(nodes=[], relationships=[], source=each) for each in sources])
+    names = ["One", "One (2)", "One (2) (2)", "One (3)", "One (4)"]
+    assert [each.name for each in kg.documents()] == names
 
 
 def test_two_names_are_two_sets(kg: KnowledgeGraph) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from harbour import QUESTION, TEXTS, ingest
+from harbour import QUESTION, TEXTS, harbour
 from llama_index.core import Settings
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import MockLLM
@@ -16,12 +16,14 @@ from llama_index.core.schema import MetadataMode, TextNode
 from kgplatform.adapters.llamaindex import KgRetriever
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
+from kgplatform.store import Connection
 
 
-@pytest.fixture
-def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Three short texts."""
-    return ingest(kg, tmp_path)
+    with harbour(neo4j_server, tmp_path_factory.mktemp("harbour")) as graph:
+        yield graph
 
 
 def test_nodes_with_their_places(graph: KnowledgeGraph) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, SettingError, StoreError
+from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import official
 from kgplatform.evaluate.official import KINDS, Official, escaped, official_answer, official_search
 from kgplatform.hash_embedder import HashEmbedder
@@ -99,6 +99,14 @@ def test_what_they_fail_at_is_told_in_our_errors(
     monkeypatch.setattr(official, "escaped", lambda text: text)
     with pytest.raises(StoreError, match="a search of neo4j-graphrag's hybrid retriever"):
         official_search(graph, question, "official-hybrid")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_that_is_away_is_no_fault_of_theirs(graph: KnowledgeGraph, kind: str) -> None:
+    away = {"embedder": "openai:x", "openai_base_url": "http://127.0.0.1:9/v1", "model_retries": 0}
+    kg = KnowledgeGraph(graph.store, graph.settings.model_copy(update=away))
+    with pytest.raises(ModelError, match="127.0.0.1:9"):
+        official_search(kg, "Who?", kind)
 
 
 def test_an_answer_is_ours_from_what_they_found(graph: KnowledgeGraph) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,8 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.exchange import checking
 from kgplatform.exchange.checking import NodeKinds, check_elements
-from kgplatform.exchange.csv_cells import cell_of, value_of
+from kgplatform.exchange.csv_cells import cell_of, read_cells, value_of
+from kgplatform.exchange.csv_folder import read_csv, write_csv
 from kgplatform.exchange.elements import Node, Relationship, is_name
 from kgplatform.exchange.files import whole
 from kgplatform.exchange.graphml import read_graphml, write_graphml
@@ -284,11 +286,9 @@ def test_graphml_that_was_changed(graphml: Path, old: str, new: str, message: st
 
 
 @pytest.fixture
-def folder(kg: KnowledgeGraph, tmp_path: Path) -> Path:
-    """A CSV folder of the smallest graph; the database is empty again."""
-    kg.import_graph(write(tmp_path / "g.jsonl", good()))
-    kg.export(tmp_path / "csv")
-    kg.cypher("MATCH (n) DETACH DELETE n", write=True)
+def folder(tmp_path: Path) -> Path:
+    """A CSV folder of the smallest graph."""
+    write_csv(spooled(tmp_path / "spool", good()), tmp_path / "csv", "")
     return tmp_path / "csv"
 
 
@@ -328,9 +328,32 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
         (lambda f: (f / "chunk.csv").write_bytes(b'"\xff"\n'), "is not in UTF-8"),
     ],
 )
-def test_csv_that_was_changed(kg: KnowledgeGraph, folder: Path, change: Callable[[Path], object], message: str) -> None:
+def test_csv_that_was_changed(folder: Path, change: Callable[[Path], object], message: str) -> None:
     change(folder)
-    refused(kg, folder, message)
+    with pytest.raises(InputError, match=message) as told:
+        check_elements(folder, read_csv(folder))
+    assert str(folder) in str(told.value)
+
+
+def test_csv_that_was_not_changed(folder: Path) -> None:
+    assert len(check_elements(folder, read_csv(folder)).kinds) == 5
+    assert os.access(folder / "import.sh", os.X_OK)
+
+
+def test_csv_that_names_no_end(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the manifest nor the columns are read beyond what an export writes."""
+    monkeypatch.setattr("kgplatform.exchange.csv_folder.LONGEST_LINE", 500)
+    manifest(folder, lambda content: content.update(more="x" * 500))
+    with pytest.raises(InputError, match="longer than 500 bytes"):
+        check_elements(folder, read_csv(folder))
+
+
+def test_a_text_of_many_lines(tmp_path: Path) -> None:
+    """In the time of its length, not of its square, which would be minutes."""
+    text = '"' + "a\n" * 500_000 + '"\n'
+    (tmp_path / "x.csv").write_text(text + '"b"\n', "utf-8")
+    found = [(number, len(cells[0])) for number, cells in read_cells(tmp_path / "x.csv")]
+    assert found == [(1, 1_000_002), (500_002, 3)]
 
 
 def test_what_csv_and_cypher_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
