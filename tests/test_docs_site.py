@@ -9,6 +9,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -18,6 +19,9 @@ from test_readme import blocks
 from kgplatform.client import KnowledgeGraph
 from kgplatform.llm import Ledger
 from kgplatform.retrieve.evidence import Evidence
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 DOCS = ROOT / "docs"
 
@@ -70,6 +74,18 @@ def test_pages_fetch_nothing_from_elsewhere(site: Path) -> None:
             assert address.startswith("data:") or page.name == "404.html" or (page.parent / local).exists(), address
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\(\s*['\"]?(?:https?:)?//", sheet.read_text("utf-8"))
+
+
+def test_it_is_searched_from_the_disk(site: Path, chromium: Browser) -> None:
+    """`make docs` leaves files, and a page that lies on a disk may start no worker."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    try:
+        page = context.new_page()
+        page.goto((site / "papers" / "graphreader.html").as_uri())
+        page.get_by_role("textbox", name="Search").press_sequentially("neo4j-admin")
+        page.locator(".md-search-result__link[href*='export.html']").first.wait_for()
+    finally:
+        context.close()
 
 
 def test_the_python_reference_has_the_public_methods(site: Path) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 from conftest import ROOT, wipe
 from simulated_readers import reply
 
 from kgplatform import cli
 from kgplatform.build.extract.recorded_file import is_open_ie
 from kgplatform.build.schema import load_schema
+from kgplatform.cli_serve import read_token
 from kgplatform.retrieve.search import SEARCHES
 from kgplatform.settings import settings_table
 from kgplatform.store import Connection, Store
@@ -92,6 +95,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '{"node": "a run", "labels": ["Run"], "properties": {"question": "Who?", "reader": "retrieve"}}\n',
         encoding="utf-8",
     )
+    (folder / "musique").mkdir()
+    (folder / "musique" / "musique_ans_v1.0_dev.jsonl").write_text(
+        '{"id": "2hop__1", "question": "Who founded it?", "answer": "Cyrus Field", "answer_aliases": [], '
+        '"answerable": true, "question_decomposition": [], "paragraphs": [{"idx": 0, "title": "Field", '
+        '"paragraph_text": "Cyrus Field founded it.", "is_supporting": true}]}\n',
+        encoding="utf-8",
+    )
     (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 
@@ -160,6 +170,59 @@ def test_there_are_commands_to_run() -> None:
     assert {line.split()[0] for line in ALL} <= {"kgplatform", "make", "KGPLATFORM_EMBEDDER=hash:64"}
 
 
+def mentioned(page: str) -> list[str]:
+    """Every command of a page, in blocks of any kind and in sentences."""
+    parts = re.split(r"^```.*\n", page, flags=re.M)
+    inside = [line.strip() for block in parts[1::2] for line in block.splitlines()]
+    outside = re.findall(r"`([^`\n]+)`", "".join(parts[0::2])) + re.findall(r"^    (.+)$", "".join(parts[0::2]), re.M)
+    begins = re.compile(rf"(?:[A-Z_]+=\S+ )?kgplatform \S|(?:{'|'.join(NAMES)}) --")
+    return [line for line in (*inside, *outside) if begins.match(line) and "COMMAND" not in line]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_is_one(page: Path, tmp_path: Path) -> None:
+    """Also those that are mentioned in passing, and those that another test runs: commands and options are there."""
+    (tmp_path / "notes").mkdir()
+    group = typer.main.get_command(cli.app)
+    for line in mentioned(page.read_text(encoding="utf-8")):
+        words = [each for each in shlex.split(line, comments=True) if not re.match("[A-Z_]+=", each)]
+        words = words[1:] if words[0] == "kgplatform" else words
+        assert words[0] in NAMES, line
+        try:
+            group.commands[words[0]].make_context(words[0], words[1:])  # type: ignore[attr-defined]  # it is a group
+        except Exception as error:  # Typer brings its own copy of click, whose errors it does not publish
+            # A sentence may leave out what a command or an option is given.
+            if type(error).__name__ not in ("MissingParameter", "BadOptionUsage"):
+                raise AssertionError(f"{line}: {error}") from error
+
+
+def test_the_pages_name_commands() -> None:
+    assert len({line for page in PAGES for line in mentioned(page.read_text(encoding="utf-8"))}) > 100
+
+
+# Adapters and export: tests/adapters/test_adapter_snippets.py. The reader of code.md: tests/test_docs_site.py.
+# Needle tasks: tests/evaluate/test_needle_tasks_page.py.
+_EXAMPLES_ELSEWHERE = ("README.md", "adapters.md", "export.md", "code.md", "needle-tasks.md")
+_EXAMPLES = [
+    (page.name, number, example)
+    for page in PAGES
+    if page.name not in _EXAMPLES_ELSEWHERE
+    for number, example in enumerate(blocks(page.read_text(encoding="utf-8"), "python"), start=1)
+]
+
+
+@pytest.mark.parametrize(("name", "number", "example"), _EXAMPLES, ids=[f"{name}-{at}" for name, at, _ in _EXAMPLES])
+def test_the_python_examples_run(
+    reader: Store, name: str, number: int, example: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reader:
+        prepare(reader, monkeypatch)
+    with OpenAIServer(reply) as model:
+        if "evaluate(" in example:
+            monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
+        exec(compile(example, f"{name}, block {number}", "exec"), {})
+
+
 def test_the_python_example_runs(reader: Store, capsys: pytest.CaptureFixture[str]) -> None:
     with reader:
         wipe(reader)
@@ -168,6 +231,20 @@ def test_the_python_example_runs(reader: Store, capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) >= 3
     assert re.fullmatch(r"\[\[[1-9]\d*\]\]", printed[-1])
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_the_token_of_the_page_is_one(tmp_path: Path) -> None:
+    (made,) = [each for each in blocks((ROOT / "docs" / "http.md").read_text("utf-8"), "bash") if "openssl" in each]
+    subprocess.run(["bash", "-ec", made], cwd=tmp_path, check=True)
+    assert re.fullmatch("[0-9a-f]{64}", read_token(tmp_path / "token"))
+
+
+def test_every_benchmark_is_named() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    names = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "benchmarks").glob("test_*.py")}
+    assert names <= set(re.findall(r"\w+", page.partition("# one:")[2].partition("make bench")[0]))
+    assert names <= set(re.findall(r"^\*\*(\w+)\*\*", page, re.M))
 
 
 @pytest.mark.parametrize("statement", sorted({each for page in GUIDES for each in blocks(page, "cypher")}))
