@@ -60,9 +60,7 @@ def serve(
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("kgplatform.web").setLevel(logging.INFO)  # others would tell of each request to the model
-    # Uvicorn warns of a page that tries a WebSocket that a library is missing; the driver with words of a statement.
-    for warns in ("uvicorn", "neo4j"):
-        logging.getLogger(warns).setLevel(logging.ERROR)
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # warnings have words of statements
     with listen(host, port) as listening, connect_to(home) as graph:
         limits = Limits(upload=max_upload * _MEGABYTE)
         address = address_of(listening)

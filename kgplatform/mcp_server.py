@@ -13,11 +13,9 @@ import socket
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 from typing import Any
 from urllib.parse import quote, unquote
 
-import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
@@ -32,11 +30,12 @@ from kgplatform.mcp_tools import ReadingTools
 from kgplatform.mcp_work import in_thread
 from kgplatform.mcp_write import WritingTools
 from kgplatform.prompt import render
-from kgplatform.web.serving import address_of
+from kgplatform.web.serving import QuietServer, address_of
 
 MOST_CHARACTERS = 20_000
 _LISTED = 200
 """Documents that are listed as resources; `documents` lists all."""
+_GRACE = 5
 _DOCUMENT = "kg://document/"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LARGEST_REQUEST = 25_000_000
@@ -138,25 +137,8 @@ def serve_http(server: MCPServer[Any], listening: socket.socket, token: str | No
         allowed_origins=[f"http://{name}" for name in names],
     )
     app: ASGIApp = server.streamable_http_app(transport_security=security, max_request_body_size=_LARGEST_REQUEST)
-    config = uvicorn.Config(
-        _TokenNeeded(app, token) if token is not None else app,
-        log_level="error",
-        access_log=False,
-        ws="none",
-        lifespan="on",
-        server_header=False,
-        timeout_graceful_shutdown=5,
-    )
-    _Serving(config).run([listening])
-
-
-class _Serving(uvicorn.Server):
-    """Uvicorn that ends on Ctrl-C as if nothing had happened; the second time without waiting for clients."""
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End."""
-        self.force_exit = self.should_exit
-        self.should_exit = True
+    guarded = _TokenNeeded(app, token) if token is not None else app
+    QuietServer(guarded, grace=_GRACE, lifespan=True).run([listening])
 
 
 class _TokenNeeded:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
+_OF_THE_RUN = ("KGPLATFORM_NEO4J_JARS", "KGPLATFORM_BENCH_")
 _CHROMIUM = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -35,12 +36,19 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_environment() -> Iterator[None]:
+    """No setting of the person who runs the tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name in list(os.environ):
+            if name.startswith(_OURS) and not name.startswith(_OF_THE_RUN):
+                patched.delenv(name)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of the person who runs the tests, no ``.env``, and a working directory of the test's own."""
-    for name in list(os.environ):
-        if name.startswith(_OURS) and name != "KGPLATFORM_NEO4J_JARS":
-            monkeypatch.delenv(name)
+def own_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A home and a working directory of the test's own, where no ``.env`` lies."""
     monkeypatch.setenv("KGPLATFORM_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
 

@@ -31,6 +31,7 @@ class QuietServer(uvicorn.Server):
             ws="none",
             lifespan="on" if lifespan else "off",
             log_config=None,
+            log_level="error",  # it warns of pages that try a WebSocket
             access_log=False,
             server_header=False,
             proxy_headers=False,
