@@ -6,16 +6,30 @@ A module with a fixture ``sample`` or ``model`` of its own has that served.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
-from conftest import EXAMPLES
+from conftest import EXAMPLES, wipe
 from simulated_readers import reply
-from web_server import opened, served
+from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.store import Connection
+from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.settings import load_settings
+from kgplatform.store import Connection, Store
 from kgplatform.testing import OpenAIServer
+
+
+@contextmanager
+def opened(connection: Connection, home: Path, model: OpenAIServer) -> Iterator[KnowledgeGraph]:
+    """An empty graph, with ``model`` behind it."""
+    settings = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url, model_retries=0)
+    with Store(connection) as store:
+        wipe(store)
+        with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph:
+            yield graph
 
 
 @pytest.fixture(scope="module")

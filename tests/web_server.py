@@ -1,8 +1,8 @@
-"""A graph of a test's own, and the HTTP interface over one on a free port of loopback.
+"""The HTTP interface over a graph, on a free port of loopback.
 
 The server is the one that ``kgplatform serve`` runs, in a thread.
 
-with opened(connection, home, model) as graph, served(graph) as address: ...
+with served(graph) as address: ...
 with client_of(graph) as client: ...
 """
 
@@ -11,29 +11,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
-from conftest import wipe
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
-from kgplatform.testing import OpenAIServer
 from kgplatform.web.app import make_app
 from kgplatform.web.serving import Serving, address_of, listen
-
-
-@contextmanager
-def opened(connection: Connection, home: Path, model: OpenAIServer) -> Iterator[KnowledgeGraph]:
-    """An empty graph, with ``model`` behind it."""
-    settings = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url, model_retries=0)
-    with Store(connection) as store:
-        wipe(store)
-        with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph:
-            yield graph
 
 
 @contextmanager

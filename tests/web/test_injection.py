@@ -11,8 +11,8 @@ import httpx
 import pytest
 from corpora import difference
 from graph_state import snapshot
+from sample_server import opened
 from web_answers import error, upload, wait_for
-from web_server import opened
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.readers.choose import READERS

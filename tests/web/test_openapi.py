@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
-from web_server import opened
+from sample_server import opened
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.store import Connection
