@@ -165,13 +165,16 @@ def own_type(node: Row) -> str:
 
 
 def say_where_to_look(graph: KnowledgeGraph, home: Path, name: str) -> None:
-    """Neo4j Browser, a first query, and how to stop."""
+    """Neo4j Browser, a first query, the commands that go on from here, and how to stop."""
     heading("Look at it")
     print(f"Neo4j Browser: {graph.store.connection.browser_url}")
     print(f"User neo4j, password in {home / 'neo4j' / 'password'}")
     print(f"A first query: MATCH path = (:Entity {{name: {literal(name)}}})--(:Entity) RETURN path")
-    print("\nAsk more:  .venv/bin/kgplatform ask --home", home, '"Who designed the ship that laid the first cable?"')
-    print("Stop it:   .venv/bin/kgplatform down --home", home)
+    print()
+    print("Explore it: .venv/bin/kgplatform serve --open --home", home)
+    print("Browse it:  .venv/bin/kgplatform browser --home", home)
+    print("Ask more:   .venv/bin/kgplatform ask --home", home, '"Who designed the ship that laid the first cable?"')
+    print("Stop it:    .venv/bin/kgplatform down --home", home)
 
 
 def run(graph: KnowledgeGraph, name: str, parameters: dict[str, Any]) -> list[Row]:

@@ -83,7 +83,8 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
     assert re.search(r"^Neo4j Browser: http://127\.0\.0\.1:\d+$", look, re.M)
     assert str(home / "neo4j" / "password") in look
     assert (home / "neo4j" / "password").is_file()
-    assert f"kgplatform down --home {home}" in look
+    for command in ("serve --open", "browser", "ask", "down"):
+        assert f".venv/bin/kgplatform {command} --home {home}" in look
 
 
 def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.CompletedProcess[str]) -> None:
