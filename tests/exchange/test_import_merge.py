@@ -55,13 +55,19 @@ def comparable(kg: KnowledgeGraph) -> Any:
     return {key: each for key, each in nodes.items() if not key.startswith("['Graph']")}, edges
 
 
-def test_two_halves_are_the_whole(kg: KnowledgeGraph, folder: Path) -> None:
+def parted(kg: KnowledgeGraph, folder: Path) -> Any:
+    """What both texts make together; then one of them is in the graph, and the other in ``two.jsonl``."""
     ingest(kg, folder, "one.txt", "two.txt")
     whole = comparable(kg)
     kg.remove("one")
     kg.export(folder / "two.jsonl")
     wipe(kg.store)
     ingest(kg, folder, "one.txt")
+    return whole
+
+
+def test_two_halves_are_the_whole(kg: KnowledgeGraph, folder: Path) -> None:
+    whole = parted(kg, folder)
     # As the command opens it: the embedding model is not known before it is needed.
     report = KnowledgeGraph(kg.store, kg.settings).import_graph(folder / "two.jsonl", merge=True)
     assert report.notes == (LEFT_OUT,)
@@ -119,12 +125,7 @@ def test_another_text_of_a_document_is_refused(kg: KnowledgeGraph, folder: Path)
 
 
 def test_a_merge_that_was_killed_goes_on(kg: KnowledgeGraph, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ingest(kg, folder, "one.txt", "two.txt")
-    whole = comparable(kg)
-    kg.remove("one")
-    kg.export(folder / "two.jsonl")
-    wipe(kg.store)
-    ingest(kg, folder, "one.txt")
+    whole = parted(kg, folder)
     left = iter(range(3))
     write_part = importing._write_part
 
