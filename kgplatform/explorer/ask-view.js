@@ -54,8 +54,8 @@ export function createView({ stage }) {
     const text = question.value.trim();
     if (!text) return question.focus();
     const parameters = { q: text, reader: form.reader, route: form.routeChosen };
+    run(keyOf(parameters), text); // before the address says so, which else would have it shown as a question to ask
     navigate("ask", parameters);
-    run(keyOf(parameters), text);
   }
 
   function run(key, text) {

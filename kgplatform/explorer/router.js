@@ -18,16 +18,17 @@ export function currentRoute() {
   return parseRoute(window.location.hash);
 }
 
-/** Go to a view. `replace`: the step before stays what the back button leads to. */
+/** Go to a view. `replace`: the step before stays what the back button leads to.
+ *
+ * Listeners are told before this returns: the browser tells them of a new hash only later, and a way back that
+ * overtook it would leave them where they were.
+ */
 export function navigate(view, parameters = {}, { replace = false } = {}) {
   const hash = routeTo(view, parameters);
   if (hash === window.location.hash) return;
-  if (replace) {
-    window.history.replaceState(null, "", hash);
-    window.dispatchEvent(new HashChangeEvent("hashchange"));
-  } else {
-    window.location.hash = hash;
-  }
+  if (replace) window.history.replaceState(null, "", hash);
+  else window.history.pushState(null, "", hash);
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 /** Change some parameters of the view that is open; null takes one away. */

@@ -103,6 +103,21 @@ def test_leaving_a_question_that_is_not_answered_yet_brings_the_earlier_answer(p
     expect(answer).to_contain_text("James Anderson")
 
 
+def test_back_right_after_asking_brings_the_earlier_answer(page: Page, explorer: str) -> None:
+    """The page is so busy that the way back overtakes what the browser has to tell of the way there."""
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    page.route("**/api/ask", lambda route: None)
+    page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
+    page.evaluate("""() => {
+        document.querySelector("form.ask-form").requestSubmit();
+        history.back();
+        for (const until = performance.now() + 500; performance.now() < until;);
+    }""")
+    expect(page.get_by_role("textbox", name="Question")).to_have_value(CAPTAIN)
+    expect(page.get_by_role("article", name="Answer")).to_contain_text("James Anderson")
+
+
 MARKUP = "<img src=x onerror=alert(1)><script>alert(2)</script>[1] [link](javascript:alert(3))"
 
 
