@@ -3,8 +3,9 @@
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
 import { counted, named } from "./format.js";
+import { longList } from "./long-list.js";
 
-const PASSAGES = 10;
+const FOUND = 10;
 
 /** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
 export function evidenceList(result, { open, pick, unfolded = false }) {
@@ -19,15 +20,7 @@ export function evidenceList(result, { open, pick, unfolded = false }) {
 
 function fold(one, found, open, item, many = undefined) {
   if (!found.length) return null;
-  const list = el("ol", {}, found.slice(0, PASSAGES).map(item));
-  const rest = found.length - PASSAGES;
-  const unfold = () => {
-    more.remove();
-    list.append(...found.slice(PASSAGES).map(item));
-    list.children[PASSAGES].querySelector("button")?.focus();
-  };
-  const more = rest > 0 && el("button", { class: "small", type: "button", on: { click: unfold } }, `Show ${rest} more`);
-  return el("details", { open }, el("summary", {}, icon("down"), counted(found.length, one, many)), list, more);
+  return el("details", { open }, el("summary", {}, icon("down"), counted(found.length, one, many)), longList(el("ol"), found, FOUND, item));
 }
 
 function passageItem(passage, open) {

@@ -5,6 +5,7 @@ import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { counted, named, readable } from "./format.js";
 import { legendKey, swatch } from "./legend.js";
+import { longList } from "./long-list.js";
 import { failure } from "./states.js";
 import { routeTo } from "./router.js";
 
@@ -70,16 +71,8 @@ export class NodeCard {
     const grouped = new Map();
     for (const fact of facts) grouped.set(fact.id, [...(grouped.get(fact.id) ?? []), fact]);
     if (!grouped.size) return null;
-    const items = [...grouped.values()].map((places) => this.#fact(places));
-    const list = el("ul", { class: "facts" }, items.slice(0, FACTS));
-    const unfold = () => {
-      more.remove();
-      list.append(...items.slice(FACTS));
-      items[FACTS].querySelector("button")?.focus();
-    };
-    const more = items.length > FACTS && el("button", { class: "small", type: "button", on: { click: unfold } }, `Show ${items.length - FACTS} more`);
     const heading = node.kind === "Fact" ? "Where it is stated" : `${counted(grouped.size, "fact")} ${FACTS_OF[node.kind] ?? "about it"}`;
-    return el("section", {}, el("h3", {}, heading), list, more);
+    return el("section", {}, el("h3", {}, heading), longList(el("ul", { class: "facts" }), [...grouped.values()], FACTS, this.#fact.bind(this)));
   }
 
   #fact(places) {

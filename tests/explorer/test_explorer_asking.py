@@ -94,7 +94,7 @@ def test_leaving_a_question_that_is_not_answered_yet_brings_the_earlier_answer(p
     page.route("**/api/ask", lambda route: None)
     page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("retrieve is at work")).to_be_visible()
+    expect(page.get_by_text("retrieve is at work …")).to_be_visible()
     page.go_back()
     answer = page.get_by_role("article", name="Answer")
     expect(answer).to_contain_text("James Anderson")

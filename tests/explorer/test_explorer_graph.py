@@ -92,6 +92,21 @@ def test_the_card_of_a_document_opens_it(page: Page, explorer: str) -> None:
     expect(page.locator(".document-text")).to_contain_text("Great Eastern")
 
 
+def test_a_card_with_many_facts_shows_the_first_and_then_all(
+    page: Page, explorer: str, sample: KnowledgeGraph
+) -> None:
+    node = sample.look.find("Great Eastern")[0]
+    page.goto(f"{explorer}/#/graph?node={node.id}")
+    card = page.get_by_role("complementary", name="About the chosen node")
+    expect(card.locator(".facts > li")).to_have_count(8)
+    more = card.get_by_role("button", name=re.compile(r"^Show \d+ more$"))
+    rest = int(re.sub(r"\D", "", more.inner_text()))
+    more.click()
+    expect(card.locator(".facts > li")).to_have_count(8 + rest)
+    expect(card.locator(".facts > li").nth(8).locator("button").first).to_be_focused()
+    expect(more).to_have_count(0)
+
+
 def test_a_node_that_is_not_there_is_said_beside_the_whole_graph(
     page: Page, explorer: str, allowed_errors: list[str]
 ) -> None:
