@@ -29,6 +29,7 @@ Progress = Callable[[str, int, int], None]
 
 _BATCH = 1000
 _INDEX_SECONDS = 3600
+_VECTOR_KINDS = ("chunk", "fact", "entity", "element", "community", "page")
 _VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}
 # Half the links and two thirds of the candidates of Neo4j's defaults for the many facts and entities: the same recall
 # as its quantised default, in half the time to fill (docs/decisions.md). Passages are few, and matter most.
@@ -69,6 +70,8 @@ def check_embedder(state: Row, embedder: Embedder) -> None:
 def define_graph(store: Store, embedder: Embedder) -> None:
     """Constraints, the indexes that writing needs, and which model embeds; other indexes are filled at the end."""
     define_keys(store)
+    if "embeddingModel" not in graph_state(store):
+        _drop_unfit_vector_indexes(store, embedder.dimension)
     _record_embedder(store, embedder, reembedding=False)
 
 
@@ -243,8 +246,16 @@ def vector_options(kind: str, dimension: int) -> dict[str, Any]:
 
 def drop_vector_indexes(store: Store) -> None:
     """Take away the vector indexes, whose form depends on the embedding model."""
-    for kind in ("chunk", "fact", "entity", "element", "community", "page"):
+    for kind in _VECTOR_KINDS:
         store.define(f"schema/drop_vector_{kind}")
+
+
+def _drop_unfit_vector_indexes(store: Store, dimension: int) -> None:
+    """Take away what a graph of another model has left: whoever deletes all nodes leaves the indexes."""
+    left = {row["name"]: row["dimension"] for row in store.read("build/vector_dimensions")}
+    for kind in _VECTOR_KINDS:
+        if left.get(f"{kind}_embedding", dimension) != dimension:
+            store.define(f"schema/drop_vector_{kind}")
 
 
 def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:

@@ -525,6 +525,22 @@ def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path:
         opened(store, 64).check_model()
 
 
+def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: Path) -> None:
+    """Whoever deletes all nodes by Cypher leaves the indexes of the model before; those of others are left alone."""
+    files = put(tmp_path, FIELD)
+    opened(store, 32).ingest(files, **OPTIONS)
+    theirs = "CREATE VECTOR INDEX theirs FOR (n:Theirs) ON n.vector OPTIONS {indexConfig: {`vector.dimensions`: 7}}"
+    store.run_statement(theirs, {}, write=True, timeout=60, limit=1)
+    try:
+        store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
+        kg = opened(store, 64)
+        kg.ingest(files, **OPTIONS)
+        assert kg.search("Who founded the company?").passages
+        assert {row["name"] for row in store.read("build/vector_dimensions") if row["dimension"] != 64} == {"theirs"}
+    finally:
+        store.run_statement("DROP INDEX theirs", {}, write=True, timeout=60, limit=1)
+
+
 def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path: Path) -> None:
     """Wherever it stops after its first write, nothing but ``reembed`` works, and that makes it whole."""
     files = put(tmp_path, FIELD | OTHERS)
