@@ -29,7 +29,7 @@ demo: setup  ## start Neo4j, ingest the sample corpus, answer a two-hop question
 test: setup  ## run all tests against a real Neo4j of their own
 	@$(BIN)/python -m pytest
 
-bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate, killed_evaluation, explorer, medical, serve or stop measures that alone
+bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate, killed_evaluation, exchange, explorer, medical, serve or stop measures that alone
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
 docs: setup  ## build the documentation into .kgplatform/site

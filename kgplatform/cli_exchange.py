@@ -39,8 +39,12 @@ def export(
     """Write the whole graph into a file; the same graph gives the same bytes."""
     from kgplatform import show
 
-    with open_at(home) as graph, show.ProgressLines() as progress:
-        report = graph.export(path, format.value if format else None, progress=progress)
+    try:
+        with open_at(home) as graph, show.ProgressLines() as progress:
+            report = graph.export(path, format.value if format else None, progress=progress)
+    except KeyboardInterrupt:
+        note(f"\nStopped. Nothing was written: {path} is as it was.")
+        raise typer.Exit(1) from None
     _show(report, "Exported", as_json)
 
 

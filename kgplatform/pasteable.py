@@ -39,6 +39,13 @@ class Pasteable:
     parameters: tuple[str, ...]
     statement: str
     before: int | None
+    own_vectors: tuple[str, ...]
+    """All that it needs, told before or not."""
+
+    @property
+    def alone(self) -> str:
+        """Everything that is to be pasted where nothing was pasted before it."""
+        return "\n".join((*self.own_vectors, *self.parameters, self.statement))
 
     @property
     def text(self) -> str:
@@ -65,6 +72,7 @@ def pasteable(runs: Iterable[QueryRun]) -> list[Pasteable]:
             parameters=tuple(line for name, line in lines.items() if name not in vectors),
             statement=f"{run.statement.strip()};",
             before=max((told[name][1] for name in vectors if name not in new), default=None),
+            own_vectors=tuple(vectors.values()),
         )
     return list(found.values())
 
@@ -95,7 +103,8 @@ def literal(value: Any) -> str:
         case None | bool():
             return json.dumps(value)
         case str():
-            return "'" + "".join(_escaped(letter) for letter in value) + "'"
+            plain = value.isprintable() and not _ESCAPES.keys() & set(value)
+            return "'" + (value if plain else "".join(_escaped(letter) for letter in value)) + "'"
         case int():
             return str(value)
         case float():

@@ -144,6 +144,17 @@ class Store:
         with self._stoppable() as mark, _translated(name):
             return _retrying(once, mark)
 
+    def last_change(self) -> frozenset[str]:
+        """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
+
+        def once(mark: Parameters) -> frozenset[str]:
+            with self._session(neo4j.READ_ACCESS) as session:
+                session.run(neo4j.Query(load_query("store/last_change").text, metadata=mark)).consume()
+                return session.last_bookmarks().raw_values
+
+        with self._stoppable() as mark, _translated("store/last_change"):
+            return _retrying(once, mark)
+
     def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
         """Run ``mode: write`` statements, in order, in one managed transaction: all of them or none."""
         queries = [(_checked(name, "write", parameters), parameters) for name, parameters in statements]

@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.build.rows import Rows, rows_of
 from kgplatform.build.schema import Schema, load_schema
-from kgplatform.build.settle import as_bytes, define_graph, settle_communities
+from kgplatform.build.settle import as_bytes, define_graph, define_indexes, settle_communities
 from kgplatform.build.write import extraction_statements, write_documents
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.records import (
@@ -182,12 +181,7 @@ def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids:
         _embed(store, embedder, kind, those)
     for batch in batches([*ids, *(row["id"] for row in plain)]):
         store.write(("build/settled", {"ids": list(batch)}))
-    config: dict[str, Any] = {"vector.dimensions": DIMENSION, "vector.similarity_function": "cosine"}
-    for kind in ("chunk", "fact", "entity", "element"):
-        store.define(f"schema/vector_{kind}", options={"indexConfig": config})
-    for kind in ("chunk", "entity"):
-        store.define(f"schema/fulltext_{kind}")
-    store.define("schema/await_indexes", seconds=120)
+    define_indexes(store, DIMENSION)
 
 
 def _embed(store: Store, embedder: HashEmbedder, kind: str, rows: Sequence[Row]) -> None:

@@ -24,6 +24,8 @@ def cell_of(value: Any) -> str:
     """``value`` in a cell. Raises ``ValueError`` for what has no form there."""
     if not isinstance(value, list):
         return _quoted(value) if isinstance(value, str) else _plain(value)
+    if set(map(type, value)) == {float}:  # a vector
+        return _quoted(ITEM_END.join(map(repr, value)))
     items = [item if isinstance(item, str) else _plain(item) for item in value]
     if items == [""]:
         raise ValueError("a list of one empty text")

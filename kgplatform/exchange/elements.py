@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,10 @@ def kinds_of(labels: Iterable[str]) -> list[str]:
     return [label for label in labels if label in KINDS]
 
 
-def is_name(name: object) -> bool:
+@lru_cache(maxsize=10_000)
+def is_name(name: str | None) -> bool:
     """Whether ``name`` can be a label, a relationship type or a property's name in every format: letters, digits,
     ``_``, ``-``, ``.`` and blanks, beginning with a letter or ``_``."""
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or name != name.strip():
+    if not name or len(name) > LONGEST_NAME or name != name.strip():
         return False
     return (name[0].isalpha() or name[0] == "_") and all(in_word(each) or each in _IN_NAMES for each in name)

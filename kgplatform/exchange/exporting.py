@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from kgplatform.build.settle import graph_state
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange.csv_folder import write_csv
-from kgplatform.exchange.elements import KINDS, SILENT, ExchangeReport, Node, Progress, Relationship, is_name
+from kgplatform.exchange.elements import (
+    KINDS,
+    SILENT,
+    Element,
+    ExchangeReport,
+    Node,
+    Progress,
+    Relationship,
+    is_name,
+    kinds_of,
+)
 from kgplatform.exchange.files import chosen_format, whole
 from kgplatform.exchange.graphml import write_graphml
-from kgplatform.exchange.lines import compact, first_line
+from kgplatform.exchange.lines import compact, first_line, line_of
 from kgplatform.exchange.script import index_statements, write_script
 from kgplatform.exchange.spool import Spool
 from kgplatform.exchange.values import for_file
@@ -68,18 +79,45 @@ _WRITERS: dict[str, Callable[[Spool, Path, str], None]] = {
 
 
 def _read_graph(store: Store, folder: Path, progress: Progress) -> Spool:
-    before = store.read("exchange/sizes")[0]
+    last_change = store.last_change()
+    there = store.read("exchange/node_count")[0]["nodes"]
     with Spool(folder) as spool:
-        for kind in KINDS:
-            for row in _pages(store, kind):
-                _take(spool, row)
-                if spool.nodes % _PAGE == 0:
-                    progress("exporting", spool.nodes, before["nodes"])
+        for element in _elements(store):
+            spool.add(element)
+            if isinstance(element, Node) and spool.nodes % _PAGE == 0:
+                progress("exporting", spool.nodes, there)
     progress("exporting", spool.nodes, spool.nodes)
-    after = store.read("exchange/sizes")[0]
-    if not before == after == {"nodes": spool.nodes, "relationships": spool.relationships}:
-        raise StoreError("The graph was changed while it was exported: nothing was written. Export it again.")
+    if store.last_change() != last_change:
+        _check_unchanged(store, spool, progress)
     return spool
+
+
+def _check_unchanged(store: Store, spool: Spool, progress: Progress) -> None:
+    """Raise ``StoreError`` unless the graph, read a second time, is what ``spool`` holds.
+
+    Something changed the database meanwhile. It may have been another program's part of it; and whatever is read twice
+    alike was there, all at once, between the first time and the second.
+    """
+    with spool.node_lines.open("rb") as nodes, spool.relationship_lines.open("rb") as relationships:
+        done = 0
+        for element in _elements(store):
+            lines = nodes if isinstance(element, Node) else relationships
+            if line_of(element) != lines.readline():
+                break
+            done += isinstance(element, Node)
+            if done % _PAGE == 0:
+                progress("comparing", done, spool.nodes)
+        else:
+            if not nodes.readline() and not relationships.readline():
+                return
+    raise StoreError("The graph was changed while it was exported: nothing was written. Export it again.")
+
+
+def _elements(store: Store) -> Iterator[Element]:
+    """Every node, each followed by the relationships that begin at it."""
+    for kind in KINDS:
+        for row in _pages(store, kind):
+            yield from _of(row)
 
 
 def _pages(store: Store, kind: str) -> Iterator[Row]:
@@ -90,19 +128,27 @@ def _pages(store: Store, kind: str) -> Iterator[Row]:
         after = rows[-1]["id"]
 
 
-def _take(spool: Spool, row: Row) -> None:
+def _of(row: Row) -> Iterator[Element]:
     labels = tuple(sorted(row["labels"]))
+    if len(kinds := kinds_of(labels)) > 1:
+        raise InputError(
+            f"The graph cannot be exported: the node {row['id']} has the labels {' and '.join(kinds)}, which exclude "
+            "each other. Remove one of them."
+        )
     properties = _for_file(row["properties"], labels[0])
     del properties["id"]
     _check_names(labels)
-    spool.add(Node(row["id"], labels, properties))
+    yield Node(row["id"], labels, properties)
     found = [
         Relationship(kind, row["id"], end, _for_file(properties, kind))
         for kind, end, properties in row["relationships"]
     ]
-    for each in sorted(found, key=lambda each: (each.type, each.end, compact(each.properties))):
+    found.sort(key=lambda each: (each.type, each.end))
+    if any((one.type, one.end) == (other.type, other.end) for one, other in pairwise(found)):
+        found.sort(key=lambda each: (each.type, each.end, compact(each.properties)))
+    for each in found:
         _check_names((each.type,))
-        spool.add(each)
+        yield each
 
 
 def _for_file(properties: dict[str, Any], of: str) -> dict[str, Any]:

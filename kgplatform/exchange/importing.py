@@ -31,7 +31,7 @@ _READERS: dict[str, Callable[[Path], Iterator[Placed]]] = {
     "graphml": read_graphml,
     "csv": read_csv,
 }
-_BATCH = 500
+_BATCH = 1000
 
 
 def import_graph(

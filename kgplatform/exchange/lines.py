@@ -18,6 +18,8 @@ from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed,
 LONGEST_LINE = 16 * 2**20
 """Bytes. A passage of 4,000 tokens with a vector of 4,096 numbers has an eightieth of that."""
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 
 def line_of(element: Element) -> bytes:
     """The line of a node or a relationship, with its end."""
@@ -31,7 +33,7 @@ def line_of(element: Element) -> bytes:
 
 def compact(value: Any) -> str:
     """``value`` as JSON without blanks, the same for the same value."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
 def first_line(nodes: int, relationships: int) -> bytes:

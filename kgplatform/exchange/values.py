@@ -12,7 +12,6 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Mapping
 from typing import Any
 
 TEMPORAL = ("date", "time", "localtime", "datetime", "localdatetime", "duration")
@@ -37,7 +36,7 @@ _FORMS = {
 def for_file(value: Any) -> Any:
     """``value``, as the driver gave it, as a file holds it. Raises ``ValueError`` for one that has no form there."""
     if isinstance(value, list):
-        return [for_file(item) for item in value]
+        return value if _are_plain(value) else [for_file(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
     if isinstance(value, str | bool | int | float):
@@ -49,6 +48,12 @@ def for_file(value: Any) -> Any:
     if hasattr(value, "iso_format"):
         return {_temporal_name(value): _temporal_text(value)}
     raise ValueError(f"a value of the type {type(value).__name__} has no form in a file")
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Whether JSON has all of them, of a vector of hundreds of numbers too."""
+    types = set(map(type, values))
+    return types <= {str, bool, int} or (types == {float} and all(map(math.isfinite, values)))
 
 
 def _temporal_name(value: Any) -> str:
@@ -68,8 +73,8 @@ def _temporal_text(value: Any) -> str:
 def for_database(value: Any) -> Any:
     """``value`` from a file as the driver takes it, but for temporal ones and points, which the database makes."""
     if isinstance(value, list):
-        return [for_database(item) for item in value]
-    if isinstance(value, Mapping):
+        return value if _are_plain(value) else [for_database(item) for item in value]
+    if isinstance(value, dict):
         ((kind, inner),) = value.items()
         return FLOATS[inner] if kind == "float" else base64.b64decode(inner) if kind == "bytes" else value
     return value
@@ -78,14 +83,14 @@ def for_database(value: Any) -> Any:
 def is_made_by_database(value: Any) -> bool:
     """Whether ``value``, as a file holds it, or the items of it, are temporal or points."""
     first = value[0] if isinstance(value, list) and value else value
-    return isinstance(first, Mapping) and not first.keys() & {"float", "bytes"}
+    return isinstance(first, dict) and not first.keys() & {"float", "bytes"}
 
 
 def type_of(value: Any) -> str:
     """``string``, ``long``, ``double``, ``boolean`` or the key of an object; with ``[]`` for a list."""
     if isinstance(value, list):
         return f"{type_of(value[0])}[]" if value else "[]"
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         kind = str(next(iter(value)))
         return "double" if kind == "float" else kind
     names = {bool: "boolean", int: "long", float: "double"}
@@ -96,6 +101,8 @@ def fault_of(value: Any) -> str | None:
     """Why ``value`` cannot be a property, as the end of a sentence; None if it can."""
     if not isinstance(value, list):
         return _fault_of_one(value)
+    if set(map(type, value)) == {float}:  # a vector
+        return None
     faults = (_fault_of_one(item) for item in value)
     if fault := next((each for each in faults if each), None):
         return fault
@@ -109,7 +116,7 @@ def _fault_of_one(value: Any) -> str | None:
         return None
     if isinstance(value, int):
         return None if -_LARGEST <= value < _LARGEST else "is a whole number of more than 64 bits"
-    if isinstance(value, Mapping) and len(value) == 1:
+    if isinstance(value, dict) and len(value) == 1:
         ((kind, inner),) = value.items()
         return None if _is_special(kind, inner) else f"is no {kind} that can be read"
     return "is no text, number, true, false or list of those" if value is not None else "is null"
@@ -139,7 +146,7 @@ def _is_special(kind: object, inner: Any) -> bool:
 
 
 def _is_point(inner: Any) -> bool:
-    if not isinstance(inner, Mapping) or not isinstance(inner.get("srid"), int) or inner["srid"] not in _SRIDS:
+    if not isinstance(inner, dict) or not isinstance(inner.get("srid"), int) or inner["srid"] not in _SRIDS:
         return False
     axes = list(_AXES[: _SRIDS[inner["srid"]]])
     numbers = [inner.get(axis) for axis in axes]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from conftest import wipe
 from graph_state import snapshot
+from killed_import import kill_import
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
-from kgplatform.exchange import importing
 from kgplatform.exchange.merging import LEFT_OUT
 from kgplatform.hash_embedder import HashEmbedder
 
@@ -124,21 +124,9 @@ def test_another_text_of_a_document_is_refused(kg: KnowledgeGraph, folder: Path)
     assert snapshot(kg.store) == before
 
 
-def test_a_merge_that_was_killed_goes_on(kg: KnowledgeGraph, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_merge_that_was_killed_goes_on(kg: KnowledgeGraph, folder: Path) -> None:
     whole = parted(kg, folder)
-    left = iter(range(3))
-    write_part = importing._write_part
-
-    def killed(*given: Any) -> None:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-        write_part(*given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(importing, "_BATCH", 10)
-        patch.setattr(importing, "_write_part", killed)
-        with pytest.raises(KeyboardInterrupt):
-            kg.import_graph(folder / "two.jsonl", merge=True)
+    kill_import(kg, folder / "two.jsonl", parts=3, batch=10, merge=True)
     with pytest.raises(StoreError, match="interrupted"):
         ingest(kg, folder, "one.txt")
     kg.import_graph(folder / "two.jsonl")

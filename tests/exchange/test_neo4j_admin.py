@@ -39,14 +39,6 @@ def run_command(folder: Path, home: Path) -> None:
     assert not re.search(r"bad entries|skipped", done.stdout)
 
 
-def quick_java(folder: Path) -> Path:
-    """Java without its second compiler: a server that lives for seconds starts with half the work."""
-    java = folder / "java"
-    java.write_text(f'#!/bin/sh\nexec {shlex.quote(str(JAVA))} -XX:TieredStopAtLevel=1 "$@"\n')
-    java.chmod(0o755)
-    return java
-
-
 def everything_there_is() -> list[dict[str, Any]]:
     """A small graph with a value of every type that CSV can hold, and one property of several types."""
     lines = good()
@@ -64,7 +56,7 @@ def everything_there_is() -> list[dict[str, Any]]:
 
 
 @pytest.mark.timeout(600)  # two servers and the tool, on a machine that may be busy
-def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, tmp_path: Path) -> None:
+def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, quick_java: Path, tmp_path: Path) -> None:
     settings = load_settings(home=tmp_path / "home", embedder="hash:4")
     with Store(neo4j_server) as store:
         wipe(store)
@@ -78,7 +70,7 @@ def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, tmp_path: Pa
     (home / "conf").mkdir(parents=True)
     write_configuration(home, other, Ports(bolt=0, http=0), install(jars, print))  # the server writes its own
     run_command(tmp_path / "graph", home)
-    server = LocalNeo4j(other, java=quick_java(tmp_path))
+    server = LocalNeo4j(other, java=quick_java)
     try:
         with Store(server.up()) as store:
             for statement in (tmp_path / "graph" / "after-import.cypher").read_text("utf-8").split(";\n")[:-1]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES, wipe
+from conftest import wipe
 from graph_state import Snapshot, snapshot
-from whole_graph import add_strangers, everything, fill
+from killed_import import kill_import
+from whole_graph import add_strangers, everything, fill, ingest_some
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
@@ -68,6 +69,8 @@ def test_everything_is_there_but_what_is_not_ours(exported: Exported) -> None:
     kinds = {each for line in text.split("\n")[1:-1] for each in json.loads(line).get("labels", ())}
     wanted = {"Graph", "Document", "Chunk", "Entity", "KeyElement", "Attribute", "Fact", "Community", "Keyword", "Page"}
     assert kinds >= wanted | {"Run", "Step", "Own Label"}
+    types = {json.loads(line).get("relationship") for line in text.split("\n")[1:-1]}
+    assert types >= {"SAME_AS", "FORM_OF", "MENTIONS", "MEMBER_OF", "NEXT_CHUNK", "KEYWORD_OF", "Own Type"}
     assert "Stranger" not in kinds
     assert text.count("\n") == 1 + exported.nodes + exported.relationships
     assert len(exported.before[0]) == exported.nodes
@@ -139,41 +142,25 @@ def rows(store: Store, statement: str) -> list[list[Any]]:
 def test_an_imported_graph_goes_on(exported: Exported, tmp_path: Path) -> None:
     """Ingesting the same files again changes nothing: nothing is read anew."""
     restore(exported)
-    report = exported.graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+    report = ingest_some(exported.graph)
     assert (report.added, report.changed, report.extracted) == (0, 0, 0)
 
 
 # ------------------------------------------------------------------------------------------------------- interruptions
 
 
-class KilledError(Exception):
-    """Stands for the death of the process: nothing of ours catches it."""
-
-
 @pytest.mark.parametrize("parts", [2, 9, 20], ids=["in the nodes", "between", "in the relationships"])
-def test_an_import_that_was_killed_goes_on(exported: Exported, monkeypatch: pytest.MonkeyPatch, parts: int) -> None:
+def test_an_import_that_was_killed_goes_on(exported: Exported, parts: int) -> None:
     store = exported.graph.store
     wipe(store)
-    left = iter(range(parts))
-    write_part = importing._write_part
-
-    def killed(*given: Any) -> None:
-        if next(left, None) is None:
-            raise KilledError
-        write_part(*given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(importing, "_BATCH", 150)
-        patch.setattr(importing, "_write_part", killed)
-        with pytest.raises(KilledError):
-            exported.graph.import_graph(exported.file("jsonl"))
+    kill_import(exported.graph, exported.file("jsonl"), parts=parts, batch=-(-exported.nodes // 9))
     (done,) = rows(store, "MATCH (g:Graph) RETURN g.imported")[0]
     assert (done > exported.nodes) == (parts > 9)
     assert (done == exported.nodes) == (parts == 9)
     with pytest.raises(StoreError, match="An import into this graph was interrupted"):
         KnowledgeGraph(store, exported.graph.settings, embedder=HashEmbedder(64)).search("Who?")
     with pytest.raises(StoreError, match="interrupted"):
-        exported.graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+        ingest_some(exported.graph)
     with pytest.raises(StoreError, match="of another file"):
         exported.graph.import_graph(exported.file("graphml"))
     exported.graph.import_graph(exported.file("jsonl"))
