@@ -19,6 +19,8 @@ from kgplatform.errors import InputError
 
 _SHORTEST_TOKEN = 16
 _MEGABYTE = 1_000_000
+_UPLOADS = 5
+"""Uploads of the greatest size for which there is room at once."""
 
 Host = Annotated[str, typer.Option("--host", help="Where to listen; elsewhere than on loopback only with a token.")]
 Port = Annotated[
@@ -62,7 +64,7 @@ def serve(
     logging.getLogger("kgplatform.web").setLevel(logging.INFO)  # others would tell of each request to the model
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # warnings have words of statements
     with listen(host, port) as listening, connect_to(home) as graph:
-        limits = Limits(upload=max_upload * _MEGABYTE)
+        limits = Limits(upload=max_upload * _MEGABYTE, uploads=_UPLOADS * max_upload * _MEGABYTE)
         address = address_of(listening)
         hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_local else None
         app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)

@@ -178,7 +178,7 @@ show_tree show_gist cli_options
 cli_base
 web.encoding web.limits web.options web.uploads
 web.steps web.faults
-web.guard web.running web.jobs
+web.guard web.running web.jobs web.room web.keeping
 web.streams web.parts
 web.examples
 web.about web.asking web.seeing web.changing

@@ -4,7 +4,8 @@
     meeting.hold(instruction)          # the answer
     meeting.sources()                  # the passages of the members whose answers were left, the likeliest first
 
-Each round is a step of the trace, each member that found something one beside it, each conflict one after them.
+Each round is a step of the trace, each member that found something one beside it, each conflict one after them. A
+member is told as it answers, before the round is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import ModelError
-from kgplatform.readers.calls import Calls
+from kgplatform.readers.calls import Calls, tell
 from kgplatform.readers.citing import cite_words
 from kgplatform.readers.conflict import Cluster, Merge, Reading, Resolution, Way, clustered, resolve
 from kgplatform.readers.envelope import Envelope
@@ -47,7 +48,6 @@ class Meeting:
     options: Options
     errors: list[ModelError] = field(default_factory=list)
     found: list[tuple[Cluster, ...]] = field(default_factory=list)
-    walks: int = 0
 
     def hold(self) -> str:
         """The leader's answer, after as many rounds as it needs or may have. Raises ``ModelError``."""
@@ -89,7 +89,13 @@ class Meeting:
     def _ask(self, number: int, instruction: str) -> dict[int, str]:
         """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
         started = time.perf_counter()
-        replies = self.team.ask(instruction, [(each.number,) for each in self.team.members], stage="member")
+
+        def heard(reply: Reply) -> None:
+            if reply.outcome == "answer":
+                tell(self._member_step(number, reply))
+
+        everybody = [(each.number,) for each in self.team.members]
+        replies = self.team.ask(instruction, everybody, stage="member", heard=heard)
         self.counts["rounds"] += 1
         self.counts["actions.query"] += 1
         self._count("member", replies)
@@ -99,14 +105,16 @@ class Meeting:
         detail = f"round {number}; {_asked_in_words(replies, outcomes)}"
         seconds = round(time.perf_counter() - started, 4)
         self.calls.take(Step("members", detail, seconds, prompt=MEMBER_PROMPT, usage=silent))
-        for reply in replies:
-            if reply.outcome == "answer":
-                self.walks += 1
-                passages = tuple(each.id for each in self.team.member(reply.member).passages)
-                self.calls.take(replace(reply.step, path=self.walks, passages=passages))
+        self.calls.steps += [self._member_step(number, each) for each in replies if each.outcome == "answer"]
         if outcomes["failed"] == len(replies):
             raise next(each.error for each in replies if each.error is not None)
         return {each.member: each.text for each in replies if each.outcome == "answer"}
+
+    def _member_step(self, number: int, reply: Reply) -> Step:
+        """What a member found in round ``number``. Its path is known before the others have answered."""
+        path = (number - 1) * len(self.team) + reply.member
+        passages = tuple(each.id for each in self.team.member(reply.member).passages)
+        return replace(reply.step, path=path, passages=passages)
 
     def _clusters(self, answers: dict[int, str]) -> list[Cluster]:
         """Members with the same answer together; by the paper's letters where its way of resolving is wanted."""

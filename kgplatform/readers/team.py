@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -116,12 +116,26 @@ class Team:
         """The member of this number, from 1."""
         return self.members[number - 1]
 
-    def ask(self, instruction: str, readers: Iterable[tuple[int, ...]], *, stage: str) -> list[Reply]:
+    def ask(
+        self,
+        instruction: str,
+        readers: Iterable[tuple[int, ...]],
+        *,
+        stage: str,
+        heard: Callable[[Reply], None] = lambda reply: None,
+    ) -> list[Reply]:
         """What the first of each group of ``readers`` says that has read the parts of all of it, in this order.
 
-        Many are asked at the same time. A member whose call fails is a reply too. Raises ``BudgetError`` alone.
+        Many are asked at the same time; ``heard`` is told each reply as it comes, in the thread that asked. A member
+        whose call fails is a reply too. Raises ``BudgetError`` and what ``heard`` raises.
         """
-        return side_by_side([partial(self._ask, instruction, each, stage) for each in readers], _THREADS)
+
+        def ask_one(group: tuple[int, ...]) -> Reply:
+            reply = self._ask(instruction, group, stage)
+            heard(reply)
+            return reply
+
+        return side_by_side([partial(ask_one, each) for each in readers], _THREADS)
 
     def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> Reply:
         text = "\n\n".join(self.member(number).text for number in readers)

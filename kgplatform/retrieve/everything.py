@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kgplatform.retrieve.communities import NOWHERE, Near, communities_near
-from kgplatform.retrieve.found import Found, Path, at_once, best, facts_found
+from kgplatform.retrieve.found import Found, Path, best, facts_found, read_at_once
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.retrieve.paths import path_found, walk
 from kgplatform.retrieve.question import Question, is_name, longest_names, stands_alone
@@ -36,7 +36,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
 
     Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
     """
-    passages, facts, entities, named, near = at_once(
+    passages, facts, entities, named, near = read_at_once(
         partial(_unless, "passage" in without, [], passage_rows, store, question, PASSAGE_SEEDS),
         partial(_unless, "triple" in without, [], store.read, "retrieve/triple", k=FACT_SEEDS, vector=question.vector),
         partial(_unless, "entity" in without, [], _named_entities, store, question),
@@ -47,7 +47,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
     starts = sorted(
         {*(row["id"] for row in entities), *(each for row in facts[:PATH_FACTS] for each in row["elements"])}
     )
-    (around, total), paths = at_once(
+    (around, total), paths = read_at_once(
         partial(_around, store, seeds),
         partial(_unless, "path" in without, [], walk, store, question, starts, PATH_DEPTH),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from kgplatform.records import FoundCommunity, QueryRun
+from kgplatform.side_by_side import short_works, side_by_side
 from kgplatform.store import Row, Store, trace
 
 T = TypeVar("T")
@@ -123,10 +124,18 @@ def turn() -> tuple[int, ...]:
 
 def at_once(*works: Callable[[], Any]) -> list[Any]:
     """The results of ``works``, run at the same time, in order; tracers see the statements of all of them."""
+    return _in_turns(works, lambda ordered: side_by_side(ordered, len(ordered)))
+
+
+def read_at_once(*works: Callable[[], Any]) -> list[Any]:
+    """``at_once`` for works that only read from the store: threads are shared with others who do (``short_works``)."""
+    return _in_turns(works, short_works)
+
+
+def _in_turns(works: Sequence[Callable[[], Any]], run: Callable[[Sequence[Callable[[], Any]]], list[Any]]) -> list[Any]:
     *before, now = _turn.get()
-    with ThreadPoolExecutor(len(works)) as pool:
-        futures = [pool.submit(_context((*before, now, place, 0)).run, work) for place, work in enumerate(works)]
-        results = [future.result() for future in futures]
+    ordered = [partial(_context((*before, now, place, 0)).run, work) for place, work in enumerate(works)]
+    results = run(ordered)
     _turn.set((*before, now + 1))
     return results
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgplatform.records import Citation, FoundFact, FoundPath, Passage
-from kgplatform.retrieve.found import Found, Path, at_once, best
+from kgplatform.retrieve.found import Found, Path, best, read_at_once
 from kgplatform.store import Row, Store
 
 CITATIONS = 20
@@ -16,7 +16,7 @@ def look_up(
     store: Store, found: Found, top_k: int
 ) -> tuple[tuple[Passage, ...], tuple[FoundFact, ...], tuple[FoundPath, ...]]:
     """The ``top_k`` best passages, facts and paths of ``found``, best first, with their citations."""
-    passages, (facts, paths) = at_once(
+    passages, (facts, paths) = read_at_once(
         lambda: _passages(store, found, top_k), lambda: _facts_and_paths(store, found, top_k)
     )
     return passages, facts, paths

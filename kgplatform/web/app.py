@@ -22,8 +22,10 @@ from kgplatform.web import about, asking, changing, seeing
 from kgplatform.web.faults import Reporting, answer_errors
 from kgplatform.web.guard import LOOPBACK, Guard, SafeHeaders
 from kgplatform.web.jobs import Jobs
+from kgplatform.web.keeping import end_abandoned
 from kgplatform.web.limits import Limits
 from kgplatform.web.parts import Parts, errors
+from kgplatform.web.room import Room
 from kgplatform.web.running import Running
 from kgplatform.web.static import add_explorer
 from kgplatform.web.uploads import Uploads
@@ -76,6 +78,7 @@ def make_app(
         running=Running(limits.asks),
         jobs=Jobs(limits.waiting_jobs),
         uploads=Uploads(graph.settings.home_folder),
+        room=Room(limits.uploads),
     )
     app = FastAPI(
         title="kgplatform",
@@ -87,7 +90,7 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
-        responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(413, 422, 503)},
+        responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = parts
     for module in (about, asking, seeing, changing):
@@ -95,7 +98,7 @@ def make_app(
     answer_errors(app)
     add_explorer(app)
     # Each stands round those above it.
-    app.add_middleware(GZipMiddleware, minimum_size=_PACKED, compresslevel=5)
+    app.add_middleware(GZipMiddleware, minimum_size=_PACKED, compresslevel=1)
     app.add_middleware(Guard, hosts=hosts, origins=origins, token=token, limits=limits)
     app.add_middleware(Reporting)
     if origins:
@@ -118,5 +121,8 @@ async def close(app: FastAPI) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    parts: Parts = app.state.parts
+    await anyio.to_thread.run_sync(end_abandoned, parts.graph, parts.uploads)
     yield
     await close(app)
+    await anyio.to_thread.run_sync(parts.running.end)

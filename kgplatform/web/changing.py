@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -11,26 +11,27 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
+from starlette.types import Message, Receive
 
 from kgplatform.build.extract import Mode
-from kgplatform.build.plan import holds
 from kgplatform.build.report import IngestReport
 from kgplatform.build.schema import Schema, shipped_schemas
 from kgplatform.build.settle import Progress
 from kgplatform.client import EXTRACTORS, KnowledgeGraph
-from kgplatform.errors import InputError, StoreError
+from kgplatform.errors import InputError
 from kgplatform.llm import metered
 from kgplatform.stopping import unstoppable
 from kgplatform.web import examples
 from kgplatform.web.encoding import Json, as_fields
-from kgplatform.web.faults import not_found
+from kgplatform.web.faults import RefusedError, not_found
 from kgplatform.web.jobs import Job
+from kgplatform.web.keeping import forget_unused, keep_used
 from kgplatform.web.parts import Parts, Responses, Served, errors, says, streams
+from kgplatform.web.room import Share
 from kgplatform.web.streams import stream, told_job
 from kgplatform.web.uploads import Staged, Uploads
 
 router = APIRouter(prefix="/api")
-log = logging.getLogger("kgplatform.web")
 
 _ACCEPTED = "The job that does it. It goes on when the client leaves."
 _EVENTS: Responses = {200: {"description": "Server-sent events.", "content": streams(examples.JOB_EVENTS)}}
@@ -56,7 +57,7 @@ class TreeBody(BaseModel):
     tags=["documents"],
     summary="Upload files, and ingest them",
     status_code=202,
-    responses=says({"job": examples.JOB}, _ACCEPTED, 202) | errors(400, 403, 429),
+    responses=says({"job": examples.JOB}, _ACCEPTED, 202) | errors(400, 403, 429, 507),
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": examples.UPLOAD_FORM}}},
 )
 async def upload(request: Request, parts: Served) -> Response:
@@ -64,10 +65,15 @@ async def upload(request: Request, parts: Served) -> Response:
     parts.refuse_change()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InputError("Files are sent as multipart/form-data, in fields called `files`.")
-    # As they come in, files lie where no folder has a name for them: nothing of them is left if this process is killed.
-    async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
-        work = partial(_take_in, parts, form)
-        return await parts.running.answer(request, work, status=202)
+    parts.jobs.check()
+    parts.room.check(int(request.headers.get("content-length", 0)))
+    with parts.room.share() as share, _told_where_full():
+        sent = Request(request.scope, _taking(request.receive, share))
+        # As they come in, files lie where no folder has a name for them: nothing of them is left if this process is
+        # killed.
+        async with sent.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
+            work = partial(_take_in, parts, form, share)
+            return await parts.running.answer(request, work, status=202)
 
 
 @router.delete(
@@ -82,17 +88,39 @@ async def remove(id: str, request: Request, parts: Served) -> Response:
     return await parts.running.answer(request, lambda: _remove(parts, id))
 
 
-def _take_in(parts: Parts, form: FormData) -> dict[str, Job]:
+@contextmanager
+def _told_where_full() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        sentence = f"The server cannot keep the upload: {error.strerror or error}. See to its disk, then send it again."
+        raise RefusedError(507, "StorageError", sentence, {"Connection": "close"}) from error
+
+
+def _taking(receive: Receive, share: Share) -> Receive:
+    """``receive``, which takes room for what comes."""
+
+    async def taking() -> Message:
+        message = await receive()
+        share.take(len(message.get("body", b"")))
+        return message
+
+    return taking
+
+
+def _take_in(parts: Parts, form: FormData, share: Share) -> dict[str, Job]:
     """Check what was asked for, put the files aside, and queue their ingest."""
     files = [each for each in form.getlist("files") if isinstance(each, UploadFile)]
     if not files:
         raise InputError("No file came. Send one or more in fields called `files`.")
     given = {name: value for name, value in form.items() if isinstance(value, str)}
     asked = _ingest_options(parts.graph, given)
-    staged = parts.uploads.stage([(each.filename or "", each.file) for each in files])
+    staged = parts.uploads.stage([(each.filename or "", each.file) for each in files], dropped=share.free)
     try:
         work = partial(_ingest, parts.graph, parts.uploads, staged, asked)
-        return {"job": parts.jobs.add("ingest", work, files=staged.names, drop=staged.drop)}
+        job = parts.jobs.add("ingest", work, files=staged.names, drop=staged.drop)
+        share.keep()
+        return {"job": job}
     except BaseException:  # whatever it is, no upload is left behind
         staged.drop()
         raise
@@ -139,8 +167,8 @@ def _ingest(
         doubtful = {each.path for each in report.skipped}
     finally:
         with unstoppable():
-            _keep_used(graph, uploads, staged, doubtful)
-            _forget_unused(graph, uploads, [file.as_uri() for file in files])
+            keep_used(graph, uploads, staged, lambda file: str(file) not in doubtful)
+            forget_unused(graph, uploads, [file.as_uri() for file in files])
     report.usage = meter.by_stage()  # of this job: others spend at the same time
     return _report(report, uploads)
 
@@ -158,24 +186,8 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
         raise not_found(InputError(f"There is no document {id!r:.200}. GET /api/documents lists them."))
     with parts.jobs.alone(), unstoppable():  # a client that leaves does not leave half of a removal
         removed = parts.graph.remove([each.id for each in known])
-        _forget_unused(parts.graph, parts.uploads, [each.source for each in removed])
+        forget_unused(parts.graph, parts.uploads, [each.source for each in removed])
     return {"removed": removed}
-
-
-def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful: Collection[str]) -> None:
-    """Put an earlier upload back where nothing came of the later one: it could not be read, or not all was done."""
-    try:
-        uploads.keep(staged, lambda file: str(file) not in doubtful or holds(graph.store, file))
-    except StoreError as error:  # the later ones stay, and the next upload of their names takes their place
-        log.warning("earlier uploads were not put back: %s", type(error).__name__)
-
-
-def _forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: list[str]) -> None:
-    """Delete those of the uploads at ``sources`` that no document comes from."""
-    try:
-        uploads.forget(sources, {info.source for info in graph.documents()})
-    except StoreError as error:  # they stay, and the next upload of their names takes their place
-        log.warning("uploads were not looked through: %s", type(error).__name__)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tree

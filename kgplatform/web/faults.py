@@ -25,7 +25,14 @@ from kgplatform.web.encoding import Json
 log = logging.getLogger("kgplatform.web")
 
 FAULT = "This is a fault of the platform itself. The server's log says where it arose."
-_KINDS = {400: "InputError", 404: "NotFoundError", 405: "MethodError", 413: "TooLargeError", 422: "InputError"}
+_KINDS = {
+    400: "InputError",
+    404: "NotFoundError",
+    405: "MethodError",
+    408: "RequestTimeoutError",
+    413: "TooLargeError",
+    422: "InputError",
+}
 _STATUS: tuple[tuple[type[KgError], int], ...] = (
     (InputError, 400),
     (ModelError, 502),

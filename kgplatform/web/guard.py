@@ -10,6 +10,7 @@ import hmac
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
+import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -84,7 +85,7 @@ class Guard:
             status, kind, message, more = refused
             await refusal(status, kind, message, more)(scope, receive, send)
             return
-        await self._app(scope, _counted(receive, self._most(scope)), send)
+        await self._app(scope, _bounded(receive, self._most(scope), self._limits.idle), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> tuple[int, str, str, Mapping[str, str] | None] | None:
         if self._hosts is not None and _name_of(headers.get("host", "")) not in self._hosts:
@@ -135,20 +136,27 @@ def _is_at(origin: str, host: str) -> bool:
         return False
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    """``receive``, which ends a body that turns out longer than it may be."""
-    taken = 0
+def _bounded(receive: Receive, most: int, idle: float) -> Receive:
+    """``receive``, which ends a body that turns out longer than it may be, or of which nothing comes for too long."""
+    taken, is_whole = 0, False
 
-    async def counting() -> Message:
-        nonlocal taken
-        message = await receive()
-        if message["type"] == "http.request":
-            taken += len(message.get("body", b""))
-            if taken > most:
-                raise HTTPException(413, _too_large(most), {"Connection": "close"})
+    async def bounded() -> Message:
+        nonlocal taken, is_whole
+        if is_whole:  # what may still come is that the client goes
+            return await receive()
+        try:
+            with anyio.fail_after(idle):
+                message = await receive()
+        except TimeoutError:
+            sentence = f"Nothing of the request came for {idle:g} seconds. Send it again."
+            raise HTTPException(408, sentence, {"Connection": "close"}) from None
+        is_whole = not message.get("more_body", False)
+        taken += len(message.get("body", b""))
+        if taken > most:
+            raise HTTPException(413, _too_large(most), {"Connection": "close"})
         return message
 
-    return counting
+    return bounded
 
 
 def _too_large(most: int) -> str:

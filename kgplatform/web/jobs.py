@@ -90,8 +90,7 @@ class Jobs:
         """Queue ``work``; ``drop`` is called if it never begins. Raises ``RefusedError`` where too many wait."""
         held = _Held(Job(uuid.uuid4().hex, kind, files=files), work, drop)
         with self._lock:
-            if self._closed or sum(not each.job.ended for each in self._held.values()) > self._most_waiting:
-                raise busy("Too many jobs wait for their turn. Try again when one of them has ended.")
+            self._check()
             self._held[held.job.id] = held
             self._forget_oldest()
             if self._thread is None:
@@ -99,6 +98,15 @@ class Jobs:
                 self._thread.start()
             self._queue.put(held)
         return held.told()
+
+    def check(self) -> None:
+        """Raise ``RefusedError`` (429) where too many wait."""
+        with self._lock:
+            self._check()
+
+    def _check(self) -> None:
+        if self._closed or sum(not each.job.ended for each in self._held.values()) > self._most_waiting:
+            raise busy("Too many jobs wait for their turn. Try again when one of them has ended.")
 
     def all(self) -> tuple[Job, ...]:
         """The jobs that are remembered, the latest first."""

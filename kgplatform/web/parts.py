@@ -12,6 +12,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.web.faults import RefusedError
 from kgplatform.web.jobs import Jobs
 from kgplatform.web.limits import Limits
+from kgplatform.web.room import Room
 from kgplatform.web.running import Running
 from kgplatform.web.uploads import Uploads
 
@@ -27,6 +28,7 @@ class Parts:
     running: Running
     jobs: Jobs
     uploads: Uploads
+    room: Room
 
     def refuse_change(self) -> None:
         """Raise ``RefusedError`` (403) where nothing may be changed."""
@@ -66,22 +68,26 @@ _MEANINGS: Mapping[int, str] = {
     401: "The token is missing or wrong.",
     403: "The request comes from elsewhere, or this server only reads.",
     404: "There is nothing with this id.",
+    408: "Nothing more of the request came for too long.",
     409: "The graph is being written to.",
     413: "Too large.",
     422: "The request has not the right form.",
     429: "Too much at once; Retry-After says when to come back.",
     502: "The language model failed.",
     503: "The database failed, or the server is closing.",
+    507: "The server's disk is full, or cannot be written to.",
 }
 _KINDS = {
     401: "TokenError",
     403: "OriginError",
     404: "NotFoundError",
+    408: "RequestTimeoutError",
     409: "BusyError",
     413: "TooLargeError",
     429: "BusyError",
     502: "ModelError",
     503: "StoreError",
+    507: "StorageError",
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
 import anyio
@@ -16,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from kgplatform.errors import StoppedError
+from kgplatform.side_by_side import lending
 from kgplatform.stopping import Stop, stoppable
 from kgplatform.web.encoding import Json, encode
 from kgplatform.web.faults import busy
@@ -26,6 +28,8 @@ Kind = Literal["asks", "reads", "statements"]
 """Questions; what else reads the graph; and the user's own statements, which may take long and must not hold up the
 rest. Each has threads of its own."""
 _THREADS = {"reads": 32, "statements": 8}
+_SEARCHING = 4
+"""Threads that all searches share, each beside its own: more fight for the interpreter, and a search has five parts."""
 
 
 class Running:
@@ -37,12 +41,17 @@ class Running:
         self._asking = 0
         self._stops: set[Stop] = set()
         self._threads: dict[Kind, anyio.CapacityLimiter] = {}
+        self._searching = ThreadPoolExecutor(_SEARCHING, "searching")
 
     def close(self) -> None:
         """Stop all of it; nothing more is begun."""
         self.closing = True
         for stop in self._stops:
             stop.set()
+
+    def end(self) -> None:
+        """End the threads, when the last work has ended."""
+        self._searching.shutdown()
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[Stop]:
@@ -75,7 +84,7 @@ class Running:
     async def in_thread(self, work: Callable[[], T], stop: Stop, kind: Kind = "asks") -> T:
         """What ``work`` returns, done in a thread of those for its ``kind``."""
         limiter = self._threads.setdefault(kind, anyio.CapacityLimiter(_THREADS.get(kind, self._asks)))
-        with stoppable(stop):  # threads run in a copy of this context
+        with stoppable(stop), lending(self._searching):  # threads run in a copy of this context
             return await anyio.to_thread.run_sync(work, limiter=limiter)
 
     async def _answer(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgplatform.errors import InputError
 from kgplatform.web.app import close
@@ -16,6 +18,41 @@ PORT = 8600
 _TRIED = 50
 _GRACE = 10
 _BACKLOG = 512
+
+
+class PunctualProtocol(H11Protocol):
+    """Uvicorn's HTTP, which closes a connection on which the head of a request does not come in time.
+
+    Uvicorn itself waits for ever for the first one, and for the end of any that has begun.
+    """
+
+    patience = 20.0
+    """Seconds."""
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """See asyncio."""
+        super().connection_made(transport)
+        self._late = asyncio.get_running_loop().call_later(self.patience, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        super().data_received(data)
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if is_answering:
+            self._be_patient()
+        elif self._late is None:
+            self._late = asyncio.get_running_loop().call_later(self.patience, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio."""
+        self._be_patient()
+        super().connection_lost(exc)
+
+    def _be_patient(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class QuietServer(uvicorn.Server):
@@ -27,7 +64,7 @@ class QuietServer(uvicorn.Server):
     def __init__(self, app: ASGIApp, *, grace: int, lifespan: bool) -> None:
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=PunctualProtocol,
             ws="none",
             lifespan="on" if lifespan else "off",
             log_config=None,

@@ -20,8 +20,7 @@ def step_json(step: Step) -> dict[str, Any]:
             "name": each.run.name,
             "rows": each.run.rows,
             "seconds": round(each.run.seconds, 4),
-            # By itself: pasteable leaves out a vector that an earlier statement has set.
-            "text": pasteable([each.run])[0].text,
+            "text": each.alone,
         }
         for each in pasteable(step.queries)
     ]

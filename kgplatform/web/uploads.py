@@ -3,25 +3,33 @@
 A document's URI is the address of its file. The file is kept so that a second upload of the same name is the same
 document with, perhaps, another text; it goes when no document comes from it any more. What lies there is what the graph
 was made of: an upload that nothing came of does not take the place of an earlier one.
+
+Until then an upload is put aside in a folder of its own, with a lock that ends with its process: what a killed process
+has left can be told from what another one is at.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import re
 import shutil
 import tempfile
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 from kgplatform.errors import InputError
+from kgplatform.neo4j_install import file_lock
 
 _LONGEST = 200
 """Bytes of a name: file systems take 255, and some add to it."""
+_ASIDE = ".new-"
+_CLAIM = ".claim"
+"""The file that is locked while a folder's process lives. It has the names of what was put aside, one a line."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
 _HIDDEN = ("Cc", "Cs", "Co", "Cn")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -34,6 +42,8 @@ class Staged:
 
     folder: Path
     names: tuple[str, ...]
+    claim: TextIO
+    dropped: Callable[[], None]
 
     @property
     def earlier(self) -> Path:
@@ -42,7 +52,14 @@ class Staged:
 
     def drop(self) -> None:
         """Forget them, and those whose place they took."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with _alone(self.folder.parent):  # nobody claims what is half gone
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.claim.close()
+        self.dropped()
+
+
+def _nothing() -> None:
+    pass
 
 
 class Uploads:
@@ -51,17 +68,19 @@ class Uploads:
     def __init__(self, home: Path) -> None:
         self.folder = home / "uploads"
 
-    def stage(self, files: Sequence[tuple[str, BinaryIO]]) -> Staged:
+    def stage(self, files: Sequence[tuple[str, BinaryIO]], dropped: Callable[[], None] = _nothing) -> Staged:
         """Copy ``files``, each with the name that the client gave it. Raises ``InputError`` for a name that is none,
-        and for two files of one name."""
+        and for two files of one name. ``dropped`` is called when the copies are gone from here."""
         names = [safe_name(name) for name, _ in files]
         twice = {name for name in names if [other.casefold() for other in names].count(name.casefold()) > 1}
         if twice:
             raise InputError(f"Two files are called {min(twice)}. Give one of them another name.")
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder.chmod(0o700)
-        staged = Staged(Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder)), tuple(names))
+        staged = self._put_aside(tuple(names), dropped)
         try:
+            staged.claim.write("\n".join(names))
+            staged.claim.flush()
             for name, (_, stream) in zip(names, files, strict=True):
                 with (staged.folder / name).open("xb") as target:
                     shutil.copyfileobj(stream, target)
@@ -69,6 +88,21 @@ class Uploads:
             staged.drop()
             raise
         return staged
+
+    def abandoned(self) -> list[Staged]:
+        """What processes that are gone have put aside. It is the caller's now, to end with ``keep``."""
+        if not self.folder.is_dir():
+            return []
+        with _alone(self.folder):
+            claims = [(each, _claimed(each / _CLAIM)) for each in sorted(self.folder.glob(f"{_ASIDE}*"))]
+        return [Staged(folder, tuple(claim.read().splitlines()), claim, _nothing) for folder, claim in claims if claim]
+
+    def _put_aside(self, names: tuple[str, ...], dropped: Callable[[], None]) -> Staged:
+        with _alone(self.folder):  # nobody finds the folder before it is claimed
+            folder = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
+            claim = _claimed(folder / _CLAIM)
+        assert claim is not None
+        return Staged(folder, names, claim, dropped)
 
     def place(self, staged: Staged) -> list[Path]:
         """Put them where the graph reads them, each in place of an earlier one of its name, which is set aside."""
@@ -82,9 +116,10 @@ class Uploads:
     def keep(self, staged: Staged, is_used: Callable[[Path], bool]) -> None:
         """Keep those that are used in the place of an earlier one; where one is not, that is put back."""
         try:
-            for earlier in staged.earlier.iterdir():
-                if not is_used(self.folder / earlier.name):
-                    earlier.replace(self.folder / earlier.name)
+            for earlier in _files_of(staged.earlier):
+                place = self.folder / earlier.name
+                if not (place.is_file() and is_used(place)):
+                    earlier.replace(place)
         finally:
             staged.drop()
 
@@ -97,6 +132,28 @@ class Uploads:
             if file.as_uri() in gone:
                 with suppress(FileNotFoundError):
                     file.unlink()
+
+
+def _alone(uploads: Path) -> AbstractContextManager[None]:
+    """Inside of it no other process, and no other thread, makes, claims or removes what is put aside."""
+    return file_lock(uploads.with_name("uploads.lock"), _nothing)
+
+
+def _claimed(file: Path) -> TextIO | None:
+    """``file``, opened and locked until it is closed or this process ends; None if another has it."""
+    claim = file.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        claim.close()
+        return None
+    claim.seek(0)
+    return claim
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """Nothing where there is no such folder: the process that was to make it has been killed before."""
+    return list(folder.iterdir()) if folder.is_dir() else []
 
 
 def safe_name(given: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from reading import cited
 from teams import (
     NOTE_TOKENS,
+    Prompt,
     Script,
     answers,
     ask,
@@ -35,12 +37,12 @@ from kgplatform.readers.longagent import Options, answer
 from kgplatform.readers.marked import NO_WORDS
 from kgplatform.readers.team import Member, read_parts
 from kgplatform.readers.window import tokens
-from kgplatform.records import Usage
+from kgplatform.records import Step, Usage
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.show_trace import show_trace
 from kgplatform.store import Connection, Store
-from kgplatform.testing import OpenAIServer
+from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import rejoin
 
 QUESTION = "Who kept the lamp of the tower?"
@@ -235,7 +237,9 @@ def test_members_that_found_something_are_steps_side_by_side(
     done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
     each_round = ["members", "member 3", "member 7", "member 9", "conflict", "merge", "decision"]
     assert [each.name for each in done.trace] == ["team", "instruction", *each_round, *each_round, "find citations"]
-    assert [each.path for each in done.trace if each.path] == [1, 2, 3, 4, 5, 6]
+    members = done.counts["members"]
+    paths = [3, 7, 9, members + 3, members + 7, members + 9]
+    assert [each.path for each in done.trace if each.path] == paths, "each has its own in each round"
     show_trace(done)
     printed = capsys.readouterr().out
     assert "Path" not in printed, "members are no walks"
@@ -252,6 +256,29 @@ def test_members_that_found_something_are_steps_side_by_side(
     )
     assert steps_of(done, "merge")[0].detail.endswith("‘Mara Voss’ stays, ‘Jon Reed’ is dropped")
     assert [each.detail for each in steps_of(done, "decision")] == ["QUERY: Who?", "ANSWER: Mara Voss"]
+
+
+def test_members_are_told_as_they_answer_before_their_round(graph: Store, tmp_path: Path) -> None:
+    """Member 3 is not waited for: it answers once member 7 was told."""
+    told: list[str] = []
+    heard = threading.Event()
+    found = by_note({(3,): "Mara Voss", (7,): "Mara Voss"})
+
+    def member(prompt: Prompt) -> str | Fault:
+        if prompt.numbers == (3,):
+            heard.wait(60)
+        return found(prompt)
+
+    def listen(step: Step) -> None:
+        told.append(step.name)
+        if step.name == "member 7":
+            heard.set()
+
+    with graph_with(graph, Script([instructs(ASKED), answers("Mara Voss")], member), tmp_path) as kg:
+        options = {"documents": ("lamp",), "member_tokens": NOTE_TOKENS}
+        done = kg.ask(QUESTION, "longagent", on_step=listen, **options)
+    assert told[2:5] == ["member 7", "member 3", "members"]
+    assert [each.name for each in done.trace][2:5] == ["members", "member 3", "member 7"], "always by their numbers"
 
 
 def test_a_kept_run_has_parallel_members_between_the_leaders_steps(graph: Store, tmp_path: Path) -> None:

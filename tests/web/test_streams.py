@@ -26,6 +26,7 @@ from kgplatform.stopping import Stop
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing_server import RecordedRequest
 from kgplatform.web.limits import Limits
+from kgplatform.web.serving import PunctualProtocol
 
 pytest_plugins = ["sample_server"]
 
@@ -205,6 +206,37 @@ def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, hanging: H
         assert "event: answer" not in listening.result(LONG)
     left = {thread.name for thread in set(threading.enumerate()) - before}
     assert not [name for name in left if name.startswith(("AnyIO", "served", "kgplatform-jobs"))]
+
+
+@pytest.mark.parametrize("path", ["/api/search", "/api/documents"])
+def test_a_body_that_does_not_come_is_not_waited_for(sample: KnowledgeGraph, path: str) -> None:
+    kind = "multipart/form-data; boundary=x" if path == "/api/documents" else "application/json"
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {kind}\r\nContent-Length: 500\r\n\r\n"
+    with client_of(sample, limits=Limits(idle=0.2)) as client:
+        with socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=LONG) as slow:
+            slow.sendall(f"{head}--".encode())
+            told = b"".join(iter(lambda: slow.recv(4096), b""))
+        assert told.startswith(b"HTTP/1.1 408 ")
+        assert b"Nothing of the request came for 0.2 seconds." in told
+
+
+def test_a_head_that_does_not_come_is_not_waited_for(
+    stuck: KnowledgeGraph, hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the first of a connection nor a later one; what is being answered may take its time."""
+    monkeypatch.setattr(PunctualProtocol, "patience", 0.2)
+    with client_of(stuck, limits=Limits(ping=0.1)) as client:
+        address = (client.base_url.host, client.base_url.port or 0)
+        whole = b"GET /api/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        for first, begun in ((b"", b""), (b"", b"GET /api/health HTTP/1.1\r\nHost: "), (whole, b"GET")):
+            with socket.create_connection(address, timeout=LONG) as slow:
+                slow.sendall(first)
+                assert not first or slow.recv(4096).startswith(b"HTTP/1.1 200 ")
+                slow.sendall(begun)
+                assert slow.recv(4096) == b""
+        with client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response:
+            pings = (line for line in response.iter_lines() if line == ": ping")
+            assert len([next(pings) for _ in range(5)]) == 5
 
 
 # --------------------------------------------------------------------------------------------------------- many at once

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,13 @@ def slow(store: Store, tmp_path: Path) -> Iterator[KnowledgeGraph]:
 def started(response: httpx.Response) -> dict[str, Any]:
     assert response.status_code == 202, response.text
     return dict(response.json()["job"])
+
+
+def until(what: Callable[[], bool]) -> None:
+    """Come back when it is so."""
+    end = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < end, "it never came to that"
 
 
 def names(client: httpx.Client) -> list[str]:
@@ -215,5 +225,107 @@ def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
             next(told for _, told in events(response) if told["stage"] == "documents")
             found = client.post("/api/search", json={"question": "What laid the cable?", "route": "passage"})
             assert found.json()["passages"][0]["title"] == "ship"
+        client.delete(f"/api/jobs/{job['id']}")
+        assert wait_for(client, job)["state"] == "stopped"
+
+
+# ----------------------------------------------------------------------------------------------- all uploads together
+
+
+def test_all_uploads_together_are_bounded(slow: KnowledgeGraph) -> None:
+    """What waits counts until it is ingested or forgotten, what arrives as it comes."""
+    with client_of(slow, limits=Limits(upload=3_000, uploads=5_000)) as client:
+        first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
+            next(job for _, job in events(response) if job["stage"] == "documents")
+        waiting = started(upload(client, ("large.txt", b"x " * 1_200)))
+        busy = upload(client, ("more.txt", b"x " * 1_200))
+        assert "at most 5,000 bytes" in error(busy, 429, "BusyError")
+        assert busy.headers["retry-after"]
+        header = {"content-type": "multipart/form-data; boundary=x"}
+        body = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n' + b"x " * 1_300
+        error(client.post("/api/documents", content=iter([body]), headers=header), 429, "BusyError")
+        assert client.get("/api/stats").status_code == 200, "all else goes on"
+        client.delete(f"/api/jobs/{waiting['id']}")
+        again = started(upload(client, ("more.txt", b"x " * 1_200)))
+        client.delete(f"/api/jobs/{first['id']}")
+        assert wait_for(client, again)["state"] == "done"
+        for name in ("even-more.txt", "and-more.txt"):
+            assert wait_for(client, started(upload(client, (name, b"x " * 1_200))))["state"] == "done", "it is free"
+
+
+def test_an_upload_that_breaks_off_takes_no_room(client: httpx.Client, kg: KnowledgeGraph) -> None:
+    with client_of(kg, limits=Limits(upload=3_000, uploads=3_000)) as client:
+        url = client.base_url
+        for _ in range(3):
+            with socket.create_connection((url.host, url.port or 0)) as broken:
+                head = "POST /api/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000\r\n"
+                broken.sendall(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode() + b"--x" * 600)
+        until(lambda: upload(client, ("large.txt", b"x " * 1_200)).status_code == 202)
+
+
+def test_a_full_queue_reads_no_upload(slow: KnowledgeGraph) -> None:
+    with client_of(slow, limits=Limits(waiting_jobs=0)) as client:
+        started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=60) as eager:
+            head = "POST /api/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000\r\n"
+            eager.sendall(f"{head}Content-Type: multipart/form-data; boundary=x\r\n\r\n".encode())
+            assert b" 429 " in eager.recv(100), "and nothing of the body has come"
+
+
+def test_a_disk_that_cannot_be_written_to_is_told(kg: KnowledgeGraph, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("no folder")
+    with client_of(kg) as client:
+        told = error(upload(client, ("field.txt", FIELD)), 507, "StorageError")
+        assert "File exists" in told
+        assert str(folder) not in told
+        assert client.get("/api/jobs").json() == {"jobs": []}
+
+
+# --------------------------------------------------------------------------------------------- after a killed process
+
+
+def abandoned(folder: Path, process: str, names: list[str]) -> Path:
+    """What a server leaves that was killed as it had put ``names`` aside."""
+    left = folder / f".new-{process}"
+    (left / ".earlier").mkdir(parents=True)
+    (left / ".claim").write_text("\n".join(names), encoding="utf-8")
+    return left
+
+
+def test_what_a_killed_server_left_is_ended(kg: KnowledgeGraph, folder: Path) -> None:
+    """As it would have ended itself: placed and not ingested, an earlier one set aside, and one only put aside."""
+    with client_of(kg) as client:
+        wait_for(client, started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP))))
+    left = abandoned(folder, "a", ["field.txt", "ship.txt", "new.txt", "late.txt"])
+    (folder / "field.txt").rename(left / ".earlier" / "field.txt")
+    (folder / "field.txt").write_bytes(b"Never ingested.")
+    (folder / "ship.txt").rename(left / ".earlier" / "ship.txt")
+    (folder / "new.txt").write_bytes(b"Never ingested either.")
+    (left / "late.txt").write_bytes(b"Not even placed.")
+    (folder / ".new-older").mkdir()
+    with client_of(kg) as client:
+        assert client.get("/api/health").status_code == 200
+        assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"]
+        assert ((folder / "field.txt").read_bytes(), (folder / "ship.txt").read_bytes()) == (FIELD, SHIP)
+        assert names(client) == ["field", "ship"]
+
+
+def test_what_another_server_is_at_stays(slow: KnowledgeGraph) -> None:
+    folder = slow.settings.home_folder / "uploads"
+    with client_of(slow) as client:
+        job = started(upload(client, ("field.txt", FIELD), extractor="llm"))
+        with client.stream("GET", f"/api/jobs/{job['id']}/events") as response:
+            next(told for _, told in events(response) if told["stage"] == "documents")
+        (under_way,) = folder.glob(".new-*")
+        dead = abandoned(folder, "dead", [])
+        claimed = abandoned(folder, "claimed", [])
+        with (claimed / ".claim").open() as claim:
+            fcntl.flock(claim, fcntl.LOCK_EX)
+            with client_of(slow) as second:
+                assert second.get("/api/health").status_code == 200
+                assert (under_way.is_dir(), dead.exists(), claimed.is_dir()) == (True, False, True)
+        assert (folder / "field.txt").read_bytes() == FIELD
         client.delete(f"/api/jobs/{job['id']}")
         assert wait_for(client, job)["state"] == "stopped"

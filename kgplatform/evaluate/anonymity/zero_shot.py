@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from kgplatform.evaluate.anonymity.questions import Item
 from kgplatform.evaluate.anonymity.reversion import score_reversion
@@ -11,6 +11,7 @@ from kgplatform.llm import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answering import fence_for
 from kgplatform.readers.choices import read_choice, shown
+from kgplatform.side_by_side import side_by_side
 
 POOL = 4
 """So many times the wanted questions are made, so that enough are left."""
@@ -25,16 +26,15 @@ def drop_known(items: Sequence[Item], wanted: int, chat: Chat, concurrency: int)
     """
     kept: list[Item] = []
     dropped = 0
-    with ThreadPoolExecutor(concurrency) as threads:
-        for start in range(0, len(items), concurrency):
-            batch = items[start : start + concurrency]
-            known = threads.map(lambda item: is_known(item, chat), batch)
-            for item, right in zip(batch, known, strict=True):
-                if len(kept) < wanted:
-                    dropped += right
-                    kept += [] if right else [item]
-            if len(kept) >= wanted:
-                break
+    for start in range(0, len(items), concurrency):
+        batch = items[start : start + concurrency]
+        known = side_by_side([partial(is_known, item, chat) for item in batch], concurrency)
+        for item, right in zip(batch, known, strict=True):
+            if len(kept) < wanted:
+                dropped += right
+                kept += [] if right else [item]
+        if len(kept) >= wanted:
+            break
     return kept, dropped
 
 
