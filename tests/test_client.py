@@ -100,6 +100,7 @@ def test_a_graph_of_another_model_is_refused_at_once(given: Connection, tmp_path
         assert graph.embedder.name == "hash:64"
 
 
+@pytest.mark.usefixtures("quick_servers")
 def test_without_an_address_the_managed_server_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGPLATFORM_NEO4J_JARS", str(ROOT / ".kgplatform" / "jars"))
     home, said = tmp_path / "graph", list[str]()

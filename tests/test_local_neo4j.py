@@ -88,12 +88,12 @@ def notes(connection: Connection) -> list[str]:
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
+def make(tmp_path: Path, quick_java: Path) -> Iterator[Make]:
     """Build a server in this test's home; whatever runs at the end is stopped."""
 
     def build(home: Path = tmp_path / "home", report: Any = lambda line: None, **more: Any) -> LocalNeo4j:
-        java = {"java": more.pop("java")} if "java" in more else {}
-        server = LocalNeo4j(settings_for(home, **more), report, **java)
+        java = more.pop("java", quick_java)
+        server = LocalNeo4j(settings_for(home, **more), report, java=java)
         built.append(server)
         return server
 
@@ -106,7 +106,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
+def shared(tmp_path_factory: pytest.TempPathFactory, quick_java: Path) -> Iterator[LocalNeo4j]:
     """A server that two processes brought up at once, while the usual ports were taken, in a home with a hard name."""
     home = tmp_path_factory.mktemp("homes") / 'my "home" größe 図 \\'
     with ExitStack() as squatters:
@@ -117,7 +117,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalNeo4j]:
                 continue
         both = [up_elsewhere(home) for _ in range(2)]
         said = [process.communicate(timeout=200)[0] for process in both]
-    server = LocalNeo4j(settings_for(home))
+    server = LocalNeo4j(settings_for(home), java=quick_java)
     server.said = said  # type: ignore[attr-defined]  # for the one test that reads it
     yield server
     server.down()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kgplatform.build.settle import vector_options
 from kgplatform.hash_embedder import HashEmbedder
 from kgplatform.store import Store
 from kgplatform.text import count_tokens, count_words, node_id, tidy
@@ -12,7 +13,6 @@ from kgplatform.text import count_tokens, count_words, node_id, tidy
 Written = tuple[str, str | None]
 """The text of a page, and its gist; None where it could not be gisted."""
 
-INDEX = {"indexConfig": {"vector.dimensions": 64, "vector.similarity_function": "cosine"}}
 _FIND = "MATCH (d:Document {name: $name}) RETURN d.id AS id, d.characters AS characters"
 _WRITE = """
 UNWIND $rows AS row
@@ -27,7 +27,7 @@ _JOIN = "MATCH (a:Page {memory: $memory}), (b:Page {memory: $memory, index: a.in
 def define_pages(store: Store) -> None:
     """The constraint and the vector index of pages."""
     store.define("schema/constraint_page")
-    store.define("schema/vector_page", options=INDEX)
+    store.define("schema/vector_page", options=vector_options("page", 64))
     store.define("schema/await_indexes", seconds=60)
 
 

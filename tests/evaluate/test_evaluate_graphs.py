@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from kgplatform.build.schema import load_schema
+from kgplatform.build.settle import define_graph
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.graphs import CURRENT, Graphs
@@ -50,7 +52,7 @@ def given(kg: KnowledgeGraph, neo4j_server: Connection, tmp_path: Path) -> Setti
 
 
 @pytest.fixture
-def managed(tmp_path: Path) -> Iterator[Settings]:
+def managed(tmp_path: Path, quick_servers: None) -> Iterator[Settings]:
     """Settings of a home folder of its own; no server is left there."""
     jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
     small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
@@ -240,13 +242,16 @@ def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
     assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
 
 
-def test_an_empty_graph_begins_anew(managed: Settings, tmp_path: Path) -> None:
-    """Whatever a run that was killed left there: here texts, an embedding model, and its server."""
+def test_an_empty_graph_begins_anew(managed: Settings) -> None:
+    """Whatever a run that was killed left there: here a text, an embedding model, a schema, and its server."""
     with Graphs(managed) as graphs:
         left = graphs.empty("needles")
         folder = left.settings.home_folder
-        (tmp_path / "left.txt").write_text("Something of an earlier run.")
-        left.ingest(tmp_path / "left.txt", extractor="local")
+        define_graph(left.store, left.embedder)
+        schema = json.dumps(load_schema("general").to_dict())
+        left.store.write(("build/set_graph_state", {"state": {"schema": schema, "expansions": "[]"}}))
+        left.cypher("CREATE (:Document {id: 'left', name: 'left', source: 'left.txt'})", write=True)
+        assert (len(left.documents()), left.schema() is None) == (1, False)
         with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):
             others.empty("needles")
     with Graphs(managed) as graphs:

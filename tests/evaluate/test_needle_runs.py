@@ -222,6 +222,7 @@ def test_other_questions_make_no_map() -> None:
 # ------------------------------------------------------------------------------------------------------------- a run
 
 
+@pytest.mark.usefixtures("quick_servers")
 def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path) -> None:
     asked: list[str] = []
 

@@ -92,9 +92,7 @@ def test_the_card_of_a_document_opens_it(page: Page, explorer: str) -> None:
     expect(page.locator(".document-text")).to_contain_text("Great Eastern")
 
 
-def test_a_card_with_many_facts_shows_the_first_and_then_all(
-    page: Page, explorer: str, sample: KnowledgeGraph
-) -> None:
+def test_a_card_with_many_facts_shows_the_first_and_then_all(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     node = sample.look.find("Great Eastern")[0]
     page.goto(f"{explorer}/#/graph?node={node.id}")
     card = page.get_by_role("complementary", name="About the chosen node")

@@ -30,13 +30,19 @@ def serious_faults(page: Page) -> list[str]:
     return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in SERIOUS]
 
 
+def go_to(page: Page, explorer: str, view: str) -> None:
+    """Open a view, and wait until the one that was open before is gone."""
+    page.goto(f"{explorer}/#/{view}")
+    expect(page.locator(f"nav a[href='#/{view}'][aria-current=page]")).to_have_count(1)
+    expect(page.locator("#panel .view")).to_be_visible()
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(page: Page, explorer: str, theme: str) -> None:
     page.emulate_media(color_scheme=theme)
     faults = {}
     for view in VIEWS:
-        page.goto(f"{explorer}/#/{view}")
-        expect(page.locator("#panel .view")).to_be_visible()
+        go_to(page, explorer, view)
         expect(page.locator(".loading")).to_have_count(0)
         faults[view] = serious_faults(page)
     page.goto(f"{explorer}/#/ask")
@@ -114,8 +120,7 @@ def test_single_keys_can_be_turned_off(page: Page, explorer: str) -> None:
 def test_nothing_is_cut_off_on_a_narrow_screen(page: Page, explorer: str) -> None:
     page.set_viewport_size({"width": 360, "height": 640})
     for view in VIEWS:
-        page.goto(f"{explorer}/#/{view}")
-        expect(page.locator("#panel .view")).to_be_visible()
+        go_to(page, explorer, view)
         widths = page.evaluate("[document.documentElement.scrollWidth, panel.scrollWidth - panel.clientWidth]")
         assert widths == [360, 0], view
 
@@ -148,6 +153,7 @@ def test_light_and_dark(page: Page, explorer: str) -> None:
 
 def test_a_server_that_goes_and_comes_back(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
     allowed_errors += CLOSING
+    page.clock.install()
     with serving(sample, 0) as (address, port):
         page.goto(address)
         expect(page.locator(".view")).to_be_visible()
@@ -155,9 +161,11 @@ def test_a_server_that_goes_and_comes_back(page: Page, sample: KnowledgeGraph, a
     page.keyboard.press("Enter")
     banner = page.locator(".banner")
     expect(banner).to_contain_text("The server does not answer")
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)  # else the page may try by itself before the click
     with serving(sample, port):
         banner.get_by_role("button", name="Try now").click()
         expect(banner).to_have_count(0)
+        page.clock.resume()
         page.get_by_role("main").get_by_role("button", name="Try again").click()
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
 

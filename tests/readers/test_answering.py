@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from conftest import wipe
 from corpora import put
 from reading import REFUSES, Model, cited, fact, passage, says
 
@@ -46,9 +47,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     """A graph of two texts, the same for all tests of this file: they only read it."""
     folder = tmp_path_factory.mktemp("answering")
     with Store(neo4j_server) as store:
-        store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-        for kind in ("chunk", "fact", "entity"):
-            store.define(f"schema/drop_vector_{kind}")
+        wipe(store)
         settings = load_settings(home=folder / "home", embedder="hash:64")
         kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         kg.ingest(put(folder / "texts", TEXTS), extractor="local")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import wipe
 from reading import (
     REFUSES,
     TYPES,
@@ -73,9 +74,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
 
 
 def emptied(store: Store, folder: Path) -> KnowledgeGraph:
-    store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-    for kind in ("chunk", "fact", "entity"):
-        store.define(f"schema/drop_vector_{kind}")
+    wipe(store)
     return KnowledgeGraph(store, load_settings(home=folder, embedder="hash:64"), embedder=HashEmbedder(64))
 
 

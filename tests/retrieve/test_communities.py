@@ -8,6 +8,7 @@ import pytest
 from statements import chain, ingest
 
 from kgplatform import show
+from kgplatform.build.settle import vector_options
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.retrieve.communities import COMMUNITIES, MEMBERS
@@ -39,8 +40,7 @@ def plant(kg: KnowledgeGraph, state: str = "complete") -> None:
         state=state,
         top=vectors[-1],
     )
-    options = {"indexConfig": {"vector.dimensions": 64, "vector.similarity_function": "cosine"}}
-    kg.store.define("schema/vector_community", options=options)
+    kg.store.define("schema/vector_community", options=vector_options("community", 64))
     run(kg, "CALL db.awaitIndexes(60)")
 
 
