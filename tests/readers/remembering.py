@@ -43,13 +43,16 @@ def fill(store: Store, folder: Path, texts: Mapping[str, Sequence[Written]], chu
 
 
 def place_near(store: Store, question: str, pages: Sequence[str], best: Sequence[str]) -> None:
-    """Give ``pages`` (names) vectors such that ``best`` are the nearest to ``question``, in that order."""
+    """Give ``pages`` (names) vectors such that ``best`` are the nearest to ``question``, in that order.
+
+    None is as near as the question itself: which of two that are comes first is nobody's to say.
+    """
     towards = make_question(question, HashEmbedder(64)).vector
     away = [-number for number in towards]
     ranks = {name: rank for rank, name in enumerate(best)}
     rows = []
     for name in pages:
-        share = 1 - 0.05 * ranks[name] if name in ranks else -1.0
+        share = 0.95 - 0.05 * ranks[name] if name in ranks else -1.0
         shift = [0.0] * 64
         shift[0] = 1 - abs(share)
         vector = towards if share > 0 else away
