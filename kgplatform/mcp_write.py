@@ -13,13 +13,13 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from kgplatform import mcp_results as results
-from kgplatform.build.plan import holds
 from kgplatform.build.schema import shipped_schemas
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.mcp_work import as_result, in_thread, tell_progress
 from kgplatform.stopping import unstoppable
 from kgplatform.web.encoding import as_fields
+from kgplatform.web.keeping import end_abandoned, forget_unused, keep_used
 from kgplatform.web.uploads import Uploads
 
 T = TypeVar("T")
@@ -46,7 +46,8 @@ class WritingTools:
         self._turn = anyio.Lock()
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Register them."""
+        """Register them, when what a killed server had under way is ended."""
+        end_abandoned(self._graph, self._uploads)
         server.add_tool(self.ingest_text, title="Add a text", annotations=REPLACES)
         if self._folders:
             server.add_tool(self.ingest_path, title="Add files", annotations=REPLACES)
@@ -70,8 +71,8 @@ class WritingTools:
                 return self._ingest(files, schema, told)
             finally:
                 with unstoppable():
-                    self._uploads.keep(staged, lambda file: holds(self._graph.store, file))
-                    self._forget([file.as_uri() for file in files])
+                    keep_used(self._graph, self._uploads, staged, lambda file: False)
+                    forget_unused(self._graph, self._uploads, [file.as_uri() for file in files])
 
         return await self._in_turn(work)
 
@@ -92,7 +93,7 @@ class WritingTools:
 
         def work() -> dict[str, Any]:
             removed = self._graph.remove(document)
-            self._forget([each.source for each in removed])
+            forget_unused(self._graph, self._uploads, [each.source for each in removed])
             return {"removed": removed}
 
         return await self._in_turn(work)
@@ -126,7 +127,3 @@ class WritingTools:
             allowed = ", ".join(map(str, self._folders))
             raise InputError(f"{path!r} is no file or folder below {allowed}.")
         return file
-
-    def _forget(self, sources: Sequence[str]) -> None:
-        """Delete those of the uploads at ``sources`` that no document comes from any more."""
-        self._uploads.forget(sources, {each.source for each in self._graph.documents()})

@@ -409,6 +409,16 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
+def test_what_a_killed_server_had_under_way_is_ended_by_one_that_writes(kg: KnowledgeGraph) -> None:
+    left = kg.settings.home_folder / "uploads" / ".new-left"
+    left.mkdir(parents=True)
+    (left / "late.txt").write_text("Never ingested.")
+    make_server(kg)
+    assert left.is_dir()
+    make_server(kg, write=True)
+    assert list(left.parent.iterdir()) == []
+
+
 def test_without_folders_no_path_is_read(kg: KnowledgeGraph) -> None:
     tools = talk(make_server(kg, write=True), lambda client: client.list_tools())
     assert {tool.name for tool in tools.tools} == READING | WRITING - {"ingest_path"}
