@@ -3,16 +3,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STATE := $(CURDIR)/.kgplatform
+WORKERS ?= 2
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 export KGPLATFORM_NEO4J_JARS ?= $(STATE)/jars
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A user's own settings must not reach the demo's or the tests' graphs.
 unexport NEO4J_URI
 
-.PHONY: help setup demo test bench docs lint format clean
+.PHONY: help setup demo test test-all measure bench docs examples lint format clean
 
 help:  ## say what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
@@ -26,15 +28,24 @@ setup: $(VENV)/.ready  ## install the platform and its tools into .venv
 demo: setup  ## start Neo4j, ingest the sample corpus, answer a two-hop question
 	@$(BIN)/python examples/demo.py --home $(STATE)/demo
 
-test: setup  ## run all tests against a real Neo4j of their own
-	@$(BIN)/python -m pytest
+test: setup  ## run what a change can break, in two processes with a real Neo4j each
+	@$(PYTEST) -m "not chromium and not killed and not long"
+
+test-all: setup  ## run all tests: with Chromium, killed processes and long runs as well
+	@$(PYTEST)
 
 bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate, killed_evaluation, exchange, explorer, medical, serve or stop measures that alone
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
+measure: setup  ## the size of the code and of its tests; REV=… puts an older commit beside it
+	@$(BIN)/python tests/benchmarks/house.py $(REV)
+
 docs: setup  ## build the documentation into .kgplatform/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
 	@echo "The documentation: $(STATE)/site/index.html"
+
+examples: setup  ## record the examples in the description of the HTTP interface
+	@RECORD_EXAMPLES=1 $(BIN)/python -m pytest -q tests/doors/http/test_openapi_examples.py
 
 lint: setup  ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -14,10 +14,11 @@ from typing import Any
 
 from kgplatform import Answer, KgError, KnowledgeGraph, SearchResult
 from kgplatform.client import open_graph
+from kgplatform.doors.cli.options import note
+from kgplatform.doors.cli.show.reports import show_ingest, show_tree
+from kgplatform.doors.cli.show.terminal import ProgressLines
 from kgplatform.query import parse_query
 from kgplatform.settings import Settings, load_settings
-from kgplatform.show import ProgressLines, note, show_ingest
-from kgplatform.show_tree import show_tree
 
 EXAMPLES = Path(__file__).parent
 Row = dict[str, Any]

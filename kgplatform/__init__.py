@@ -9,8 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kgplatform.build.report import Estimate, IngestReport
-    from kgplatform.build.schema import Schema, load_schema
     from kgplatform.client import KnowledgeGraph, connect
     from kgplatform.errors import (
         BudgetError,
@@ -26,12 +24,16 @@ if TYPE_CHECKING:
         StatementError,
         StoreError,
     )
+    from kgplatform.ingest.pipeline import IngestReport
+    from kgplatform.ingest.plan import Estimate
+    from kgplatform.ingest.schema import Schema, load_schema
+    from kgplatform.neo4j.store import trace
     from kgplatform.records import Answer, Citation, FoundFact, Passage, SearchResult, Step, Usage
-    from kgplatform.store import trace
 
 _HOMES = {
-    "kgplatform.build.report": ("Estimate", "IngestReport"),
-    "kgplatform.build.schema": ("Schema", "load_schema"),
+    "kgplatform.ingest.plan": ("Estimate",),
+    "kgplatform.ingest.pipeline": ("IngestReport",),
+    "kgplatform.ingest.schema": ("Schema", "load_schema"),
     "kgplatform.client": ("KnowledgeGraph", "connect"),
     "kgplatform.errors": (
         "BudgetError",
@@ -48,7 +50,7 @@ _HOMES = {
         "StoreError",
     ),
     "kgplatform.records": ("Answer", "Citation", "FoundFact", "Passage", "SearchResult", "Step", "Usage"),
-    "kgplatform.store": ("trace",),
+    "kgplatform.neo4j.store": ("trace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -9,49 +9,49 @@ with connect() as kg:
 
 from __future__ import annotations
 
-import json
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgplatform.build.estimate import estimate
-from kgplatform.build.extract import Extractor, Mode
-from kgplatform.build.extract.local import LocalExtractor
-from kgplatform.build.extract.model import LlmExtractor
-from kgplatform.build.extract.recorded import RecordedExtractor
-from kgplatform.build.pipeline import Tools, ingest, ingest_facts, remove_documents
-from kgplatform.build.recording import with_recording
-from kgplatform.build.report import Estimate, IngestReport
-from kgplatform.build.schema import Expansion, Schema, load_schema
-from kgplatform.build.settle import Progress, check_embedder, graph_state, reembed
-from kgplatform.connecting import find_connection
-from kgplatform.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.errors import InputError, SettingError
-from kgplatform.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
-from kgplatform.keep import call_statistics, keep_run
-from kgplatform.llm import Chat, Ledger, OpenAIChat, make_chat, metered
-from kgplatform.look import Look
-from kgplatform.readers.calls import telling
-from kgplatform.readers.choose import answer_with, options_for
-from kgplatform.readers.youtu import SchemaTypes
-from kgplatform.records import Answer, SearchResult, Step
+from kgplatform.graph.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
+from kgplatform.graph.look import Look
+from kgplatform.graph.runs import call_statistics, keep_run
+from kgplatform.ingest.extract import Extractor, Mode
+from kgplatform.ingest.extract.choose import EXTRACTORS as EXTRACTORS
+from kgplatform.ingest.extract.choose import default_extractor, make_extractor
+from kgplatform.ingest.extract.local import LocalExtractor
+from kgplatform.ingest.extract.recorded import RecordedExtractor, with_recording
+from kgplatform.ingest.graph_state import graph_state
+from kgplatform.ingest.pipeline import IngestReport, Tools, ingest, ingest_facts, remove_documents
+from kgplatform.ingest.plan import Estimate, estimate, holds
+from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
+from kgplatform.ingest.settle import reembed
+from kgplatform.neo4j.server import find_connection
+from kgplatform.neo4j.store import Store, Table
+from kgplatform.neo4j.untrusted import why_refused
+from kgplatform.opened import OpenedGraph
+from kgplatform.readers.calls import Tell
+from kgplatform.readers.cypher.schema import shown_schema
+from kgplatform.readers.readers import READERS, find, options_for
+from kgplatform.readers.run import Run, SchemaTypes, listened
+from kgplatform.records import Answer, Progress, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.search import search
+from kgplatform.retrieve.statement_schema import live_schema
 from kgplatform.settings import Settings, load_settings
-from kgplatform.stopping import Stop, stoppable
-from kgplatform.store import Row, Store, Table
+from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
 
-    from kgplatform.build.gist.report import GistReport
-    from kgplatform.build.tree.report import TreeReport
     from kgplatform.exchange import ExchangeReport
-
-EXTRACTORS = ("llm", "local", "recorded")
+    from kgplatform.gist.options import GistReport
+    from kgplatform.tree.build_tree import TreeReport
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -85,52 +85,8 @@ def open_graph(settings: Settings, report: Callable[[str], None] = lambda line: 
     return KnowledgeGraph(store, settings)
 
 
-class KnowledgeGraph:
+class KnowledgeGraph(OpenedGraph):
     """A graph that is open. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
-
-    def __init__(
-        self, store: Store, settings: Settings, *, embedder: Embedder | None = None, chat: Chat | None = None
-    ) -> None:
-        self.store = store
-        self.settings = settings
-        self.ledger = Ledger(settings.max_tokens)
-        self._given_embedder = embedder
-        self._given_chat = chat
-        self._has_documents = False
-
-    def __enter__(self) -> KnowledgeGraph:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connections. A managed server stays up; ``kgplatform down`` stops it."""
-        self.store.close()
-        for model in (self.__dict__.get("chat"), self.__dict__.get("embedder")):
-            if isinstance(model, OpenAIChat | OpenAIEmbedder):
-                model.close()
-
-    @cached_property
-    def embedder(self) -> Embedder:
-        """The embedding model: the one that is set, else the one that the graph was embedded with."""
-        if self._given_embedder is not None:
-            return self._given_embedder
-        stored = graph_state(self.store).get("embeddingModel")
-        if self.settings.embedder == "auto" and stored is not None:
-            return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger)
-        return make_embedder(self.settings, self.ledger)
-
-    @cached_property
-    def chat(self) -> Chat | None:
-        """The language model, or None if none is configured."""
-        return self._given_chat or make_chat(self.settings, self.ledger)
-
-    def check_model(self) -> None:
-        """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set."""
-        state = graph_state(self.store)
-        if state.get("embeddingModel"):
-            check_embedder(state, self.embedder)
 
     # ---------------------------------------------------------------------------------------------------------- in
 
@@ -157,10 +113,9 @@ class KnowledgeGraph:
         facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
-            return ingest_facts(
-                replace(self._tools(LocalExtractor(), "general", None, progress), facts_from=facts_from)
-            )
-        reader = self._extractor(extractor, recording)
+            tools = self._tools(LocalExtractor(), "general", None, progress)
+            return ingest_facts(replace(tools, facts_from=facts_from))
+        reader = make_extractor(extractor, recording, self.chat)
         tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
         report = ingest(tools, files)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.chunks:  # else some were used before
@@ -178,23 +133,22 @@ class KnowledgeGraph:
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         files, recording = with_recording(paths, recorded, extractor)
-        name = extractor or self._default_extractor(recording)
+        name = extractor or default_extractor(recording, self.chat)
         return estimate(self.store, files, _schema(schema), name, self.settings, facts=facts)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
         chosen = self._named(documents)
         ids = sorted(each.id for each in chosen)
-        chunks = [row["id"] for row in self.store.read("client/document_chunks", documents=ids)]
+        chunks = [row["id"] for row in self.store.read("graph/document_chunks", documents=ids)]
         remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, chunks)
-        self._has_documents = False  # until that is looked at again
+        self._look_for_documents()
         return chosen
 
     def reembed(self, *, progress: Progress = _SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
-        embedder = self._given_embedder or make_embedder(self.settings, self.ledger)
-        self.__dict__["embedder"] = embedder
-        return reembed(self.store, embedder, self.settings, progress)
+        self._embed_as_set()
+        return reembed(self.store, self.embedder, self.settings, progress)
 
     def build_tree(
         self,
@@ -211,7 +165,7 @@ class KnowledgeGraph:
         is done again; ``update`` says so, and is refused with either. Where there is no tree, all of it is built.
         """
         # Here: it loads what no other command needs, and takes a second to do so.
-        from kgplatform.build.tree.build_tree import TreeTools, build_tree
+        from kgplatform.tree.build_tree import TreeTools, build_tree
 
         if update and rebuild:
             raise InputError("A tree is either updated or rebuilt: give --update or --rebuild.")
@@ -241,8 +195,8 @@ class KnowledgeGraph:
         ``instruction``: what else the model is to keep in mind as it shortens. ``fit``: the most tokens of a document's
         gists; ``shrink``: "merge" pages where there are more, or shorten "older" gists again. Raises ``InputError``.
         """
-        from kgplatform.build.gist.gist_documents import GistTools, gist_documents
-        from kgplatform.build.gist.options import GistOptions
+        from kgplatform.gist.gist_documents import GistTools, gist_documents
+        from kgplatform.gist.options import GistOptions
 
         options = GistOptions.of(
             preset,
@@ -254,10 +208,11 @@ class KnowledgeGraph:
             fit=fit,
             shrink=shrink,
         )
-        chat = self._model("Gists are written")
+        graph = self.within()
+        chat = graph._model("Gists are written")
         self._need_documents()
         chosen = self._named(documents) if documents else self.documents()
-        tools = GistTools(self.store, self.embedder, chat, self.settings, progress)
+        tools = GistTools(graph.store, graph.embedder, chat, self.settings, graph.ledger, progress)
         return gist_documents(tools, [each.id for each in chosen], options)
 
     # --------------------------------------------------------------------------------------------------------- out
@@ -270,31 +225,42 @@ class KnowledgeGraph:
     def ask(
         self,
         question: str,
-        reader: str = "retrieve",
+        reader: str | None = None,
         *,
         keep: bool = False,
-        on_step: Callable[[Step], None] | None = None,
+        on_step: Tell | None = None,
         stop: Stop | None = None,
         **options: Any,
     ) -> Answer:
         """An answer from the graph with checked citations; without a language model, the evidence.
 
-        ``options`` are those of the reader (the class ``Options`` in its module, and docs/commands.md): all have
-        ``mode``, "reject" to refuse where the documents do not say, "open" to fall back on the model's own knowledge;
-        None stands for the default. ``keep`` writes the run into the graph, as a ``Run`` with its ``Step`` nodes and
+        ``reader``: by default the first of all. ``options`` are those of the reader (docs/commands.md); None stands
+        for the default. All have ``mode``, "reject" to refuse where the documents do not say, "open" to fall back on
+        the model's own knowledge. ``keep`` writes the run into the graph, as a ``Run`` with its ``Step`` nodes and
         edges to what it found. ``on_step`` is told each step as it happens; what it raises ends the run. ``stop``, set
-        by another thread, ends it within a second. Raises ``InputError`` for an option that the reader does not have,
-        ``ModelError``, and ``StoppedError``.
+        by another thread, ends it within a second. Raises ``InputError``, ``ModelError`` and ``StoppedError``.
         """
+        reader = reader or READERS[0].name
         chosen = options_for(reader, {name: value for name, value in options.items() if value is not None})
         self._need_documents()
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(each.id for each in self._named(options["documents"])))
         started = time.perf_counter()
-        evidence = Evidence(self.store, self.embedder)
-        with metered() as meter, stoppable(stop), telling(on_step):
-            answer = answer_with(reader, chosen, question, evidence, self.chat, meter, self._schema_types)
+        with self.run(on_step=on_step, stop=stop) as run:
+            answer = find(reader).answer(question, run, chosen)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
+
+    @contextlib.contextmanager
+    def run(self, *, on_step: Tell | None = None, stop: Stop | None = None) -> Iterator[Run]:
+        """What a reader is given for one question. Its ledger has what it alone spends."""
+        with listened(on_step, stop or self.store.stop) as (tell, ended):
+            graph = self.within(ended)
+            yield Run(graph.evidence, graph.chat, graph.ledger, graph._schema_types, tell)
+
+    @property
+    def evidence(self) -> Evidence:
+        """What readers read: searches, passages, pages and nodes of the graph."""
+        return Evidence(self.store, self.embedder)
 
     @cached_property
     def look(self) -> Look:
@@ -307,10 +273,14 @@ class KnowledgeGraph:
         parameters: dict[str, Any] | None = None,
         *,
         write: bool = False,
+        guarded: bool = False,
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Table:
-        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; else as set."""
+        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; else as set.
+        ``guarded``, for those of others: raises ``InputError`` for what no time-out ends (docs/security.md)."""
+        if guarded and (why := why_refused(statement)):
+            raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
         return self.store.run_statement(
             statement,
             parameters or {},
@@ -321,31 +291,40 @@ class KnowledgeGraph:
 
     def documents(self) -> list[DocumentInfo]:
         """The documents of the graph, by name."""
-        return [DocumentInfo(**row) for row in self.store.read("client/documents")]
+        return [DocumentInfo(**row) for row in self.store.read("graph/documents")]
+
+    def holds(self, file: Path) -> bool:
+        """Whether the graph has what ``file`` says: any of its documents, with the text that it has there now."""
+        return holds(self.store, file)
 
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""
-        state = graph_state(self.store)
-        if "schema" not in state:
-            return None
-        expansions = tuple(Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
-        return GraphSchema(Schema.from_dict(json.loads(state["schema"])), expansions)
+        return GraphSchema.of(graph_state(self.store))
+
+    def schemas(self) -> dict[str, Schema]:
+        """The schemas that come along, and the graph's own, by name."""
+        schemas = {name: load_schema(name) for name in shipped_schemas()}
+        if (own := self.schema()) is not None:
+            schemas.setdefault(own.schema.name, own.schema)
+        return schemas
+
+    def schema_text(self, tokens: int = 3000) -> str:
+        """Labels, types, relations and properties with counts and examples, for someone who writes Cypher."""
+        return shown_schema(live_schema(self.store)[0], tokens)
 
     def stats(self) -> Stats:
         """Counts of nodes by label and relationships by type, and of key elements with their facts and neighbours."""
-        nodes: list[Row] = self.store.read("client/node_counts")
-        relationships = self.store.read("client/relationship_counts")
         return Stats(
-            {row["label"]: row["count"] for row in nodes},
-            {row["type"]: row["count"] for row in relationships},
-            ElementGraph(*self.store.read("client/element_graph")[0].values()),
+            self.look.counts(),
+            {row["type"]: row["count"] for row in self.store.read("graph/relationship_counts")},
+            ElementGraph(*self.store.read("graph/element_graph")[0].values()),
             call_statistics(self.store),
         )
 
     # ---------------------------------------------------------------------------------------------------- in and out
 
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:
-        """Write the whole graph to ``path``: "graphml", "jsonl", "cypher", or "csv" (a folder); else by its ending.
+        """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); else by its ending.
 
         The file is there when it is whole. Raises ``InputError`` for a format that does not exist.
         """
@@ -365,8 +344,8 @@ class KnowledgeGraph:
         report = import_graph(
             self.store, self.settings, lambda: self.embedder, Path(path), format, merge=merge, progress=progress
         )
-        self._has_documents = False  # until that is looked at again
-        self.__dict__.pop("embedder", None)  # the export says which model made its vectors
+        self._look_for_documents()
+        self._forget_embedder()  # the export says which model made its vectors
         return report
 
     def py2neo(self) -> py2neo.Graph:
@@ -394,34 +373,6 @@ class KnowledgeGraph:
             progress=progress,
         )
 
-    def _model(self, what: str) -> Chat:
-        """The language model, by which ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
-        if self.chat is None:
-            raise SettingError(f"{what} by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
-        return self.chat
-
-    def _default_extractor(self, recorded: str | Path | None) -> str:
-        return "recorded" if recorded is not None else "llm" if self.chat is not None else "local"
-
-    def _extractor(self, chosen: str | Extractor | None, recorded: str | Path | None) -> Extractor:
-        if chosen is not None and not isinstance(chosen, str):
-            return chosen
-        name = chosen or self._default_extractor(recorded)
-        if name == "recorded":
-            if recorded is None:
-                raise InputError("The extractor `recorded` needs a recording. Name it with --recorded FILE.")
-            return RecordedExtractor(recorded)
-        if name == "llm":
-            if self.chat is None:
-                raise SettingError(
-                    "The extractor `llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local "
-                    "server, or use --extractor local."
-                )
-            return LlmExtractor(self.chat)
-        if name == "local":
-            return LocalExtractor()
-        raise InputError(f"There is no extractor {name!r}; there are {', '.join(EXTRACTORS)}.")
-
     def _schema_types(self) -> SchemaTypes | None:
         """The schema with what was added to it, in the words that readers know."""
         if (found := self.schema()) is None:
@@ -432,18 +383,6 @@ class KnowledgeGraph:
 
     def _named(self, documents: str | Sequence[str]) -> list[DocumentInfo]:
         return named_documents(documents, self.documents())
-
-    def _need_documents(self) -> None:
-        if self._has_documents:
-            return
-        state = graph_state(self.store)
-        if not state:
-            raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
-        if "schema" not in state:
-            raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
-        if not self.store.read("client/has_documents"):
-            raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
-        self._has_documents = True
 
 
 def _schema(schema: str | Path | Schema) -> Schema:

@@ -6,7 +6,7 @@
     │   ├── SchemaError         an extraction schema that cannot be used
     │   └── DocumentError       one source file that cannot be read
     ├── StoreError              the database
-    │   ├── ServerError         the managed local server does not do what was asked
+    │   ├── ServerError         the server: not there, refuses the password, too old, cannot be started
     │   ├── StatementError      a Cypher statement that the database refused
     │   └── EmbeddingMismatchError   the graph was embedded by another model
     ├── ModelError              the language model or the embedding model
@@ -27,9 +27,13 @@ class KgError(Exception):
 
 
 class InputError(KgError):
-    """What the caller gave cannot be used."""
+    """What the caller gave cannot be used. ``options``: options that the message names, which a door spells its way."""
 
     exit_code = 2
+
+    def __init__(self, message: str = "", *options: str) -> None:
+        super().__init__(message)
+        self.options = options
 
 
 class SettingError(InputError):
@@ -54,7 +58,7 @@ class StoreError(KgError):
 
 
 class ServerError(StoreError):
-    """The managed local Neo4j server cannot be started, reached or stopped."""
+    """The server, the local one or another, cannot be started, reached, logged in to or stopped, or is too old."""
 
 
 class StatementError(StoreError):
@@ -87,7 +91,7 @@ class BudgetError(ModelError):
 
 
 class StoppedError(KgError):
-    """Somebody stopped the work (``kgplatform.stopping.Stop``); what was done so far is kept."""
+    """Somebody stopped the work (``kgplatform.work.stopping.Stop``); what was done so far is kept."""
 
     def __init__(self) -> None:
         super().__init__("The work was stopped.")

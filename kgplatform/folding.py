@@ -14,11 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kgplatform.text import in_word, is_unspaced
+
 _QUOTES = frozenset("'\"`´‘’‚‛“”„‟‹›«»′″「」『』＂＇\u0640")  # and the Arabic lengthening stroke, which says nothing
-_UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
-)
 # "and", "so", "in", "like", "to", "the": written in one with the Arabic word that follows.
 _ARABIC_PREFIX = re.compile(r"(?<!\w)[وف]?[بكل]?(?:ال)?\Z")
 
@@ -77,11 +75,6 @@ def is_bounded(text: str, start: int, end: int) -> bool:
     return _free_before(text, start) and (end >= len(text) or not _joined(text[end - 1], text[end]))
 
 
-def is_unspaced(text: str) -> bool:
-    """Whether ``text`` has letters of a script that is written without spaces."""
-    return _UNSPACED.search(text) is not None
-
-
 def with_marks(text: str, end: int) -> int:
     """``end``, moved behind the combining marks that belong to the letter before it."""
     while end < len(text) and unicodedata.category(text[end]).startswith("M"):
@@ -96,13 +89,7 @@ def _free_before(text: str, start: int) -> bool:
 
 
 def _joined(left: str, right: str) -> bool:
-    if not (_in_word(left) and _in_word(right)):
-        return False
-    return not (_UNSPACED.match(left) or _UNSPACED.match(right))
-
-
-def _in_word(letter: str) -> bool:
-    return letter.isalnum() or unicodedata.category(letter).startswith("M")
+    return in_word(left) and in_word(right) and not is_unspaced(left + right)
 
 
 class _Folds(dict[str, str]):

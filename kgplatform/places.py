@@ -15,9 +15,9 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from kgplatform.folding import fold, fold_words, is_bounded, is_unspaced, with_marks
+from kgplatform.folding import fold, fold_words, is_bounded, with_marks
 from kgplatform.sentences import Sentence, sentences
-from kgplatform.text import normalise_name
+from kgplatform.text import is_unspaced, normalise_name
 
 _NEAR = 85.0
 """Least ``partial_ratio`` of words that count as nearly found."""

@@ -1,4 +1,4 @@
-"""Prompts as files: ``prompts/<name>.md`` with ``$inputs`` (``string.Template``, so that JSON braces stay readable).
+"""Prompts as files: ``prompts/<folder>/<name>.md`` with ``$inputs`` (``string.Template``: JSON braces stay readable).
 
 The part before a line ``---`` is the system message, the part after it the user message. What documents say goes in
 as values, never as template text, so nothing in a document can add an input.
@@ -12,11 +12,24 @@ from string import Template
 
 Messages = list[dict[str, str]]
 
+_FOLDER = resources.files("kgplatform") / "prompts"
+
+
+def prompt_names() -> list[str]:
+    """All prompts, as names for ``render``, in order."""
+    return sorted(
+        f"{folder.name}/{each.name.removesuffix('.md')}" for folder in _FOLDER.iterdir() for each in folder.iterdir()
+    )
+
+
+def source_of(name: str) -> str:
+    """The file of the prompt ``name``."""
+    return _FOLDER.joinpath(*f"{name}.md".split("/")).read_text(encoding="utf-8")
+
 
 @cache
 def _load(name: str) -> tuple[Template, Template]:
-    source = (resources.files("kgplatform") / "prompts" / f"{name}.md").read_text(encoding="utf-8")
-    system, _, user = source.partition("\n---\n")
+    system, _, user = source_of(name).partition("\n---\n")
     return Template(system.strip()), Template(user.strip())
 
 

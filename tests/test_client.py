@@ -8,16 +8,16 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import EXAMPLES, ROOT, wipe
+from conftest import EXAMPLES, wipe
 from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ServerError, SettingError
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 
@@ -101,8 +101,8 @@ def test_a_graph_of_another_model_is_refused_at_once(given: Connection, tmp_path
 
 
 @pytest.mark.usefixtures("quick_servers")
+@pytest.mark.long
 def test_without_an_address_the_managed_server_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KGPLATFORM_NEO4J_JARS", str(ROOT / ".kgplatform" / "jars"))
     home, said = tmp_path / "graph", list[str]()
     options = {"embedder": "hash:16", "neo4j_heap": "256m", "neo4j_page_cache": "16m"}
     server = LocalNeo4j(load_settings(home=home, **options))

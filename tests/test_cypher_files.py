@@ -14,21 +14,22 @@ import pytest
 from conftest import EXAMPLES, wipe
 from walks import walk
 
-from kgplatform.build.tree import build_tree
-from kgplatform.build.type_names import reserved_label, reserved_relationship
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.ingest.type_names import reserved_label, reserved_relationship
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import prompt_names
 from kgplatform.query import Query, load_query, query_names
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
 from kgplatform.testing import ScriptedChat
+from kgplatform.tree import build_tree
 
 ROOT = Path(__file__).parent.parent
 # The saved queries have a header of their own: see test_browse.py.
-NAMES = [name for name in query_names() if not name.startswith("browse/")]
+NAMES = [name for name in query_names() if not name.startswith("saved/")]
 QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "schema": {"s"}}
 # Waits only, but outside of any transaction with data.
-WAITS = "schema/await_indexes"
+WAITS = "neo4j/schema/await_indexes"
 # The sizes that a database is given, and strings, tell nothing about spelling.
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|`[^`]*`")
 _KEYWORDS = re.compile(
@@ -51,56 +52,63 @@ def code_of(query: Query) -> str:
 # ------------------------------------------------------------------------------------------------------------- the text
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_header(name: str) -> None:
-    query = load_query(name)  # raises where declared and used parameters differ
-    lines = source_of(name).splitlines()
-    header = [line for line in lines if line.startswith("//")]
-    assert lines[: len(header)] == header, "the header comes first, and there is no comment after it"
-    kinds = [re.match(r"// (mode|param|returns)\b", line) for line in header]
-    shown = "".join(found[1][0] if found else "a" for found in kinds)
-    assert re.fullmatch(r"a+mp*r?", shown), "the order is: what it does, mode, parameters, columns"
-    about = " ".join(line[3:] for line, found in zip(header, kinds, strict=True) if not found)
-    assert about[0].isupper()
-    assert about.endswith(".")
-    assert all(
-        re.match(r"(?:list<(?:map|string|float)>|int|float|string|map): \w", t) for t in query.parameters.values()
-    )
-    assert source_of(name).endswith("\n")
-    assert max(len(line) for line in lines if not line.startswith("// param")) <= 120
+def test_the_header(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            query = load_query(name)  # raises where declared and used parameters differ
+            lines = source_of(name).splitlines()
+            header = [line for line in lines if line.startswith("//")]
+            assert lines[: len(header)] == header, "the header comes first, and there is no comment after it"
+            kinds = [re.match(r"// (mode|param|returns)\b", line) for line in header]
+            shown = "".join(found[1][0] if found else "a" for found in kinds)
+            assert re.fullmatch(r"a+mp*r?", shown), "the order is: what it does, mode, parameters, columns"
+            about = " ".join(line[3:] for line, found in zip(header, kinds, strict=True) if not found)
+            assert about[0].isupper()
+            assert about.endswith(".")
+            assert all(
+                re.match(r"(?:list<(?:map|string|float)>|int|float|string|map): \w", t)
+                for t in query.parameters.values()
+            )
+            assert source_of(name).endswith("\n")
+            assert max(len(line) for line in lines if not line.startswith("// param")) <= 120
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_header_names_the_fields_of_rows(name: str) -> None:
-    query = load_query(name)
-    described = query.parameters.get("rows")
-    used = set(re.findall(r"\brow\.(\w+)", query.text))
-    declared = described.partition(": ")[2].partition(":")[0].split(", ") if described else []
-    assert used == set(declared)
+def test_the_header_names_the_fields_of_rows(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            query = load_query(name)
+            described = query.parameters.get("rows")
+            used = set(re.findall(r"\brow\.(\w+)", query.text))
+            declared = described.partition(": ")[2].partition(":")[0].split(", ") if described else []
+            assert used == set(declared)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_one_statement_in_the_style_of_the_guide(name: str) -> None:
-    code = code_of(load_query(name))
-    assert ";" not in code
-    rest = _YIELDED.sub("", code)
-    small = [found[0] for found in _KEYWORDS.finditer(rest) if not re.search(r"\bAS $", rest[: found.start()])]
-    assert small == [], "keywords are in capitals"
-    assert re.findall(r"\t| +$", code, re.M) == []
-    assert '"' not in code, "texts stand in single quotes"
+def test_one_statement_in_the_style_of_the_guide(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            code = code_of(load_query(name))
+            assert ";" not in code
+            rest = _YIELDED.sub("", code)
+            small = [found[0] for found in _KEYWORDS.finditer(rest) if not re.search(r"\bAS $", rest[: found.start()])]
+            assert small == [], "keywords are in capitals"
+            assert re.findall(r"\t| +$", code, re.M) == []
+            assert '"' not in code, "texts stand in single quotes"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_labels_and_types_are_ours_and_have_their_colon(name: str) -> None:
-    code = code_of(load_query(name))
-    assert re.findall(r"[(\[]\s*[A-Z]\w*\s*[)\]{]", code) == [], "a label or type without a colon"
-    properties = re.sub(r"\{[^{}]*\}", "{}", code)
-    for names in re.findall(r"\(\w*:([\w|:&]+)|SET \w+:(\w+)|\b\w+:(\w+)$", properties, re.M):
-        for label in re.split(r"[|:&]", "".join(names)):
-            assert label == reserved_label(label), f"{label} is not one of the platform's labels"
-    for types in re.findall(r"\[\w*:([\w|]+)", properties):
-        for kind in types.split("|"):
-            assert kind == reserved_relationship(kind), f"{kind} is not one of the platform's relationship types"
+def test_labels_and_types_are_ours_and_have_their_colon(subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            code = code_of(load_query(name))
+            assert re.findall(r"[(\[]\s*[A-Z]\w*\s*[)\]{]", code) == [], "a label or type without a colon"
+            properties = re.sub(r"\{[^{}]*\}", "{}", code)
+            for names in re.findall(r"\(\w*:([\w|:&]+)|SET \w+:(\w+)|\b\w+:(\w+)$", properties, re.M):
+                for label in re.split(r"[|:&]", "".join(names)):
+                    assert label == reserved_label(label), f"{label} is not one of the platform's labels"
+            for types in re.findall(r"\[\w*:([\w|]+)", properties):
+                for kind in types.split("|"):
+                    assert kind == reserved_relationship(kind), (
+                        f"{kind} is not one of the platform's relationship types"
+                    )
 
 
 # -------------------------------------------------------------------------------------------------------- the planner
@@ -131,7 +139,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 2)  # so that there are communities inside of communities
             graph.build_tree()
-        store.write(("build/tree_names_due", {"ids": [row["id"] for row in store.read("build/tree_communities")]}))
+        store.write(("tree/names_due", {"ids": [row["id"] for row in store.read("tree/communities")]}))
         cited = [{"passage": number, "quote": "Ada Lovelace was born in London"} for number in range(1, 11)]
         chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
         reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
@@ -165,17 +173,18 @@ def example(name: str, description: str) -> Any:
     return examples[kind]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_planner_agrees(planner: neo4j.Session, name: str) -> None:
-    query = load_query(name)
-    parameters = {each: example(each, description) for each, description in query.parameters.items()}
-    result = planner.run(neo4j.Query(f"EXPLAIN {query.text}"), parameters)
-    columns = tuple(result.keys())
-    summary = result.consume()
-    expected = {"r"} if name == WAITS else QUERY_TYPES[query.mode]
-    assert summary.query_type in expected
-    assert columns == query.returns
-    assert complaints(summary) == []
+def test_the_planner_agrees(planner: neo4j.Session, subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name):
+            query = load_query(name)
+            parameters = {each: example(each, description) for each, description in query.parameters.items()}
+            result = planner.run(neo4j.Query(f"EXPLAIN {query.text}"), parameters)
+            columns = tuple(result.keys())
+            summary = result.consume()
+            expected = {"r"} if name == WAITS else QUERY_TYPES[query.mode]
+            assert summary.query_type in expected
+            assert columns == query.returns
+            assert complaints(summary) == []
 
 
 def test_the_planner_would_complain(planner: neo4j.Session) -> None:
@@ -183,31 +192,34 @@ def test_the_planner_would_complain(planner: neo4j.Session) -> None:
         assert complaints(planner.run(neo4j.Query(f"EXPLAIN {wrong}")).consume())
 
 
-@pytest.mark.parametrize("name", [each for each in NAMES if load_query(each).mode == "read"])
-def test_reading_statements_run(planner: neo4j.Session, name: str) -> None:
-    query = load_query(name)
-    parameters = {each: example(each, description) for each, description in query.parameters.items()}
-    result = planner.run(neo4j.Query(query.text), parameters)
-    assert tuple(result.keys()) == query.returns
-    result.consume()
+def test_reading_statements_run(planner: neo4j.Session, subtests: pytest.Subtests) -> None:
+    for name in (each for each in NAMES if load_query(each).mode == "read"):
+        with subtests.test(name):
+            query = load_query(name)
+            parameters = {each: example(each, description) for each, description in query.parameters.items()}
+            result = planner.run(neo4j.Query(query.text), parameters)
+            assert tuple(result.keys()) == query.returns
+            result.consume()
 
 
 # ------------------------------------------------------------------------------------------------------------- the use
 
 
 def test_every_statement_is_run_by_somebody_and_every_name_exists() -> None:
-    patterns = {"schema/(?:constraint|index)_.*"}  # ``define_graph`` runs all of those
-    named = set()
+    patterns = {"neo4j/schema/(?:constraint|index)_.*"}  # ``define_graph`` runs all of those
+    texts = set()
     for path in sorted((ROOT / "kgplatform").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"\w+/\w+", node.value):
-                named.add(node.value)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
             if isinstance(node, ast.JoinedStr):
                 parts = [re.escape(each.value) if isinstance(each, ast.Constant) else ".+" for each in node.values]
                 patterns.add("".join(map(str, parts)))
+    named = {text for text in texts if re.fullmatch(r"\w+(?:/\w+)+", text)}
     folders = {name.partition("/")[0] for name in NAMES}
     meant = {name for name in named if name.partition("/")[0] in folders}
-    assert {name for name in meant if not any(each.startswith(name) for each in NAMES)} == set()
+    known = [*NAMES, *prompt_names()]
+    assert {name for name in meant if not any(each.startswith(name) for each in known)} == set()
     usable = [pattern for pattern in patterns if pattern.partition("/")[0] in folders]
     unused = [name for name in NAMES if name not in named and not any(re.fullmatch(each, name) for each in usable)]
     assert unused == []

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES, ROOT
+from conftest import EXAMPLES, JARS
 
-from kgplatform.build.load import load
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.ingest.load import load
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import parse_query
 from kgplatform.records import Document
 from kgplatform.settings import load_settings
 
-JARS = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
 QUESTION = json.loads((EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0])
 
 
@@ -43,7 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The demo's home folder; its server is stopped in the end."""
     home = tmp_path_factory.mktemp("demo") / "home"
     yield home
-    LocalNeo4j(load_settings(home=home, neo4j_jars=JARS)).down()
+    LocalNeo4j(load_settings(home=home)).down()
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def first(home: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def graph(home: Path, first: subprocess.CompletedProcess[str]) -> Iterator[KnowledgeGraph]:
     """The demo's graph."""
-    with open_graph(load_settings(home=home, neo4j_jars=JARS)) as graph:
+    with open_graph(load_settings(home=home)) as graph:
         yield graph
 
 

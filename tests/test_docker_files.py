@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kgplatform.neo4j_config import _CONF
-from kgplatform.neo4j_install import VERSION
+from kgplatform.neo4j.config import _CONF
+from kgplatform.neo4j.install import VERSION
 from kgplatform.settings import Settings, env_name, settings_table
 
 ROOT = Path(__file__).parents[1]

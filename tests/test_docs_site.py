@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import subprocess
@@ -14,11 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from conftest import ROOT
-from test_readme import blocks
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.llm import Ledger
-from kgplatform.retrieve.evidence import Evidence
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -102,19 +98,3 @@ def test_the_graph_picture_shows_what_the_tables_say() -> None:
     assert [name for name in sorted(shown) if name not in tables] == []
     nodes = set(re.findall(r"^\| `(\w+)`", tables, re.M)) - {"Graph"}
     assert [name for name in sorted(nodes) if name not in shown] == []
-
-
-def test_the_reader_of_the_page_on_the_code_works(
-    kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = next(block for block in blocks((DOCS / "code.md").read_text("utf-8"), "python") if "READER" in block)
-    (tmp_path / "bestfact.py").write_text(source, "utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    made = importlib.import_module("bestfact")
-    kg.ingest(ROOT / "examples" / "corpus", recorded=ROOT / "examples" / "extraction.jsonl")
-    question = "Whom did Cyrus Field ask about the floor of the Atlantic?"
-    answer = made.answer(question, Evidence(kg.store, kg.embedder), None, Ledger(), made.Options())
-    assert answer.reader == "bestfact"
-    assert answer.text == answer.evidence.facts[0].text
-    assert answer.citations
-    assert answer.trace[0].queries

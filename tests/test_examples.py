@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from kgplatform.build.bound import accepted, bound
-from kgplatform.build.extract.shape import read_extraction
-from kgplatform.build.load import load
-from kgplatform.build.schema import load_schema
+from kgplatform.ingest.bound import accepted, bound
+from kgplatform.ingest.extract.shape import read_extraction
+from kgplatform.ingest.load import load
+from kgplatform.ingest.schema import load_schema
 from kgplatform.records import Document
 from kgplatform.text import normalise_name
 

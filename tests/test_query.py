@@ -48,8 +48,8 @@ def test_headers_that_do_not_agree(old: str, new: str, said: str) -> None:
 def test_names_are_those_of_the_files() -> None:
     names = query_names()
     assert names == sorted(names)
-    assert {name.partition("/")[0] for name in names} >= {"build", "retrieve", "schema", "client"}
-    assert query_names("schema") == [name for name in names if name.startswith("schema/")]
+    assert {name.partition("/")[0] for name in names} >= {"ingest", "tree", "retrieve", "graph"}
+    assert query_names("neo4j/schema") == [name for name in names if name.startswith("neo4j/schema/")]
     assert len(names) == len(list(data_folder("cypher").rglob("*.cypher")))  # type: ignore[attr-defined]  # a Path here
     with pytest.raises(FileNotFoundError):
-        load_query("build/nothing")
+        load_query("ingest/nothing")

@@ -14,19 +14,21 @@ import typer
 from conftest import ROOT, wipe
 from simulated_readers import reply
 
-from kgplatform import cli
-from kgplatform.build.extract.recorded_file import is_open_ie
-from kgplatform.build.schema import load_schema
-from kgplatform.cli_serve import read_token
+from kgplatform.doors.cli import main as cli
+from kgplatform.doors.cli.ask import flag_help
+from kgplatform.doors.cli.serve import read_token
+from kgplatform.ingest.extract.recorded import is_open_ie
+from kgplatform.ingest.schema import load_schema
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.readers import names as reader_names
 from kgplatform.retrieve.search import SEARCHES
 from kgplatform.settings import settings_table
-from kgplatform.store import Connection, Store
 from kgplatform.testing import OpenAIServer
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*/README.md"))]
-README, COMMANDS, SETTINGS, GRAPH = (
+README, COMMANDS, SETTINGS, SCHEMA = (
     (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", "docs/commands.md", "docs/settings.md", "docs/graph-model.md")
+    for name in ("README.md", "docs/commands.md", "docs/settings.md", "docs/how-to/schema.md")
 )
 EXAMPLES_README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 NAMES = sorted(each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
@@ -73,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (folder / "report.pdf").write_bytes((folder / "my-folder" / "report.pdf").read_bytes())
     (folder / "notes.md").write_text(f"# Notes\n\n{text}\n", encoding="utf-8")
-    (folder / "films.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
+    (folder / "films.yaml").write_text(blocks(SCHEMA, "yaml")[0], encoding="utf-8")
     (folder / "extraction.jsonl").write_text(
         '{"document": "one.txt", "entities": [{"name": "Cyrus Field"}]}\n'
         '{"document": "report.pdf", "entities": [{"name": "Great Eastern"}]}\n',
@@ -158,8 +160,8 @@ def needs_a_model(line: str) -> bool:
 
 def prepare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The graph that reading commands need, unless it is there."""
-    there = store.read("build/graph_state")
-    documents = {row["name"] for row in store.read("client/documents")}
+    there = store.read("ingest/graph_state")
+    documents = {row["name"] for row in store.read("graph/documents")}
     if documents != {"one", "report", "Notes"} or there[0]["graph"].get("embeddingModel") != "hash:64":
         wipe(store)
         assert run("kgplatform ingest my-folder notes.md --extractor local", monkeypatch) == 0
@@ -248,24 +250,35 @@ def test_every_benchmark_is_named() -> None:
 
 
 @pytest.mark.parametrize("statement", sorted({each for page in GUIDES for each in blocks(page, "cypher")}))
-def test_every_statement_runs(reader: Store, statement: str) -> None:
+def test_every_statement_runs(reader: Store, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with reader:
-        wipe(reader)
+        prepare(reader, monkeypatch)
         columns = reader.run_statement(statement, {}, write=False, timeout=30, limit=10).columns
     assert columns
 
 
+# The reader that a page tells how to add.
+_NOT_THERE = ("kgplatform/readers/bestfact.py", "kgplatform/readers/bestfact/")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_paths_of_the_code_exist(page: Path) -> None:
+    named = re.findall(r"`((?:kgplatform|cypher|docs|examples|schemas|tests)/[\w./*-]+)`", page.read_text("utf-8"))
+    assert [path for path in named if not list(ROOT.glob(path.rstrip("/"))) and path not in _NOT_THERE] == []
+
+
 def test_make_targets_exist() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    said = set(re.findall(r"`make ([a-z]+)", "".join(page.read_text(encoding="utf-8") for page in PAGES)))
-    assert said >= {"demo", "test", "lint", "format", "clean", "bench"}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    said = set(re.findall(r"`make ([a-z-]+)", "".join(page.read_text(encoding="utf-8") for page in PAGES)))
+    assert said >= {"demo", "test", "test-all", "lint", "format", "clean", "bench", "measure"}
     assert said | {each.split()[1] for each in ALL if each.startswith("make ")} <= targets
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_is_documented(name: str) -> None:
-    assert re.search(rf"`{name}`", README)
-    assert re.search(rf"^kgplatform {name}\b", COMMANDS, re.M) or re.search(rf"kgplatform {name}\b", COMMANDS)
+    overview, _, sections = COMMANDS.partition("## ")
+    assert re.search(rf"^\|[^|]*`{name}`", overview, re.M)
+    assert re.search(rf"kgplatform {name}\b", sections)
 
 
 def test_every_option_is_documented() -> None:
@@ -275,9 +288,17 @@ def test_every_option_is_documented() -> None:
     assert [option for option in shown if f"`{option}" not in COMMANDS and f"{option} " not in COMMANDS] == []
 
 
+def test_the_table_of_the_readers_options_is_the_records() -> None:
+    readers = re.compile(rf"\b({'|'.join(reader_names())})\b")
+    rows = [f"| `{flag}` | " + readers.sub(r"`\1`", said) + " |" for flag, said in flag_help()]
+    section = COMMANDS[COMMANDS.index("\n## ask\n") : COMMANDS.index("An option that the chosen reader does not have")]
+    own = ("`--reader`", "`--trace`", "`--keep`")
+    assert [line for line in section.splitlines() if line.startswith("| `--") and line.split()[1] not in own] == rows
+
+
 _LIST_OPTIONS = """
 import typer
-from kgplatform import cli
+from kgplatform.doors.cli import main as cli
 group = typer.main.get_command(cli.app)
 parameters = [each for command in group.commands.values() for each in command.params]
 options = {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
@@ -293,10 +314,14 @@ def test_the_settings_table_is_the_codes() -> None:
     assert [line for line in SETTINGS.splitlines() if line.startswith("| `")] == rows
 
 
-def test_settings_that_the_readme_names_exist() -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_settings_that_a_page_names_exist(page: Path) -> None:
+    named = set(re.findall(r"\b(?:KGPLATFORM|NEO4J|OPENAI)_[A-Z0-9_]+\b", page.read_text(encoding="utf-8")))
     known = {name for name, *_ in settings_table()}
-    for page in (README, COMMANDS, GRAPH):
-        assert set(re.findall(r"\b(?:KGPLATFORM|NEO4J|OPENAI)_[A-Z_]+\b", page)) <= known
+    assert {name for name in named - known if not name.startswith("KGPLATFORM_BENCH_")} == set()
+
+
+def test_defaults_that_the_readme_gives_are_the_codes() -> None:
     defaults = {name: default for name, default, *_ in settings_table()}
     for name, default in re.findall(r"^\| `([A-Z_0-9]+)` \| `([^`]+)` \|", README, re.M):
         assert defaults[name] == default
@@ -320,12 +345,20 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("name", ["path.png", "entity.png"])
-def test_the_pictures_are_pictures(name: str) -> None:
-    picture = (ROOT / "docs" / "images" / name).read_bytes()
-    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
-    assert 20_000 < len(picture) < 400_000
-    assert f"(docs/images/{name})" in README
+@pytest.mark.parametrize("picture", sorted((ROOT / "docs" / "images").glob("*.png")), ids=lambda path: path.name)
+def test_the_pictures_are_pictures_and_shown(picture: Path) -> None:
+    content = picture.read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    assert 20_000 < len(content) < 400_000
+    assert any(f"images/{picture.name})" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_the_readme_is_short_and_begins_with_what_matters() -> None:
+    assert len(README.splitlines()) <= 200
+    first_screen = "\n".join(README.splitlines()[:48])
+    assert "](docs/images/" in first_screen
+    assert blocks(first_screen, "sh")[0].split() == ["make", "demo", "make", "test"]
+    assert blocks(first_screen, "text")
 
 
 def test_what_the_demo_prints_is_what_the_readme_shows() -> None:

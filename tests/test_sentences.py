@@ -232,7 +232,6 @@ def test_a_text_without_ends_is_cut_at_spaces() -> None:
     ],
     ids=lambda text: repr(text[:6]),
 )
-@pytest.mark.timeout(60)
 def test_long_texts_are_read_in_linear_time(text: str) -> None:
     for found in sentences(text):
         assert 0 < found.end - found.start <= LONGEST_SENTENCE

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgplatform.text import count_tokens, node_id, normalise_name, tidy, title_key
+from kgplatform.text import (
+    WORD,
+    count_tokens,
+    is_unspaced,
+    node_id,
+    normalise_name,
+    tidy,
+    title_key,
+    without_lone_surrogates,
+)
 
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)
 
@@ -84,10 +93,46 @@ def test_ids_stay_what_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("a", 1), ("1815", 2), ("鲁迅生于绍兴。", 7), ("Hello, world!", 4), ("x" * 70, 10)]
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("a", 1),
+        ("1815", 2),
+        ("鲁迅生于绍兴。", 7),
+        ("Hello, world!", 4),
+        ("x" * 70, 10),
+        ("A" + "中文" * 200, 401),
+        ("中文" * 200 + "A", 401),
+        ("é中b文", 4),
+        ("Straße" * 7, 6),
+        ("ភាសាខ្មែរ", 9),
+    ],
 )
 def test_counting_tokens(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ada, born in 1815", ["Ada", "born", "in", "1815"]),
+        ("A中文b한국 snake_case", ["A", "中", "文", "b", "한", "국", "snake", "case"]),
+        ("ไทยlaoລາວ", ["ไ", "ท", "ย", "lao", "ລ", "າ", "ວ"]),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert WORD.findall(text) == words
+
+
+def test_scripts_without_spaces() -> None:
+    assert [is_unspaced(text) for text in ("Ada鲁", "ไ", "မြန်မာ", "한국", "\U00020000", "Ада", "عدا", "")] == [
+        *(True, True, True, True, True),
+        *(False, False, False),
+    ]
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    assert without_lone_surrogates("a\ud800b\U0001f600") == "a\ufffdb\U0001f600"
 
 
 @given(ANY_TEXT, ANY_TEXT)

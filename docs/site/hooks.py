@@ -32,8 +32,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 def _reference() -> Iterator[str]:
     """Every endpoint by topic: what it does, what it takes, and its example."""
+    from kgplatform.doors.http.app import make_app
     from kgplatform.settings import load_settings
-    from kgplatform.web.app import make_app
 
     # Nothing is asked of the graph to describe what could be asked.
     described = make_app(SimpleNamespace(settings=load_settings())).openapi()  # type: ignore[arg-type]

@@ -28,11 +28,11 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from kgplatform.build.gist.options import GistOptions
-from kgplatform.build.schema import load_schema
 from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.results import Build, Setup
 from kgplatform.evaluate.setups import check_distinct, make_setup, option_names, resolved
+from kgplatform.gist.options import GistOptions
+from kgplatform.ingest.schema import load_schema
 from kgplatform.settings import load_settings
 from kgplatform.text import did_you_mean
 

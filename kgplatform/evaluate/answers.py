@@ -2,24 +2,202 @@
 
 A line of the journal says that the answer's trace is there too, so an answer that was paid for can be scored again
 when its right answer was put right, without asking anybody.
+
+An answer is known by a key: a hash of all that it depends on. Where any of that changed, it is asked anew.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple, dataclass, is_dataclass
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from kgplatform.evaluate.asking import Outcome, Task
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
+from kgplatform.evaluate.comparators import answer_closed, official_answer
 from kgplatform.evaluate.journal import Journal, last_by_key
-from kgplatform.evaluate.keys import question_fingerprint
-from kgplatform.evaluate.metrics import of_failure, ordered, without_model
-from kgplatform.evaluate.question import Question
-from kgplatform.evaluate.results import Scored, Spent
-from kgplatform.evaluate.traces import FOLDER, read_trace, trace_file, write_trace
-from kgplatform.evaluate.words import is_refusal
+from kgplatform.evaluate.needles.heat_map import reader_options
+from kgplatform.evaluate.report.traces import FOLDER, InWords, read_trace, text_alone, trace_file, write_trace
+from kgplatform.evaluate.results import Build, DataSet, Question, Scored, Setup, Spent, Text
+from kgplatform.evaluate.score.answer_words import is_refusal
+from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
+from kgplatform.evaluate.setups import CLOSED, OFFICIAL, option_names, resolved
+from kgplatform.ingest.graph_state import graph_state
+from kgplatform.models.chat import Ledger
+from kgplatform.prompt import prompt_names, source_of
+from kgplatform.readers.choices import shown
 from kgplatform.records import Answer
+
+# --------------------------------------------------------------------------------------------------------------- asking
+
+
+_CHOICES = "\nChoose one of these answers, and begin with its letter:\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question for a setup. ``text``: as it is put; ``options``: all that the reader is given."""
+
+    setup: Setup
+    question: Question
+    text: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it: an answer, or the ``error`` for which there is none. ``spent``: as if nothing was cached, by
+    stage. ``cached``: how many replies came from the cache, so that ``seconds`` are fewer than the model's."""
+
+    answer: Answer | None
+    error: str | None
+    spent: dict[str, Spent]
+    seconds: float
+    cached: int
+
+
+def task_for(setup: Setup, question: Question, dataset: DataSet) -> Task:
+    """The question as ``setup`` is to be asked: with the texts that it is about, and its choices, where it has any.
+
+    A reader without an option for choices finds them below the question.
+    """
+    names = option_names(setup.reader)
+    added: dict[str, Any] = dict(reader_options(setup, question, names))
+    if question.within and not dataset.apart and "documents" in names:
+        added["documents"] = question.within
+    text = question.text
+    if question.choices and "choices" in names:
+        added["choices"] = question.choices
+    elif question.choices:
+        text += _CHOICES + shown(question.choices)
+    return Task(setup, question, text, {**added, **setup.options})
+
+
+def ask(kg: KnowledgeGraph, task: Task) -> Outcome:
+    """Ask once. What concerns this question alone is in the outcome; what would meet the next one too is raised.
+
+    Raises ``StoreError`` where the database does not work, ``BudgetError``, and ``SettingError``.
+    """
+    started = time.perf_counter()
+    answer, error = None, None
+    asked = kg.within()  # with a ledger of its own: others ask at the same time
+    try:
+        answer = _answer(asked, task)
+    except (BudgetError, SettingError):
+        raise
+    except (ModelError, InputError, StatementError) as fault:
+        error = str(fault)
+    seconds = round(time.perf_counter() - started, 4)
+    return Outcome(answer, error, worth(asked.ledger), seconds, asked.ledger.total.cached_calls)
+
+
+def worth(meter: Ledger) -> dict[str, Spent]:
+    """What a ledger counted, by stage, cached replies at what they once cost."""
+    return {
+        stage: Spent(each.calls, each.input_tokens, each.output_tokens)
+        for stage, each in sorted(meter.worth_by_stage().items())
+    }
+
+
+def added(first: Mapping[str, Spent], second: Mapping[str, Spent]) -> dict[str, Spent]:
+    """Two counts by stage as one."""
+    return {stage: first.get(stage, Spent()) + second.get(stage, Spent()) for stage in sorted({*first, *second})}
+
+
+def less(after: Mapping[str, Spent], before: Mapping[str, Spent]) -> dict[str, Spent]:
+    """What a count by stage grew by; stages that did not grow are left out."""
+    grown = {}
+    for stage, spent in after.items():
+        known = before.get(stage, Spent())
+        if spent != known:
+            pairs = zip(astuple(spent), astuple(known), strict=True)
+            grown[stage] = Spent(*(now - then for now, then in pairs))
+    return grown
+
+
+def _answer(kg: KnowledgeGraph, task: Task) -> Answer:
+    reader = task.setup.reader
+    if reader == CLOSED and kg.chat is not None:
+        return answer_closed(task.text, kg.chat)
+    if reader in OFFICIAL:
+        return official_answer(kg, task.text, reader, **task.options)
+    return kg.ask(task.text, reader, **task.options)
+
+
+# ----------------------------------------------------------------------------------------------------------------- keys
+
+
+_OF_RUNS = {"Run", "Step"}
+_RELATIONSHIPS_OF_RUNS = {"HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT"}
+_RATERS = "evaluate/rater_"
+
+
+def answer_key(setup: Setup, asked: Sequence[Any], question: Question, model: str, graph: str) -> str:
+    """``asked``: the question's text and the options as the reader gets them; ``graph``: from a function below."""
+    return fingerprint(
+        {
+            "setup": setup.name,
+            "reader": setup.reader,
+            "options": resolved(setup),
+            "build": setup.build,
+            "asked": asked,
+            "question": [question.id, question.text, question.within, question.choices],
+            "model": model,
+            "graph": graph,
+            "prompts": prompts_fingerprint(),
+        }
+    )
+
+
+def question_fingerprint(question: Question) -> str:
+    """All that scores depend on, beside the answer."""
+    return fingerprint({"question": question, "version": _version()})
+
+
+def graph_fingerprint(kg: KnowledgeGraph) -> str:
+    """The state of a graph: its documents, how far they were read, what was built on them. Kept runs do not count."""
+    stats = kg.stats()
+    nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
+    joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}
+    return fingerprint(
+        {"documents": kg.documents(), "state": graph_state(kg.store), "nodes": nodes, "relationships": joined}
+    )
+
+
+def texts_fingerprint(texts: Sequence[Text], build: Build, how: Mapping[str, Any]) -> str:
+    """A graph that is made of ``texts`` for some questions alone; ``how``: what else it is made with."""
+    return fingerprint({"texts": texts, "build": build, "how": how})
+
+
+@cache
+def prompts_fingerprint() -> str:
+    """The prompts of this version of the package, but for those of raters, which no answer depends on."""
+    texts = {name: source_of(name) for name in prompt_names()}
+    return fingerprint({name: text for name, text in texts.items() if not name.startswith(_RATERS)})
+
+
+def fingerprint(value: Any) -> str:
+    """SHA-256, in hexadecimal, of something that JSON or ``asdict`` can write; the order of keys does not matter."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=_plain).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+@cache
+def _version() -> str:
+    return metadata.version("kgplatform")
+
+
+# -------------------------------------------------------------------------------------------------------------- keeping
+
 
 Record = Mapping[str, Any]
 
@@ -27,9 +205,10 @@ Record = Mapping[str, Any]
 class Answers:
     """``folder/answers.jsonl`` and the traces beside it. One thread writes."""
 
-    def __init__(self, folder: Path, journal: Journal) -> None:
+    def __init__(self, folder: Path, journal: Journal, in_words: InWords = text_alone) -> None:
         self._traces = folder / FOLDER
         self._journal = journal
+        self._in_words = in_words
         self._records = last_by_key(journal.records)
 
     def known(self, key: str, task: Task) -> Record | None:
@@ -51,7 +230,7 @@ class Answers:
         answer = outcome.answer
         if answer is None:
             raise ValueError("a failure is not kept")
-        write_trace(self._traces, task.setup, task.question, answer)
+        write_trace(self._traces, task.setup, task.question, answer, self._in_words)
         record = {
             "key": key,
             "question": task.question.id,

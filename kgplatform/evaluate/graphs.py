@@ -21,18 +21,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from kgplatform.build.formats import clean
-from kgplatform.build.report import IngestReport
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.embed import Embedder
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
-from kgplatform.evaluate.question import DataSet
-from kgplatform.evaluate.results import Build, Spent
-from kgplatform.llm import Chat, Ledger, make_chat
-from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.neo4j_config import has_store
+from kgplatform.evaluate.results import Build, DataSet, Spent
+from kgplatform.ingest.formats import clean
+from kgplatform.ingest.pipeline import IngestReport
+from kgplatform.models.chat import Chat, Ledger, make_chat
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.config import has_store
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import counted, node_id, tidy
@@ -118,6 +117,14 @@ class Graphs:
                 "another way or is to serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
             )
         return self._in_own(dataset, replace(build, extractor=extractor))
+
+    def holding(self, dataset: DataSet) -> KnowledgeGraph | None:
+        """The current graph, if it holds the texts of ``dataset``, whatever else it holds."""
+        if not self._may_hold_texts():
+            return None
+        graph = self.current()
+        wanted, there = _identities(dataset, graph.store.read("evaluate/documents"))
+        return graph if wanted <= there else None
 
     def empty(self, name: str, build: Build = AS_USUAL) -> KnowledgeGraph:
         """A graph of its own without documents; what an interrupted run left there is removed.
@@ -273,7 +280,7 @@ class Graphs:
         self._tell(dataset, report)
 
     def _spent(self, graph: KnowledgeGraph) -> dict[str, Usage]:
-        """By stage, what the models were asked until now; ``metered`` does not see the threads of an ingest."""
+        """By stage, what the models were asked until now."""
         return self.ledger.worth_by_stage() | graph.ledger.worth_by_stage()
 
     def _keep(self, name: str, file: Path, now: dict[str, Spent], seconds: float, report: IngestReport) -> None:

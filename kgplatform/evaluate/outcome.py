@@ -1,19 +1,161 @@
-"""From answers with their scores to results: means with their intervals, who is better, and what was spent."""
+"""From answers with their scores to results: means with their intervals, who is better, and what was spent.
+
+How sure a mean is, and whether two setups differ, is told by bootstrap intervals and paired tests over the same
+questions:
+
+    estimate([1.0, 0.0, 1.0])                                  # Estimate(mean=0.667, low=0.0, high=1.0, count=3)
+    compare({"q1": 1.0, "q2": 0.0}, {"q1": 0.0, "q2": 0.0})    # Comparison(difference=0.5, …, p=1.0, count=2)
+
+Everything is drawn with a seed: the same scores give the same figures, in whatever order they come.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+import math
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]  # scipy carries no types
+
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.metrics import METRICS, ordered
-from kgplatform.evaluate.question import DataSet
-from kgplatform.evaluate.results import Estimate, Results, Scored, Setup, SetupScores, Spent, Timing
-from kgplatform.evaluate.statistics import estimate, pairs
+from kgplatform.evaluate.results import DataSet, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.score.metrics import METRICS, ordered
 from kgplatform.text import counted
+
+# -------------------------------------------------------------------------------------------------- intervals and tests
+
+
+RESAMPLES = 10_000
+_DRAWN_AT_ONCE = 2_000_000
+"""Draws that are held in memory together."""
+
+_DECIMALS_OF_SUMS = 9
+"""Sums that agree so far are equal: their terms were added in another order."""
+
+_DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Mean of first minus second over ``count`` questions, its 95 % interval, and the ``p`` of a two-sided test."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+    count: int
+
+
+def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Estimate:
+    """The mean with its 95 % interval by the percentile bootstrap (Efron and Tibshirani 1993, chapter 13).
+
+    Values that are all the same, and one value alone, have no spread to draw from: then both bounds are the mean, which
+    says nothing of how sure it is. Raises ``ValueError`` without values.
+    """
+    mean, low, high = _interval(values, seed, resamples)
+    return Estimate(mean, low, high, len(values))
+
+
+def compare(
+    first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 0, resamples: int = RESAMPLES
+) -> Comparison:
+    """Two setups' scores, by question, over the questions that both have. Raises ``ValueError`` if there are none.
+
+    The interval is bootstrapped over the questions. The test is McNemar's, exact, where all scores are 0 or 1; else
+    the paired permutation test, which turns the signs of the differences: all ways, or ``resamples`` of them.
+    """
+    common = sorted(first.keys() & second.keys())
+    differences = [first[each] - second[each] for each in common]
+    mean, low, high = _interval(differences, seed, resamples)
+    if all(scores[each] in (0, 1) for scores in (first, second) for each in common):
+        p = _mcnemar(differences.count(1), differences.count(-1))
+    else:
+        p = _sign_flip(differences, seed, resamples)
+    return Comparison(mean, low, high, p, len(common))
+
+
+def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pair, ...]:
+    """Every two setups compared, in the order given, the p values adjusted for their number (Holm 1979).
+
+    ``by_setup``: for each setup its scores by question. Setups without a question in common are not compared.
+    """
+    named = [
+        (first, second, compare(by_setup[first], by_setup[second]))
+        for first, second in combinations(by_setup, 2)
+        if by_setup[first].keys() & by_setup[second].keys()
+    ]
+    adjusted = holm([each.p for _, _, each in named])
+    return tuple(
+        Pair(metric, first, second, each.difference, each.low, each.high, each.p, adjusted_p, each.count)
+        for (first, second, each), adjusted_p in zip(named, adjusted, strict=True)
+    )
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Each p value times the number of those that are not smaller, no less than a smaller one's, at most 1."""
+    order = np.argsort(ps, kind="stable")
+    adjusted = np.empty(len(ps))
+    adjusted[order] = np.maximum.accumulate(np.asarray(ps, np.float64)[order] * np.arange(len(ps), 0, -1))
+    return [float(p) for p in np.minimum(adjusted, 1.0)]
+
+
+def _interval(values: Sequence[float], seed: int, resamples: int) -> tuple[float, float, float]:
+    """Mean, lower and upper bound. Values are drawn in order of size, so that their own order is of no consequence."""
+    if not values:
+        raise ValueError("there is nothing to estimate from")
+    if min(values) == max(values):
+        return float(values[0]), float(values[0]), float(values[0])
+    mean = math.fsum(values) / len(values)
+    found = stats.bootstrap(
+        (np.sort(np.asarray(values, np.float64)),),
+        np.mean,
+        n_resamples=resamples,
+        batch=_batch(values),
+        method="percentile",
+        random_state=np.random.default_rng(seed),
+    ).confidence_interval
+    low, high = (round(float(bound), _DECIMALS) for bound in found)
+    return mean, min(low, mean), max(high, mean)
+
+
+def _mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p of so many questions that only one of the two got right (McNemar 1947)."""
+    discordant = only_first + only_second
+    return float(stats.binomtest(only_first, discordant).pvalue) if discordant else 1.0
+
+
+def _sign_flip(differences: Sequence[float], seed: int, resamples: int) -> float:
+    """The share of ways to turn signs that give a sum at least as far from 0 (Fisher 1935).
+
+    Of drawn ways the one that is there counts as one more, so that p is never 0 (Phipson and Smyth 2010).
+    """
+    turned = np.asarray(sorted(filter(None, differences), key=abs), np.float64)
+    if len(turned) < 2:
+        return 1.0  # both signs of one difference are as far from 0
+    found = stats.permutation_test(
+        (turned, -turned),
+        lambda one, other, axis: np.round(np.abs(one.sum(axis=axis)), _DECIMALS_OF_SUMS),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=resamples,
+        batch=_batch(turned),
+        alternative="greater",
+        random_state=np.random.default_rng(seed),
+    )
+    return float(found.pvalue)
+
+
+def _batch(values: Sized) -> int:
+    return max(1, _DRAWN_AT_ONCE // len(values))
+
+
+# -------------------------------------------------------------------------------------------------------------- results
+
 
 CHIEF = ("choice", "reverted", "judge", "accuracy", "lr1", "f1*", "f1", "contains", "restored")
 """What tells most of whether an answer is right; of those that most questions were scored by the first."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgplatform.build.facts_pass import chunks_without_facts
-from kgplatform.build.settle import Progress, graph_state
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, SettingError
-from kgplatform.evaluate.official import is_installed
+from kgplatform.evaluate.comparators import is_installed
 from kgplatform.evaluate.results import Build, Setup
-from kgplatform.evaluate.setups import OFFICIAL, resolved
+from kgplatform.evaluate.setups import OFFICIAL, needs, resolved
+from kgplatform.ingest.extract_pass import chunks_without_facts
+from kgplatform.ingest.graph_state import graph_state
+from kgplatform.records import Progress
 from kgplatform.text import counted
 
 _COMPLETE = "complete"
@@ -20,12 +21,14 @@ _COMPLETE = "complete"
 @dataclass(frozen=True, slots=True)
 class Missing:
     """What a graph lacks for some setups: how many documents have no pages, how many chunks no atomic facts from a
-    model or a recording, and whether there is no tree. ``readers``: the setups that need pages."""
+    model or a recording, and whether there is no tree. ``readers``: the setups that need pages; ``walkers``: the
+    readers that need facts."""
 
     pages: int = 0
     facts: int = 0
     tree: bool = False
     readers: tuple[str, ...] = ()
+    walkers: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -37,8 +40,8 @@ class Missing:
             )
         if self.facts:
             notes.append(
-                "There are chunks without atomic facts from a model, and graphreader walked over what they have "
-                "instead: run `kgplatform ingest --facts`, or --prepare."
+                f"There are chunks without atomic facts from a model, and {' and '.join(self.walkers)} walked over "
+                "what they have instead: run `kgplatform ingest --facts`, or --prepare."
             )
         return tuple(notes)
 
@@ -52,14 +55,14 @@ def check_installed(setups: Sequence[Setup]) -> None:
 
 def missing(kg: KnowledgeGraph, setups: Sequence[Setup]) -> Missing:
     """What ``setups`` would use and ``kg`` does not have."""
-    readers = tuple(each.name for each in setups if each.reader == "readagent")
-    walks = any(each.reader == "graphreader" for each in setups)
-    tree = any(map(_uses_tree, setups)) and graph_state(kg.store).get("treeState") != _COMPLETE
+    wanted = {need: tuple(each for each in setups if need in needs(each)) for need in ("gists", "facts", "tree")}
+    tree = bool(wanted["tree"]) and graph_state(kg.store).get("treeState") != _COMPLETE
     return Missing(
-        sum(not each.pages for each in kg.documents()) if readers else 0,
-        len(chunks_without_facts(kg.store, None)) if walks else 0,
+        sum(not each.pages for each in kg.documents()) if wanted["gists"] else 0,
+        len(chunks_without_facts(kg.store, None)) if wanted["facts"] else 0,
         tree,
-        readers,
+        tuple(each.name for each in wanted["gists"]),
+        tuple(dict.fromkeys(each.reader for each in wanted["facts"])),
     )
 
 
@@ -105,10 +108,3 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
 def _check(stopped: str) -> None:
     if stopped:
         raise BudgetError(stopped)
-
-
-def _uses_tree(setup: Setup) -> bool:
-    options = resolved(setup)
-    if "community" in options.get("without", ()):
-        return False
-    return bool(options.get("community")) or options.get("route") in ("community", "all")

@@ -11,7 +11,6 @@ apart, what searching their parts would find.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,25 +19,23 @@ import numpy as np
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StoreError
-from kgplatform.evaluate import official
+from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs, Progress
-from kgplatform.evaluate.question import DataSet, Question, Text
-from kgplatform.evaluate.recall import all_found_at, ranks, recall_at
-from kgplatform.evaluate.results import Build, Estimate
-from kgplatform.evaluate.statistics import estimate
-from kgplatform.readers.given import search_parts
+from kgplatform.evaluate.outcome import estimate
+from kgplatform.evaluate.results import Build, DataSet, Estimate, Question, Text
+from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
+from kgplatform.readers.baselines.given import search_parts
 from kgplatform.records import Passage
-from kgplatform.text import counted, did_you_mean
+from kgplatform.text import WORD_RUN, counted, did_you_mean
 
 CUTS = (2, 5, 10)
 BY_PARTS = "all, by parts"
 OWN_ROUTES = ("all", "passage", "triple", "entity", "path", "community")
 BASELINES = ("bm25", "dense", "hybrid")
-ROUTES = (*OWN_ROUTES, BY_PARTS, *BASELINES, *official.KINDS)
+ROUTES = (*OWN_ROUTES, BY_PARTS, *BASELINES, *comparators.KINDS)
 _WARM_UPS = 10
 """Searches of each route before its clock runs: the first ones load and compile what all others find ready."""
 _SHOWN = 5
-_WORD = re.compile(r"\w")
 
 Find = Callable[[Question], tuple[Sequence[Passage], str]]
 """A search: what it found, and why it failed if it did."""
@@ -176,14 +173,14 @@ def _row(
 
 
 def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
-    if route in official.KINDS:
-        return _officially(official.Official(graph, route), top_k)
+    if route in comparators.KINDS:
+        return _officially(comparators.Official(graph, route), top_k)
     if route == BY_PARTS:
-        return lambda question: (search_parts(graph, question.parts, top_k).passages, "")
+        return lambda question: (search_parts(graph.search, question.parts, top_k).passages, "")
     return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
 
 
-def _officially(retriever: official.Official, top_k: int) -> Find:
+def _officially(retriever: comparators.Official, top_k: int) -> Find:
     """A question that the foreign library fails at has found nothing, as it would for its users, and that is told."""
 
     def find(question: Question) -> tuple[Sequence[Passage], str]:
@@ -224,7 +221,7 @@ def _check_supports(dataset: DataSet) -> None:
 
 def _usable(dataset: DataSet) -> list[Question]:
     """The questions that can be searched for (they have a word), and whose supporting passages are known."""
-    return [each for each in dataset.questions if each.supports and _WORD.search(each.text)]
+    return [each for each in dataset.questions if each.supports and WORD_RUN.search(each.text)]
 
 
 def _distinctly_named(datasets: Sequence[DataSet]) -> Iterator[DataSet]:
@@ -244,9 +241,9 @@ def _chosen(
         lacking["community"] = "the graph has no knowledge tree (`kgplatform tree`)"
     if not any(each.parts for each in questions):
         lacking[BY_PARTS] = "no question was taken apart by people"
-    if not official.is_installed():
+    if not comparators.is_installed():
         why = "neo4j-graphrag is not installed (`pip install 'kgplatform[graphrag]'`)"
-        lacking |= dict.fromkeys(official.KINDS, why)
+        lacking |= dict.fromkeys(comparators.KINDS, why)
     for route in routes:
         if route in lacking:
             raise InputError(f"The route {route} cannot be measured: {lacking[route]}.")
@@ -255,7 +252,7 @@ def _chosen(
 
 
 def _counts(graph: KnowledgeGraph) -> dict[str, int]:
-    return {row["label"]: row["count"] for row in graph.store.read("client/node_counts")}
+    return {row["label"]: row["count"] for row in graph.store.read("graph/node_counts")}
 
 
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:

@@ -16,27 +16,40 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from kgplatform.build.settle import Progress
 from kgplatform.client import KnowledgeGraph
-from kgplatform.embed import embedding_model
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError
-from kgplatform.evaluate.answers import Answers, Record, scored, unanswered
-from kgplatform.evaluate.asking import Outcome, Task, added, ask, less, task_for, worth
-from kgplatform.evaluate.costs import Costs
+from kgplatform.evaluate.answers import (
+    Answers,
+    Outcome,
+    Record,
+    Task,
+    added,
+    answer_key,
+    ask,
+    graph_fingerprint,
+    less,
+    scored,
+    task_for,
+    texts_fingerprint,
+    unanswered,
+    worth,
+)
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.journal import Journal, claimed
-from kgplatform.evaluate.keys import answer_key, graph_fingerprint, texts_fingerprint
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.prepare import check_installed, check_prepared, prepare
-from kgplatform.evaluate.question import DataSet, Question, Text
-from kgplatform.evaluate.raters import RATERS, ToRate
-from kgplatform.evaluate.ratings import Ratings, remarks
-from kgplatform.evaluate.read import what_was_kept
-from kgplatform.evaluate.results import Build, Results, Scored, Setup, Spent, Timing
-from kgplatform.evaluate.setups import check_distinct
-from kgplatform.evaluate.words import need_rouge
-from kgplatform.llm import Chat, ManyModels
+from kgplatform.evaluate.report.costs import Costs
+from kgplatform.evaluate.report.traces import InWords, text_alone
+from kgplatform.evaluate.results import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
+from kgplatform.evaluate.score.answer_words import need_rouge
+from kgplatform.evaluate.score.raters import RATERS, ToRate
+from kgplatform.evaluate.score.ratings import Ratings, remarks
+from kgplatform.evaluate.score.what_was_read import what_was_kept
+from kgplatform.evaluate.setups import check_distinct, needs
+from kgplatform.models.chat import Chat, ManyModels
+from kgplatform.models.embed import embedding_model
+from kgplatform.records import Progress
 from kgplatform.text import counted, did_you_mean
 
 Place = tuple[str, str]
@@ -52,8 +65,6 @@ MOST_FAILURES = 10
 _AHEAD = 2
 """Questions that are under way or next in line, for each that is asked at once."""
 
-_GRAPH_FREE = ("longagent", "readagent", "fulltext", "chunkread", "chunknotes", "closed")
-_PLAIN_ROUTES = ("bm25", "dense", "hybrid", "passage")
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
@@ -63,6 +74,7 @@ class Plan:
 
     ``prepare``: build what the readers lack (gists, tree, facts). ``raters``: names from ``raters.RATERS``;
     ``judge_model``: who rates, if it is not the model that answers. ``chief``: the metric that counts most.
+    ``in_words``: what is written of an answer into the file of its trace that people read.
     ``alone``: no other data set is evaluated in the same run, so that an empty graph may be used for it.
     """
 
@@ -75,6 +87,7 @@ class Plan:
     judge_model: str | None = None
     chief: str | None = None
     alone: bool = True
+    in_words: InWords = text_alone
 
 
 def evaluate(
@@ -94,7 +107,7 @@ def evaluate(
     ):
         for fault in (*journal.faults, *costs.faults):
             note(fault)
-        asked = _Round(graphs, plan, chat, Answers(plan.out, journal), costs, note, progress)
+        asked = _Round(graphs, plan, chat, Answers(plan.out, journal, plan.in_words), costs, note, progress)
         for build, setups in _by_build(plan.setups):
             asked.ask_all(build, setups)
         return asked.results()
@@ -175,8 +188,7 @@ class _Round:
 
     def _extractor(self, setups: Sequence[Setup]) -> str:
         """By a model only where some setup reads more than the texts themselves: it is much the dearest."""
-        plain = all(each.reader in _GRAPH_FREE or each.options.get("route") in _PLAIN_ROUTES for each in setups)
-        return "local" if plain else "llm"
+        return "llm" if any("entities" in needs(each) for each in setups) else "local"
 
     def _fill(self, kg: KnowledgeGraph, texts: tuple[Text, ...], build: Build) -> None:
         """Put ``texts`` into the empty graph."""

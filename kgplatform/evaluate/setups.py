@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_origin, get_type_hints
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.results import Build, Setup
-from kgplatform.readers.answering import AnswerMode
-from kgplatform.readers.choose import OPTIONS, READERS, options_for
+from kgplatform.readers.baselines.retrieve import READER as RETRIEVE
+from kgplatform.readers.reader import AnswerMode, Need, Option, check, option, options_of
+from kgplatform.readers.readers import READERS, find, options_for
+from kgplatform.readers.readers import names as reader_names
 from kgplatform.text import did_you_mean
 
 CLOSED = "closed"
@@ -25,7 +25,6 @@ OFFICIAL = ("official-vector", "official-hybrid")
 ROUTES = {"bm25": {"route": "bm25"}, "dense": {"route": "dense"}, "hybrid": {"route": "hybrid"}}
 """Comparators that are the reader ``retrieve`` by one route."""
 
-NAMES = (*READERS, *ROUTES, *OFFICIAL, CLOSED)
 _JOINED = "+"
 
 
@@ -45,16 +44,23 @@ class OfficialOptions:
     """Retrieval by neo4j-graphrag, the answer by our prompt, over ``top_k`` passages."""
 
     mode: AnswerMode = "reject"
-    top_k: int = 10
+    top_k: int = option(10, "how many passages", least=1)
 
     def __post_init__(self) -> None:
-        if self.mode not in ("reject", "open"):
-            raise InputError(f"There is no mode {self.mode!r}. Choose one of reject, open.")
-        if self.top_k < 1:
-            raise InputError("top_k must be at least 1.")
+        check(self)
 
 
 _OWN_OPTIONS: dict[str, type[Any]] = {CLOSED: ClosedOptions, **dict.fromkeys(OFFICIAL, OfficialOptions)}
+
+
+def names() -> tuple[str, ...]:
+    """All readers and comparators."""
+    return (*reader_names(), *ROUTES, *OFFICIAL, CLOSED)
+
+
+def usual() -> str:
+    """The readers that are asked where none are named, as ``parse_setups`` reads them."""
+    return ",".join(each.name for each in READERS if each.usual)
 
 
 def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noqa: B008 - frozen: one serves all
@@ -76,13 +82,13 @@ def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) ->
 
     Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
     """
-    if name not in NAMES:
-        raise InputError(f"There is no reader {name!r}.{did_you_mean(name, NAMES)} There are {', '.join(NAMES)}.")
-    reader = "retrieve" if name in ROUTES else name
+    if name not in names():
+        raise InputError(f"There is no reader {name!r}.{did_you_mean(name, names())} There are {', '.join(names())}.")
+    reader = RETRIEVE.name if name in ROUTES else name
     fixed = ROUTES.get(name, {})
-    for option in fixed.keys() & options.keys():
-        raise InputError(f"{name} is the reader retrieve by the route {name}: leave {option} out.")
-    given = {option: _value(name, reader, option, value) for option, value in options.items()}
+    for taken in fixed.keys() & options.keys():
+        raise InputError(f"{name} is the reader {reader} by the route {name}: leave {taken} out.")
+    given = {key: _value(name, reader, key, value) for key, value in options.items()}
     setup = Setup(setup_name(name, given), reader, {**fixed, **given}, build)
     resolved(setup)
     return setup
@@ -122,7 +128,16 @@ def check_distinct(setups: Sequence[Setup]) -> None:
 
 def option_names(reader: str) -> tuple[str, ...]:
     """The names of the options that ``reader`` has."""
-    return tuple(get_type_hints(_options_class(reader)))
+    return tuple(each.name for each in _options(reader))
+
+
+def needs(setup: Setup) -> tuple[Need, ...]:
+    """What ``setup`` reads beside the texts."""
+    if setup.reader == CLOSED:
+        return ()
+    if setup.reader in OFFICIAL:
+        return ("entities",)
+    return tuple(find(setup.reader).needs(options_for(setup.reader, setup.options)))
 
 
 def _parsed(written: str, build: Build) -> Setup:
@@ -143,28 +158,25 @@ def _parsed(written: str, build: Build) -> Setup:
     return make_setup(name.strip(), options, build)
 
 
-def _options_class(reader: str) -> type[Any]:
-    return _OWN_OPTIONS[reader] if reader in _OWN_OPTIONS else OPTIONS[reader]
+def _options(reader: str) -> tuple[Option, ...]:
+    return options_of(_OWN_OPTIONS[reader]) if reader in _OWN_OPTIONS else find(reader).options
 
 
 def _value(name: str, reader: str, option: str, value: Any) -> Any:
     """``value`` as the option wants it. What it means, and whether it is in bounds, is the reader's to check."""
-    kinds = get_type_hints(_options_class(reader))
-    if option not in kinds:
-        near = did_you_mean(option, tuple(kinds))
-        raise InputError(f"{name} has no option {option!r}.{near} It has {', '.join(kinds)}.")
-    kind = kinds[option]
-    if get_origin(kind) is tuple:
-        return tuple(value.split(_JOINED)) if isinstance(value, str) else tuple(value)
-    if kind not in (bool, int, int | None, str, str | None):
-        return value
-    if isinstance(value, str) and value.lower() == "none" and kind in (int | None, str | None):
+    known = {each.name: each for each in _options(reader)}
+    if option not in known:
+        near = did_you_mean(option, tuple(known))
+        raise InputError(f"{name} has no option {option!r}.{near} It has {', '.join(known)}.")
+    wanted = known[option]
+    if wanted.type == "list" and isinstance(value, str):
+        return tuple(value.split(_JOINED))
+    if wanted.optional and isinstance(value, str) and value.lower() == "none":
         return None
     try:
-        return TypeAdapter(kind).validate_python(value)
-    except ValidationError as error:
-        wanted = {bool: "true or false", int: "a whole number", int | None: "a whole number or none"}.get(kind, "text")
-        raise InputError(f"{name}: {option}={_shown(value)} cannot be used: it is to be {wanted}.") from error
+        return wanted.typed(value)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
 
 
 def _shown(value: Any) -> str:

@@ -1,7 +1,7 @@
-"""The whole graph out of the database and back: JSON lines, GraphML, CSV for `neo4j-admin`, a Cypher script."""
+"""The whole graph out of the database and back: JSON lines, GraphML, CSV for `neo4j-admin`."""
 
 from kgplatform.exchange.elements import ExchangeReport
-from kgplatform.exchange.exporting import export_graph
-from kgplatform.exchange.importing import import_graph
+from kgplatform.exchange.exporter import export_graph
+from kgplatform.exchange.importer import import_graph
 
 __all__ = ["ExchangeReport", "export_graph", "import_graph"]

@@ -4,31 +4,50 @@ Each kind of node has a file, and each of the platform's own types of relationsh
 The columns of a file stand in another, ``…-header.csv``. Where a property has values of several types, the rows are
 parted by them. ``manifest.json`` lists the files; ``import.sh`` is the command, ``after-import.cypher`` makes what
 the command does not: constraints, indexes, and lists without items, which it takes for no value.
+
+In a cell, texts stand in quotes, quotes in them are doubled. An empty cell is no value; two quotes are an empty text.
+The items of a list are parted by U+001F, which no text may hold.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from kgplatform.build.type_names import reserved_relationship
 from kgplatform.errors import InputError
-from kgplatform.exchange.csv_cells import TYPES, cell_of, quoted_list, read_cells, text_of, value_of
-from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, is_name, kinds_of
-from kgplatform.exchange.lines import LONGEST_LINE, check_counts, check_header
-from kgplatform.exchange.script import empty_list_statements
-from kgplatform.exchange.spool import Spool, Types
-from kgplatform.exchange.values import type_of
+from kgplatform.exchange.elements import (
+    FLOATS,
+    FORMAT,
+    TEMPORAL,
+    VERSION,
+    Element,
+    Node,
+    Placed,
+    Relationship,
+    is_name,
+    kinds_of,
+    type_of,
+)
+from kgplatform.exchange.json_lines import LONGEST_LINE, Spool, Types, check_counts, check_header
+from kgplatform.ingest.indexes import vector_options
+from kgplatform.ingest.type_names import reserved_relationship
+from kgplatform.neo4j.pasteable import literal
+from kgplatform.query import load_query, query_names
 
 MANIFEST = "manifest.json"
 _NODE_COLUMNS = ("id:ID", ":LABEL")
 _EDGE_COLUMNS = (":START_ID", ":END_ID", ":TYPE")
+_ITEM_END = "\x1f"
+_TYPES = ("string", "long", "double", "boolean", *TEMPORAL)
+_CELL = re.compile(r'("(?:[^"]|"")*"|[^",\n]*)(,|\n|$)')
+_STATEMENT_ROWS = 200
+_VECTOR = "neo4j/schema/vector_"
 _FILE_NAME = re.compile(r"[a-z][a-z0-9-]*\.csv")
 _SCRIPT = """\
 #!/bin/sh
@@ -113,8 +132,8 @@ def header_name(name: str) -> str:
     return f"{name.removesuffix('.csv')}-header.csv"
 
 
-def write_csv(spool: Spool, path: Path, indexes: str) -> None:
-    """Write what ``spool`` holds into the new folder ``path``, with the statements that make ``indexes``."""
+def write_csv(spool: Spool, path: Path) -> None:
+    """Write what ``spool`` holds into the new folder ``path``."""
     path.mkdir()
     relationship_types: dict[str, Types] = {}
     for kind, types in spool.relationship_types.items():
@@ -125,15 +144,15 @@ def write_csv(spool: Spool, path: Path, indexes: str) -> None:
         nodes = _Tables(path, {_file(kind): types for kind, types in spool.node_types.items()}, open_files)
         edges = _Tables(path, relationship_types, open_files)
         for node in spool.each_node():
-            nodes.add(_file(kinds_of(node.labels)[0]), [cell_of(node.id), quoted_list(node.labels)], node)
+            nodes.add(_file(kinds_of(node.labels)[0]), [cell_of(node.id), cell_of(list(node.labels))], node)
         for each in spool.each_relationship():
             edges.add(_group(each.type), [cell_of(each.start), cell_of(each.end), cell_of(each.type)], each)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     (path / "import.sh").write_text(_command(node_tables, edge_tables), "utf-8")
     (path / "import.sh").chmod(0o755)
     with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
-        out.write(indexes)
-        out.writelines(empty_list_statements(spool.each_node()))
+        out.writelines(_index_statements(next(spool.each_node()).properties["embeddingDimension"]))
+        out.writelines(_empty_list_statements(spool.each_node()))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -159,6 +178,129 @@ def _command(nodes: list[_Table], edges: list[_Table]) -> str:
     parts += [f"  --relationships={header_name(each.name)},{each.name} \\\n" for each in edges]
     options = "  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n"
     return f'{_SCRIPT}{"".join(parts)}{options}  "${{1:-neo4j}}"\n'
+
+
+def _index_statements(dimension: int) -> Iterator[str]:
+    """The statements that make all constraints and indexes of a graph, with vectors of ``dimension`` numbers."""
+    names = [name for name in query_names("neo4j/schema") if "/drop" not in name and "/await" not in name]
+    for name in sorted(names, key=lambda name: ("/constraint" not in name, name)):
+        kind = name.removeprefix(_VECTOR)
+        options = literal(vector_options(kind, dimension)) if name.startswith(_VECTOR) else ""
+        yield load_query(name).text.replace("$options", options) + ";\n"
+
+
+def _empty_list_statements(nodes: Iterator[Node]) -> Iterator[str]:
+    """The statements that give ``nodes`` their lists without items."""
+    text = load_query("exchange/empty_lists").text
+    named = ((node.id, [name for name, value in node.properties.items() if value == []]) for node in nodes)
+    rows = (literal({"id": id_, "names": names}) for id_, names in named if names)
+    while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
+        yield text.replace("$rows", f"[{batch}]", 1) + ";\n"
+
+
+# --------------------------------------------------------------------------------------------------------------- cells
+
+
+def cell_of(value: Any) -> str:
+    """``value`` in a cell. Raises ``ValueError`` for what has no form there."""
+    if not isinstance(value, list):
+        return _quoted(value) if isinstance(value, str) else _scalar(value)
+    if set(map(type, value)) == {float}:  # a vector
+        return _quoted(_ITEM_END.join(map(repr, value)))
+    items = [item if isinstance(item, str) else _scalar(item) for item in value]
+    if items == [""]:
+        raise ValueError("a list of one empty text")
+    return _quoted(_ITEM_END.join(_item_of(item) for item in items))
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, dict):
+        ((kind, inner),) = value.items()
+        if kind == "float" or kind in TEMPORAL:
+            return str(inner)
+        raise ValueError(f"a value of the type {kind}")
+    return ("true" if value else "false") if isinstance(value, bool) else repr(value)
+
+
+def _item_of(item: str) -> str:
+    if _ITEM_END in item:
+        raise ValueError("a list with the sign U+001F in a text")
+    return item
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def read_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a file as they are written, quotes and all, each with the number of its first line."""
+    with path.open("r", encoding="utf-8", newline="") as stream:
+        number = begun = size = quotes = 0
+        parts: list[str] = []
+        for line in _lines(path, stream.readline):
+            number += 1
+            begun = begun or number
+            parts.append(line)
+            size += len(line)
+            quotes += line.count('"')  # not of all parts again: a text may have a million lines
+            if size > LONGEST_LINE:
+                raise InputError(f"{path}, line {begun}, is longer than {LONGEST_LINE:,} signs. Nothing was imported.")
+            if quotes % 2:
+                continue
+            yield begun, _split(path, begun, "".join(parts))
+            parts, begun, size, quotes = [], 0, 0, 0
+        if parts:
+            raise InputError(f"{path}, line {begun}, has a quote that is never closed. Nothing was imported.")
+
+
+def _lines(path: Path, readline: Callable[[int], str]) -> Iterator[str]:
+    try:
+        while line := readline(LONGEST_LINE + 1):
+            yield line
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not in UTF-8. Nothing was imported.") from error
+
+
+def _split(path: Path, number: int, record: str) -> list[str]:
+    cells, at = [], 0
+    record = record.removesuffix("\n")
+    while found := _CELL.match(record, at):
+        cells.append(found[1])
+        at = found.end()
+        if found[2] != ",":
+            break
+    if at != len(record) or not found or found[2] == "\n":
+        raise InputError(f"{path}, line {number}, is no CSV that can be read. Nothing was imported.")
+    return cells
+
+
+def value_of(cell: str, kind: str) -> Any:
+    """The value of a cell that is not empty, of the ``kind`` that the header says. Raises ``ValueError``."""
+    if kind.endswith("[]"):
+        text = _text_of(cell)
+        return [_item(item, kind[:-2]) for item in text.split(_ITEM_END)] if text else []
+    return _text_of(cell) if kind == "string" else _item(cell, kind)
+
+
+def _text_of(cell: str) -> str:
+    """What stands between quotes. Raises ``ValueError`` if none do."""
+    if len(cell) < 2 or cell[0] != '"':
+        raise ValueError(f"{cell[:40]!r} stands without quotes")
+    return cell[1:-1].replace('""', '"')
+
+
+def _item(text: str, kind: str) -> Any:
+    if kind == "string":
+        return text
+    if kind == "boolean" and text in ("true", "false"):
+        return text == "true"
+    if kind == "long":
+        return int(text)
+    if kind == "double":
+        return {"float": text} if text in FLOATS else float(text)
+    if kind in TEMPORAL:
+        return {kind: text}
+    raise ValueError(f"{text[:40]!r} is no {kind}")
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -216,7 +358,7 @@ def _columns(path: Path, fixed: tuple[str, ...]) -> list[tuple[str, str]]:
     rows = [cells for _, cells in islice(read_cells(path), 2)]
     names = rows[0] if len(rows) == 1 else []
     columns = [tuple(each.rsplit(":", 1)) for each in names[len(fixed) :]]
-    known = all(len(each) == 2 and is_name(each[0]) and each[1].removesuffix("[]") in TYPES for each in columns)
+    known = all(len(each) == 2 and is_name(each[0]) and each[1].removesuffix("[]") in _TYPES for each in columns)
     if tuple(names[: len(fixed)]) != fixed or not known or len(set(names)) != len(names):
         raise InputError(f"{path} does not name columns that can be imported. Nothing was imported.")
     return [*((each, "") for each in fixed), *((name, kind) for name, kind in columns)]
@@ -226,12 +368,12 @@ def _element(cells: list[str], columns: list[tuple[str, str]]) -> Element:
     if len(cells) != len(columns):
         raise ValueError(f"has {len(cells)} cells, but {len(columns)} columns are named")
     try:
-        fixed = [text_of(cell) for cell, (_, kind) in zip(cells, columns, strict=True) if not kind]
+        fixed = [_text_of(cell) for cell, (_, kind) in zip(cells, columns, strict=True) if not kind]
         properties = {
             name: value_of(cell, kind) for cell, (name, kind) in zip(cells, columns, strict=True) if kind and cell
         }
     except ValueError as error:
         raise ValueError(f"has a cell that cannot be read: {error}") from error
     if len(fixed) == len(_NODE_COLUMNS):
-        return Node(fixed[0], tuple(sorted(fixed[1].split("\x1f"))), properties)
+        return Node(fixed[0], tuple(sorted(fixed[1].split(_ITEM_END))), properties)
     return Relationship(fixed[2], fixed[0], fixed[1], properties)

@@ -1,22 +1,32 @@
 """What a file of a graph consists of: nodes and relationships, with values as JSON can hold them.
 
-A value is a string, a whole number, a number, true or false, a list of one of those, or an object with one key that
-says what it is: ``{"datetime": "2026-11-21T12:00:00Z"}`` (``values.py``).
+JSON has no dates, durations, points, bytes and no infinity. In a file each of those is an object with one key:
+
+    {"date": "2026-11-21"}   {"time": "12:00:00+01:00"}   {"localtime": …}   {"datetime": …}   {"localdatetime": …}
+    {"duration": "P1M2DT3.5S"}   {"point": {"srid": 4326, "x": 8.6, "y": 49.4}}   {"bytes": "base64"}   {"float": "NaN"}
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kgplatform.text import in_word
+from kgplatform.errors import InputError
+from kgplatform.text import did_you_mean, in_word
 
 FORMAT = "kgplatform-graph"
 VERSION = 1
 """Of the files: raised with every change that an older reader could not read."""
+
+SUFFIXES = {"jsonl": ".jsonl", "graphml": ".graphml", "csv": ""}
+"""Of the formats. CSV is a folder."""
 
 KINDS = (
     *("Graph", "Document", "Chunk", "KeyElement", "Attribute", "Fact", "Community", "Keyword", "Page", "Run", "Step"),
@@ -81,3 +91,169 @@ def is_name(name: str | None) -> bool:
     if not name or len(name) > LONGEST_NAME or name != name.strip():
         return False
     return (name[0].isalpha() or name[0] == "_") and all(in_word(each) or each in _IN_NAMES for each in name)
+
+
+def chosen_format(path: Path, asked: str | None) -> str:
+    """The format of ``path``: the one that was asked for, else by its suffix; a folder is CSV.
+
+    Raises ``InputError`` for a format that does not exist, and for a name that does not say one.
+    """
+    by_suffix = {suffix: name for name, suffix in SUFFIXES.items()}
+    found = "csv" if path.is_dir() else by_suffix.get(path.suffix.lower())
+    chosen = found if asked is None else asked
+    if chosen == "cypher" or (chosen is None and path.suffix.lower() == ".cypher"):
+        raise InputError(
+            "Cypher scripts are neither written nor imported: for another server export .jsonl and import that there "
+            "(NEO4J_URI), or a folder of CSV files for neo4j-admin; `cypher-shell -f` runs a script that you have."
+        )
+    if chosen is None:
+        raise InputError(
+            f"The name {path.name} does not say the format: end it in .jsonl or .graphml, in nothing for a folder of "
+            "CSV files, or give --format."
+        )
+    if chosen not in SUFFIXES:
+        raise InputError(
+            f"There is no format {chosen!r}; there are {', '.join(SUFFIXES)}.{did_you_mean(chosen, SUFFIXES)}"
+        )
+    return chosen
+
+
+# -------------------------------------------------------------------------------------------------------------- values
+
+TEMPORAL = ("date", "time", "localtime", "datetime", "localdatetime", "duration")
+FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_AXES = "xyz"
+_LARGEST = 2**63
+_SRIDS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}
+_DATE = r"[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+_TIME = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?"
+_OFFSET = r"(?:Z|[+-]\d\d:\d\d(?::\d\d)?)"
+_NUMBER = r"-?\d{1,18}(?:\.\d{1,9})?"
+_FORMS = {
+    "date": _DATE,
+    "time": f"{_TIME}{_OFFSET}",
+    "localtime": _TIME,
+    "datetime": rf"{_DATE}T{_TIME}{_OFFSET}(?:\[[A-Za-z0-9_+\-/]{{1,60}}\])?",
+    "localdatetime": f"{_DATE}T{_TIME}",
+    "duration": rf"P(?:{_NUMBER}[YMWD]){{0,4}}(?:T(?:{_NUMBER}[HMS]){{1,3}})?",
+}
+
+
+def for_file(value: Any) -> Any:
+    """``value``, as the driver gave it, as a file holds it. Raises ``ValueError`` for one that has no form there."""
+    if isinstance(value, list):
+        return value if _are_plain(value) else [for_file(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
+    if isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, bytes | bytearray):
+        return {"bytes": base64.b64encode(value).decode("ascii")}
+    if hasattr(value, "srid"):
+        return {"point": {"srid": value.srid, **dict(zip(_AXES, map(float, value), strict=False))}}
+    if hasattr(value, "iso_format"):
+        return {_temporal_name(value): _temporal_text(value)}
+    raise ValueError(f"a value of the type {type(value).__name__} has no form in a file")
+
+
+def _are_plain(values: list[Any]) -> bool:
+    """Whether JSON has all of them, of a vector of hundreds of numbers too."""
+    types = set(map(type, values))
+    return types <= {str, bool, int} or (types == {float} and all(map(math.isfinite, values)))
+
+
+def _temporal_name(value: Any) -> str:
+    """The driver has one class for what Cypher calls ``time`` and ``localtime``: a zone is the difference."""
+    name = type(value).__name__.lower()
+    return f"local{name}" if name in ("time", "datetime") and value.tzinfo is None else name
+
+
+def _temporal_text(value: Any) -> str:
+    text = str(value.iso_format())
+    zone = getattr(value, "tzinfo", None)
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    # UTC is what the driver makes of the offset Z, and no place.
+    return f"{text}[{name}]" if name and name != "UTC" else text
+
+
+def for_database(value: Any) -> Any:
+    """``value`` from a file as the driver takes it, but for temporal ones and points, which the database makes."""
+    if isinstance(value, list):
+        return value if _are_plain(value) else [for_database(item) for item in value]
+    if isinstance(value, dict):
+        ((kind, inner),) = value.items()
+        return FLOATS[inner] if kind == "float" else base64.b64decode(inner) if kind == "bytes" else value
+    return value
+
+
+def is_made_by_database(value: Any) -> bool:
+    """Whether ``value``, as a file holds it, or the items of it, are temporal or points."""
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and not first.keys() & {"float", "bytes"}
+
+
+def type_of(value: Any) -> str:
+    """``string``, ``long``, ``double``, ``boolean`` or the key of an object; with ``[]`` for a list."""
+    if isinstance(value, list):
+        return f"{type_of(value[0])}[]" if value else "[]"
+    if isinstance(value, dict):
+        kind = str(next(iter(value)))
+        return "double" if kind == "float" else kind
+    names = {bool: "boolean", int: "long", float: "double"}
+    return names.get(type(value), "string")
+
+
+def fault_of(value: Any) -> str | None:
+    """Why ``value`` cannot be a property, as the end of a sentence; None if it can."""
+    if not isinstance(value, list):
+        return _fault_of_one(value)
+    if set(map(type, value)) == {float}:  # a vector
+        return None
+    faults = (_fault_of_one(item) for item in value)
+    if fault := next((each for each in faults if each), None):
+        return fault
+    return "is a list of several types" if len({type_of(item) for item in value}) > 1 else None
+
+
+def _fault_of_one(value: Any) -> str | None:
+    if isinstance(value, str):
+        return None if value.isascii() or _is_whole(value) else "has half a character (a lone surrogate) in it"
+    if isinstance(value, bool | float):
+        return None
+    if isinstance(value, int):
+        return None if -_LARGEST <= value < _LARGEST else "is a whole number of more than 64 bits"
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, inner),) = value.items()
+        return None if _is_special(kind, inner) else f"is no {kind} that can be read"
+    return "is no text, number, true, false or list of those" if value is not None else "is null"
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_special(kind: object, inner: Any) -> bool:
+    if kind == "point":
+        return _is_point(inner)
+    if not isinstance(inner, str):
+        return False
+    if kind == "bytes":
+        try:
+            return base64.b64encode(base64.b64decode(inner, validate=True)).decode("ascii") == inner
+        except (binascii.Error, ValueError):
+            return False
+    if kind == "float":
+        return inner in FLOATS
+    return kind in _FORMS and re.fullmatch(_FORMS[kind], inner, re.ASCII) is not None and inner[-1] not in "PT"
+
+
+def _is_point(inner: Any) -> bool:
+    if not isinstance(inner, dict) or not isinstance(inner.get("srid"), int) or inner["srid"] not in _SRIDS:
+        return False
+    axes = list(_AXES[: _SRIDS[inner["srid"]]])
+    numbers = [inner.get(axis) for axis in axes]
+    return set(inner) == {"srid", *axes} and all(type(each) in (int, float) for each in numbers)

@@ -16,10 +16,8 @@ from xml.sax.saxutils import escape, quoteattr
 from lxml import etree  # type: ignore[import-untyped]  # it publishes no types
 
 from kgplatform.errors import InputError
-from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship
-from kgplatform.exchange.lines import check_counts, check_header, compact
-from kgplatform.exchange.spool import Spool, Types
-from kgplatform.exchange.values import type_of
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, type_of
+from kgplatform.exchange.json_lines import Spool, Types, check_counts, check_header, compact, strict_json
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _SCALARS = ("boolean", "long", "double", "string")
@@ -211,16 +209,12 @@ class _Reader:
 
     def _json(self, place: str, text: str) -> Any:
         try:
-            return json.loads(text, parse_constant=_refuse)
+            return strict_json(text)
         except (ValueError, RecursionError) as error:
             raise self._fault(place, f"has a value that cannot be read: {text[:40]!r}") from error
 
     def _fault(self, place: str, fault: str) -> InputError:
         return InputError(f"{self._path}, {place}, {fault}. Nothing was imported.")
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
 
 
 def _forget(element: etree._Element) -> None:

@@ -2,67 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from kgplatform.errors import ReplyError, StoppedError
-from kgplatform.llm import Chat, Ledger, Reply
+from kgplatform.errors import ReplyError
+from kgplatform.models.chat import Chat, Ledger, Reply
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun, SearchResult, Step, Usage
 from kgplatform.retrieve.evidence import Retrieved
-from kgplatform.stopping import Stop, check_stopped, stoppable
 
-_listeners: contextvars.ContextVar[tuple[Callable[[Step], None], ...]] = contextvars.ContextVar("steps", default=())
+Tell = Callable[[Step], None]
+"""What is told each step of a run as it is made."""
 
 _REPEATED = "This question has had its {} calls to the language model, some of them to ask again for a broken answer."
-
-
-@contextlib.contextmanager
-def telling(on_step: Callable[[Step], None] | None) -> Iterator[None]:
-    """Tell ``on_step``, if it is given, each step that a reader makes in this context, as it happens.
-
-    Each is told once, as soon as what it did is known, and is a step of the answer's trace by its name and its path;
-    those of one path come in their order. The detail in the trace may say more: how a walk ended, what came of all
-    batches. ``on_step`` is called in the thread in which the step is made, one call at a time. What it raises ends
-    the run.
-    """
-    if on_step is None:
-        yield
-        return
-    lock, failed = threading.Lock(), Stop()
-    errors: list[BaseException] = []
-
-    def one_by_one(step: Step) -> None:
-        with lock:
-            check_stopped()
-            try:
-                on_step(step)
-            except BaseException as error:  # whatever it is, the walks in other threads end too, and it goes on
-                errors.append(error)
-                failed.set()
-                raise
-
-    token = _listeners.set((*_listeners.get(), one_by_one))
-    try:
-        with stoppable(failed):
-            yield
-    except StoppedError:
-        if errors:
-            raise errors[0] from None
-        raise
-    finally:
-        _listeners.reset(token)
-
-
-def tell(step: Step) -> None:
-    """Tell ``step`` to those who listen; between two steps is where a run can be stopped."""
-    check_stopped()
-    for listener in _listeners.get():
-        listener(step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +55,25 @@ NOTHING = StepFound()
 class Calls:
     """A ``Chat`` that counts, keeps what the model wrote, and sends no more than ``limit`` times (None: no limit).
 
-    Used by one thread; the steps are gathered in ``steps`` in the order in which they were made, and told to those who
-    listen (``telling``). ``path`` is that of the steps. ``quiet``: nobody is told, since somebody else tells them.
+    Used by one thread; the steps are gathered in ``steps`` in the order in which they were made, and told to ``tell``
+    (``Run.tell``), unless somebody else tells them. ``path`` is that of the steps.
     """
 
     def __init__(
-        self, chat: Chat, ledger: Ledger, limit: int | None = None, *, path: int = 0, quiet: bool = False
+        self,
+        chat: Chat,
+        ledger: Ledger,
+        tell: Tell = lambda step: None,
+        *,
+        limit: int | None = None,
+        path: int = 0,
     ) -> None:
         self.model = chat.model
         self.limit = limit
         self.made = 0
         self.steps: list[Step] = []
         self._path = path
-        self._quiet = quiet
+        self.tell = tell
         self._chat = chat
         self._ledger = ledger
         self._start = ledger.total
@@ -149,13 +108,20 @@ class Calls:
         return Mark(time.perf_counter() - _seconds(after), self._ledger.total, self.made)
 
     def add(
-        self, name: str, detail: str, since: Mark, *, prompt: str | None = None, found: StepFound = NOTHING
+        self,
+        name: str,
+        detail: str,
+        since: Mark,
+        *,
+        prompt: str | None = None,
+        found: StepFound = NOTHING,
+        notebook: str | None = None,
     ) -> None:
-        """A step that asked the model with ``prompt``, or that only thought."""
+        """A step that asked the model with ``prompt``, or that only thought; ``notebook`` as it is after it."""
         seconds = round(time.perf_counter() - since.at, 4) if prompt else 0.0
         reply = self._last if self.made > since.calls else ""
         usage = difference(self._ledger.total, since.spent)
-        self.take(found.of(Step(name, detail, seconds, prompt=prompt, reply=reply, usage=usage)))
+        self.take(found.of(Step(name, detail, seconds, prompt=prompt, reply=reply, usage=usage, notebook=notebook)))
 
     def note(self, name: str, detail: str, queries: tuple[QueryRun, ...] = (), *, found: StepFound = NOTHING) -> None:
         """A step without the model; its time is that of its statements."""
@@ -166,8 +132,7 @@ class Calls:
         """A step that somebody else made; it gets this run's path, where this is the run of one."""
         step = replace(step, path=self._path) if self._path else step
         self.steps.append(step)
-        if not self._quiet:
-            tell(step)
+        self.tell(step)
 
 
 def _seconds(queries: tuple[QueryRun, ...]) -> float:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgplatform.errors import InputError
-from kgplatform.json_text import without_thoughts
+from kgplatform.models.json_text import without_thoughts
 from kgplatform.prompt import Messages, with_reminder
-from kgplatform.readers.answering import REFUSAL, AnswerMode, write_answer
+from kgplatform.readers.answer import REFUSAL, write_answer
 from kgplatform.readers.calls import Calls
-from kgplatform.readers.citing import cite_words
-from kgplatform.readers.window import SMALLEST, Window, tokens
+from kgplatform.readers.citations import cite_words
+from kgplatform.readers.reader import AnswerMode
+from kgplatform.readers.window import Window, tokens
 from kgplatform.records import Answer, Citation, Passage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import tidy
@@ -114,15 +115,10 @@ def room_for(window_tokens: int, messages: Messages, marks: str, reserved: int =
     if room < _LEAST_ROOM:
         raise InputError(
             f"The question leaves no room for a text in a window of {window_tokens:,} tokens. "
-            "Shorten it, or raise --window-tokens."
+            "Shorten it, or raise window_tokens.",
+            "window_tokens",
         )
     return room
-
-
-def check_window(window_tokens: int) -> None:
-    """Raise ``InputError`` for a window in which there is no room for anything."""
-    if window_tokens < SMALLEST:
-        raise InputError(f"window_tokens must be at least {SMALLEST:,}.")
 
 
 def asked(question: str) -> str:

@@ -7,25 +7,24 @@ found.result.paths, [run.statement for run in found.queries]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kgplatform.embed import Embedder
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Store
 from kgplatform.records import Passage, QueryRun, SearchResult
-from kgplatform.retrieve.found import traced_read, turn
-from kgplatform.retrieve.lookup import passages_by_id
+from kgplatform.retrieve.found import passages_by_id, traced_read
 from kgplatform.retrieve.nodes import PAGE, Nodes, from_the_end, in_reading_order
 from kgplatform.retrieve.pages import Pages
 from kgplatform.retrieve.question import make_question
 from kgplatform.retrieve.search import search, search_documents
 from kgplatform.retrieve.statement import Statements
-from kgplatform.store import Store, trace
 from kgplatform.text import tidy
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What a search found, and the statements that it ran: those that ran side by side in a fixed order."""
+    """What a search found, and the statements that it ran, in a fixed order also where they ran side by side."""
 
     result: SearchResult
     queries: tuple[QueryRun, ...]
@@ -65,13 +64,17 @@ class Evidence:
         without: tuple[str, ...] = (),
     ) -> Retrieved:
         """The best passages and facts, as ``kgplatform.retrieve.search`` says."""
-        return _traced(lambda: search(self._store, self._embedder, question, route, top_k, types, without))
+        store = self._store.recording()
+        result = search(store, self._embedder, question, route, top_k, types, without)
+        return Retrieved(result, store.queries)
 
     def search_in(self, question: str, documents: Sequence[str], *, top_k: int = 10) -> Retrieved:
         """The best passages of ``documents`` (ids); of all, and the best facts, if there is none."""
         if not documents:
             return self.search(question, top_k=top_k)
-        return _traced(lambda: search_documents(self._store, self._embedder, question, documents, top_k))
+        store = self._store.recording()
+        result = search_documents(store, self._embedder, question, documents, top_k)
+        return Retrieved(result, store.queries)
 
     def nodes(self, question: str) -> Nodes:
         """The nodes and passages as GraphReader walks them. Raises ``InputError`` for a question without any word."""
@@ -105,14 +108,5 @@ class Evidence:
 
     def stored(self, ids: Sequence[str]) -> Stored:
         """The passages with these ids, once more; those that are gone are left out."""
-        runs: list[QueryRun] = []
-        with trace(runs.append):
-            passages = passages_by_id(self._store, ids)
-        return Stored(passages, tuple(runs))
-
-
-def _traced(work: Callable[[], SearchResult]) -> Retrieved:
-    runs: list[tuple[tuple[int, ...], QueryRun]] = []
-    with trace(lambda run: runs.append((turn(), run))):
-        result = work()
-    return Retrieved(result, tuple(run for _, run in sorted(runs, key=lambda each: each[0])))
+        store = self._store.recording()
+        return Stored(passages_by_id(store, ids), store.queries)

@@ -1,18 +1,12 @@
-"""What a route found, before the words are looked up: scores by id."""
+"""What a route found, scores by id, and what stands behind the ids: words, places, paths."""
 
 from __future__ import annotations
 
-import contextvars
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, TypeVar
 
-from kgplatform.records import FoundCommunity, QueryRun
-from kgplatform.side_by_side import short_works, side_by_side
-from kgplatform.store import Row, Store, trace
-
-T = TypeVar("T")
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPath, Passage, QueryRun
 
 _RANK_SHIFT = 60
 """Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
@@ -77,11 +71,9 @@ class Found:
 
 def facts_found(rows: Iterable[Row], route: str) -> Found:
     """Scores of rows with an id, a cosine and chunks; a passage scores as the best fact that it states."""
-    facts: dict[str, float] = {}
-    passages: dict[str, float] = {}
-    for row in rows:
-        keep_best(facts, [row["id"]], row["cosine"])
-        keep_best(passages, row["chunks"], row["cosine"])
+    rows = list(rows)
+    facts = best_scores((row["id"], row["cosine"]) for row in rows)
+    passages = best_scores((each, row["cosine"]) for row in rows for each in row["chunks"])
     return Found(passages, facts, {each: {route} for each in passages}, {each: {route} for each in facts})
 
 
@@ -99,49 +91,84 @@ def best(scores: Mapping[str, float], count: int) -> list[str]:
     return sorted(scores, key=lambda each: (-scores[each], each))[:count]
 
 
-def keep_best(scores: dict[str, float], ids: Iterable[str], score: float) -> None:
-    """Note ``score`` for each of ``ids``, unless it has a better one."""
-    for each in ids:
-        if score > scores.get(each, float("-inf")):
-            scores[each] = score
+def best_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The best score of each id."""
+    scores: dict[str, float] = {}
+    for id_, score in scored:
+        scores[id_] = max(score, scores.get(id_, float("-inf")))
+    return scores
 
 
 def traced_read(store: Store, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
     """The rows of ``statement``, and the run of it, for the trace of a reader."""
-    runs: list[QueryRun] = []
-    with trace(runs.append):
-        rows = store.read(statement, **parameters)
-    return rows, tuple(runs)
+    recording = store.recording()
+    return recording.read(statement, **parameters), recording.queries
 
 
-_turn: contextvars.ContextVar[tuple[int, ...]] = contextvars.ContextVar("turn", default=(0,))
+# ---------------------------------------------------------------------------------------------------------- words by id
 
 
-def turn() -> tuple[int, ...]:
-    """Whose turn it is in this context: sorts what ``at_once`` does side by side in the order of its ``works``."""
-    return _turn.get()
+CITATIONS = 20
+"""Most places that are named for one fact."""
 
 
-def at_once(*works: Callable[[], Any]) -> list[Any]:
-    """The results of ``works``, run at the same time, in order; tracers see the statements of all of them."""
-    return _in_turns(works, lambda ordered: side_by_side(ordered, len(ordered)))
+def look_up(
+    store: Store, found: Found, top_k: int
+) -> tuple[tuple[Passage, ...], tuple[FoundFact, ...], tuple[FoundPath, ...]]:
+    """The ``top_k`` best passages, facts and paths of ``found``, best first, with their citations."""
+    passages, (facts, paths) = store.at_once(
+        lambda store: _passages(store, found, top_k), lambda store: _facts_and_paths(store, found, top_k)
+    )
+    return passages, facts, paths
 
 
-def read_at_once(*works: Callable[[], Any]) -> list[Any]:
-    """``at_once`` for works that only read from the store: threads are shared with others who do (``short_works``)."""
-    return _in_turns(works, short_works)
+def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, Passage]:
+    """Passages as the store has them now, by id; without scores."""
+    rows = store.read("retrieve/passage_details", ids=list(ids))
+    return {row["id"]: Passage(**row, score=0.0, routes=()) for row in rows}
 
 
-def _in_turns(works: Sequence[Callable[[], Any]], run: Callable[[Sequence[Callable[[], Any]]], list[Any]]) -> list[Any]:
-    *before, now = _turn.get()
-    ordered = [partial(_context((*before, now, place, 0)).run, work) for place, work in enumerate(works)]
-    results = run(ordered)
-    _turn.set((*before, now + 1))
-    return results
+def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
+    """Facts as the store has them now, by id, with the places that state them; without scores."""
+    rows = store.read("retrieve/fact_details", ids=list(ids), places=CITATIONS) if ids else []
+    return {row["id"]: _fact(row, 0.0, ()) for row in rows}
 
 
-def _context(turn: tuple[int, ...]) -> contextvars.Context:
-    """A copy of this context in which it is ``turn``."""
-    context = contextvars.copy_context()
-    context.run(_turn.set, turn)
-    return context
+def _passages(store: Store, found: Found, top_k: int) -> tuple[Passage, ...]:
+    ids = best(found.passages, top_k)
+    rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids)}
+    return tuple(
+        Passage(**rows[each], score=round(found.passages[each], 6), routes=_sorted(found.passage_routes, each))
+        for each in ids
+        if each in rows
+    )
+
+
+def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[FoundFact, ...], tuple[FoundPath, ...]]:
+    ids, paths = best(found.facts, top_k), found.paths[:top_k]
+    scores = {hop.fact: hop.cosine for path in paths for hop in path.hops} | found.facts
+    wanted = list(dict.fromkeys((*ids, *(fact for path in paths for fact in path.facts))))
+    rows = store.read("retrieve/fact_details", ids=wanted, places=CITATIONS)
+    facts = {row["id"]: _fact(row, scores[row["id"]], _sorted(found.fact_routes, row["id"])) for row in rows}
+    whole = (path for path in paths if all(fact in facts for fact in path.facts))
+    return tuple(facts[each] for each in ids if each in facts), tuple(_path(each, facts) for each in whole)
+
+
+def _fact(row: Row, score: float, routes: tuple[str, ...]) -> FoundFact:
+    citations = tuple(Citation(**place) for place in row["places"])
+    return FoundFact(id=row["id"], text=row["text"], score=round(score, 6), routes=routes, citations=citations)
+
+
+def _path(path: Path, facts: dict[str, FoundFact]) -> FoundPath:
+    return FoundPath(
+        entities=path.entities,
+        names=(path.start_name, *(hop.next_name for hop in path.hops)),
+        predicates=tuple(hop.predicate for hop in path.hops),
+        forward=tuple(hop.forward for hop in path.hops),
+        facts=tuple(facts[each] for each in path.facts),
+        score=round(path.score, 6),
+    )
+
+
+def _sorted(routes: dict[str, set[str]], each: str) -> tuple[str, ...]:
+    return tuple(sorted(routes.get(each, ())))

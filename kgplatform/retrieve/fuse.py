@@ -18,18 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array  # type: ignore[import-untyped]  # scipy carries no types
 
-# Restart and walk. "Study": measured on the questions of RETRIEVAL.md's data; each value lies
-# on a plateau of HotpotQA without triples, MuSiQue with them and MuSiQue without.
-COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest (RETRIEVAL.md, step 5)
-PASSAGE_SEEDS = 50  # passages that get restart mass (RETRIEVAL.md, step 3)
-PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages (RETRIEVAL.md, step 3)
+# Restart and walk: docs/retrieval.md has the recipe. "Study": measured; each value lies on a plateau of HotpotQA
+# without triples, MuSiQue with them and MuSiQue without.
+COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest
+PASSAGE_SEEDS = 50  # passages that get restart mass
+PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages
 FACT_TEMPERATURE = 0.03  # of the softmax over facts (study: 0.02 to 0.03)
 FACT_SHARE = 0.25  # of the restart at most, on the entities of seed facts (study: 0.15 to 0.35)
 NAMED_SHARE = 0.25  # of the restart, on passages of documents that the question names (study: 0.1 to 0.3)
 RARE_NAME_SHARE = 0.4  # of the whole restart, on rare entities that the question names (study: 0.3 to 0.5)
-HUB_EXPONENT = 0.5  # a fact's entity gets 1 / (passages that mention it) ** this (RETRIEVAL.md, step 2)
+HUB_EXPONENT = 0.5  # a fact's entity gets 1 / (passages that mention it) ** this
 DAMPING = 0.7  # share of the mass that walks on at each step (study: 0.6 to 0.8)
-ITERATIONS = 15  # power iterations (RETRIEVAL.md, step 4; the order is settled after 8)
+ITERATIONS = 15  # power iterations; the order is settled after 8
 LOWEST_SHARE = 1e-7  # of the highest PageRank: what is below scores as this (study: 1e-4 to 1e-7 are alike)
 SIMILARITY_WEIGHT = 0.15  # of the scaled similarity beside the scaled log PageRank (study: 0.1 to 0.2)
 

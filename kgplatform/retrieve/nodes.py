@@ -10,10 +10,10 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Passage, QueryRun
 from kgplatform.retrieve.found import traced_read
 from kgplatform.retrieve.question import Question
-from kgplatform.store import Row, Store
 
 PAGE = 1000
 """Names, or passages, that are read at once."""

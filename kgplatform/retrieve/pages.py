@@ -12,19 +12,20 @@ of their document are not finished and do not count.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kgplatform.embed import Embedder
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Passage, QueryRun
 from kgplatform.retrieve.found import rank_scores, traced_read
 from kgplatform.retrieve.nodes import in_reading_order
-from kgplatform.retrieve.okapi import Okapi
 from kgplatform.retrieve.question import Question, make_question
-from kgplatform.store import Row, Store
-from kgplatform.text import rejoin
+from kgplatform.text import WORD, normalise_name, rejoin
 
 _LEAST_ASKED = 50
 
@@ -217,3 +218,51 @@ def _part(passage: Passage, start: int, end: int) -> Passage:
     first, last = max(start, passage.start), min(end, passage.end)
     text = passage.text[first - passage.start : last - passage.start]
     return replace(passage, text=text, start=first, end=last)
+
+
+# ----------------------------------------------------------------------------------------------------------------- BM25
+
+
+K1 = 1.2
+B = 0.75
+
+
+class Okapi:
+    """Okapi BM25 over texts that are given once, one after the other, and not kept; all words of ``question`` count.
+
+        index = Okapi("Who fired bricks?")
+        for id, text in parts: index.add(id, text)
+        index.ranked(3)                                # the ids of the best three
+
+    The full-text index of Neo4j ranks within the whole graph: its weights of words come from all documents. Here they
+    come from the texts that were given, as a database for each document has it (ReadAgent, section 4.2). Only the
+    counts of the question's words are held: memory grows with the number of texts, not with their length.
+    """
+
+    def __init__(self, question: str) -> None:
+        self._wanted = frozenset(_words(question))
+        self._counts: dict[str, Counter[str]] = {}
+        self._lengths: Counter[str] = Counter()
+
+    def add(self, id_: str, text: str) -> None:
+        """Count ``text``; parts of one text are given with the same id."""
+        words = _words(text)
+        self._counts.setdefault(id_, Counter()).update(word for word in words if word in self._wanted)
+        self._lengths[id_] += len(words)
+
+    def ranked(self, count: int) -> list[str]:
+        """The ids of the best ``count`` texts that have a word of the question; equal ones in the order given."""
+        number = len(self._counts)
+        mean = sum(self._lengths.values()) / number if number else 0.0
+        having = Counter(word for counts in self._counts.values() for word in counts)
+        weights = {word: math.log(1 + (number - n + 0.5) / (n + 0.5)) for word, n in having.items()}
+        scores = {id_: self._score(id_, weights, mean) for id_ in self._counts}
+        return sorted((id_ for id_ in scores if scores[id_] > 0), key=lambda id_: -scores[id_])[:count]
+
+    def _score(self, id_: str, weights: dict[str, float], mean: float) -> float:
+        longer = K1 * (1 - B + B * self._lengths[id_] / mean) if mean else K1
+        return sum(weights[word] * n * (K1 + 1) / (n + longer) for word, n in sorted(self._counts[id_].items()))
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(normalise_name(text))

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kgplatform.embed import Embedder
 from kgplatform.errors import InputError
-from kgplatform.text import normalise_name, tidy
+from kgplatform.models.embed import Embedder
+from kgplatform.text import WORD_RUN, normalise_name, tidy
 
-_WORD = re.compile(r"\w+")
 _LONGEST_NAME = 8
 """Words of a name that a question is searched for."""
 _MOST_WORDS = 200
@@ -31,7 +30,7 @@ class Question:
 def make_question(text: str, embedder: Embedder) -> Question:
     """Raises ``InputError`` for a question without any word."""
     text = tidy(text)
-    if not _WORD.search(text):
+    if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")
     vector = [round(number, _DIGITS) for number in embedder.embed([text])[0].tolist()]
     return Question(text, vector, full_text_words(text), names_in(text))
@@ -39,13 +38,13 @@ def make_question(text: str, embedder: Embedder) -> Question:
 
 def full_text_words(text: str) -> str:
     """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields."""
-    words = [word.lower() for word in _WORD.findall(text)[:_MOST_WORDS]]
+    words = [word.lower() for word in WORD_RUN.findall(text)[:_MOST_WORDS]]
     return " ".join(f'"{word}"' for word in dict.fromkeys(words))
 
 
 def names_in(text: str) -> tuple[str, ...]:
     """Every run of words of ``text``, with the punctuation inside it, as a normalised name."""
-    spans = [match.span() for match in _WORD.finditer(text)][:_MOST_WORDS]
+    spans = [match.span() for match in WORD_RUN.finditer(text)][:_MOST_WORDS]
     runs = {
         normalise_name(text[spans[first][0] : spans[last][1]])
         for first in range(len(spans))
@@ -58,7 +57,7 @@ def is_name(name: str, text: str) -> bool:
     """Whether ``text`` means ``name`` as a name; one Latin word only where it is written with a capital."""
     if " " in name or not name.isascii():
         return True
-    return any(word != word.lower() and normalise_name(word) == name for word in _WORD.findall(text))
+    return any(word != word.lower() and normalise_name(word) == name for word in WORD_RUN.findall(text))
 
 
 def stands_alone(name: str, text: str) -> bool:

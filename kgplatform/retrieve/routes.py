@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kgplatform.retrieve.communities import community_route
-from kgplatform.retrieve.found import Found, best, facts_found, rank_scores
+from kgplatform.errors import InputError
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import FoundCommunity
+from kgplatform.retrieve.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.retrieve.fuse import COSINE_SHARE
-from kgplatform.retrieve.paths import BEAM, DEPTH, HUB_FACTS, of_each_length, path_found, walk
 from kgplatform.retrieve.question import Question, longest_names
-from kgplatform.store import Row, Store
 
 NEAREST = 50
 """Fewest that a vector index is asked for: asked for 10 chunks, it finds 0.94 of the 10 nearest; asked for 50, all."""
 ENTITY_SEEDS = 10
 """Entities that are looked at because their names are near the question by meaning."""
 FACTS_PER_ENTITY = 10
+BEAM = 10
+"""Neighbours of an entity that are looked at, and paths of one length that walk on."""
+DEPTH = 5
+"""Hops of a path (Youtu-GraphRAG, eq. 10)."""
+HUB_FACTS = 300
+"""Of an entity with more facts than this, only so many are compared with the question."""
+COMMUNITIES = 5
+"""Communities that are walked down from."""
+MEMBERS = 10
+"""Entities of a community, the nearest to the question."""
+FACTS = 5
+"""Facts of such an entity."""
+BEST = 50
+"""Facts of all of them, beside those that the route ``triple`` finds."""
+HUB = 1000
+"""Of a community with more entities than this, and of an entity with more facts, only so many are looked at."""
 
 
 def passage_route(store: Store, question: Question, top_k: int) -> Found:
-    """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25 (RETRIEVAL.md, step 5)."""
+    """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25."""
     return passages_found(passage_rows(store, question, max(top_k, NEAREST)))
 
 
@@ -67,7 +83,12 @@ def _scored(rows: list[Row], route: str) -> Found:
 
 def triple_route(store: Store, question: Question, top_k: int) -> Found:
     """Facts by meaning, and the passages that state them."""
-    return facts_found(store.read("retrieve/triple", k=max(top_k, NEAREST), vector=question.vector), "triple")
+    return facts_found(fact_rows(store, question, max(top_k, NEAREST)), "triple")
+
+
+def fact_rows(store: Store, question: Question, count: int) -> list[Row]:
+    """The ``count`` facts nearest by meaning, each with its cosine, its entities and the passages that state it."""
+    return store.read("retrieve/triple", k=count, vector=question.vector)
 
 
 def entity_route(store: Store, question: Question, top_k: int) -> Found:
@@ -101,6 +122,125 @@ def entity_seeds(store: Store, question: Question) -> list[EntitySeed]:
         for row in rows
         if row["key"] in named or not row["named"]
     ]
+
+
+# ---------------------------------------------------------------------------------------------------------------- paths
+
+
+def path_found(paths: list[Path]) -> Found:
+    """The facts of ``paths`` and the passages that state them; each scores as the best path that it lies on."""
+    facts = best_scores((fact, path.score) for path in paths for fact in path.facts)
+    passages = best_scores((chunk, path.score) for path in paths for hop in path.hops for chunk in hop.chunks)
+    routes = ({each: {"path"} for each in passages}, {each: {"path"} for each in facts})
+    return Found(passages, facts, *routes, paths=paths)
+
+
+def walk(store: Store, question: Question, starts: list[str], depth: int) -> list[Path]:
+    """The best paths of 1 to ``depth`` hops, best first: hop by hop, the best 10 of each length walk on.
+
+    Only facts between two entities lead anywhere. A path and its reverse are one.
+    """
+    found: list[Path] = []
+    beam = [Path(each, "") for each in starts]
+    for _ in range(depth):
+        steps = _steps(store, question, sorted({path.end for path in beam}))
+        longer = [
+            Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
+            for path in beam
+            for row in steps.get(path.end, ())
+            if row["next"] not in path.entities
+        ]
+        ways = _by_facts(sorted(longer, key=_order))[:BEAM]
+        if not ways:
+            break
+        found += [way[0] for way in ways]
+        beam = [path for way in ways for path in way]  # a path and its reverse go on from different ends
+    return sorted(found, key=_order)
+
+
+def of_each_length(paths: list[Path], count: int) -> list[Path]:
+    """``count`` of ``paths``, best first, as many of each length as can be: by score alone the short ones would win."""
+    ranks: dict[int, int] = {}
+    by_turns: list[tuple[int, Path]] = []
+    for path in sorted(paths, key=_order):
+        rank = ranks[len(path.hops)] = ranks.get(len(path.hops), -1) + 1
+        by_turns.append((rank, path))
+    chosen = sorted(by_turns, key=lambda each: (each[0], len(each[1].hops)))[:count]
+    return sorted((path for _, path in chosen), key=_order)
+
+
+def _steps(store: Store, question: Question, entities: list[str]) -> dict[str, list[Row]]:
+    """The hops that lead on from each of ``entities``."""
+    steps: dict[str, list[Row]] = {}
+    if entities:
+        for row in store.read("retrieve/steps", entities=entities, k=BEAM, hub=HUB_FACTS, vector=question.vector):
+            steps.setdefault(row["entity"], []).append(row)
+    return steps
+
+
+def _hop(row: Row) -> Hop:
+    return Hop(
+        row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"], tuple(row["chunks"])
+    )
+
+
+def _by_facts(paths: list[Path]) -> list[list[Path]]:
+    """``paths`` over the same facts together, whichever way they walk them."""
+    ways: dict[tuple[str, ...], list[Path]] = {}
+    for path in paths:
+        ways.setdefault(min(path.facts, path.facts[::-1]), []).append(path)
+    return list(ways.values())
+
+
+def _order(path: Path) -> tuple[float, int, tuple[str, ...]]:
+    return -path.score, len(path.hops), path.facts
+
+
+# ---------------------------------------------------------------------------------------------------------- communities
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Communities near a question, best first, and rows of the facts of their nearest entities."""
+
+    communities: tuple[FoundCommunity, ...]
+    facts: list[Row]
+
+
+NOWHERE = Near((), [])
+"""Near no community."""
+
+
+def communities_near(store: Store, question: Question, facts: int = FACTS, best: int = BEST) -> Near:
+    """Nothing at all where the graph has no finished tree. ``facts``: how many of an entity; ``best``: in all."""
+    rows = store.read(
+        "retrieve/community",
+        k=NEAREST,
+        count=COMMUNITIES,
+        members=MEMBERS,
+        facts=facts,
+        best=best,
+        hub=HUB,
+        vector=question.vector,
+    )
+    names = ("id", "cosine", "elements", "chunks")
+    return Near(
+        tuple(
+            FoundCommunity(**{**each, "score": round(each["score"], 6)}) for row in rows for each in row["communities"]
+        ),
+        [dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]],
+    )
+
+
+def community_route(store: Store, question: Question, top_k: int) -> Found:
+    """The facts of the nearest communities' nearest entities. Raises ``InputError`` where there is no finished tree."""
+    near = communities_near(store, question, max(FACTS, top_k), max(COMMUNITIES * MEMBERS * FACTS, top_k))
+    if not near.communities and not store.read("retrieve/tree"):
+        raise InputError("The graph has no finished knowledge tree. Run `kgplatform tree` first, or use another route.")
+    return replace(facts_found(near.facts, "community"), communities=near.communities)
+
+
+# ---------------------------------------------------------------------------------------------------------- all of them
 
 
 ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {

@@ -1,21 +1,23 @@
-"""One search: a question, a route, the best of what it found."""
+"""A search: a question, a route, the best of what it found; by schema types; and the results of several in one."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any, TypeVar
 
-from kgplatform.embed import Embedder
 from kgplatform.errors import InputError
-from kgplatform.records import SearchResult
-from kgplatform.retrieve.everything import all_routes
-from kgplatform.retrieve.found import Found
-from kgplatform.retrieve.lookup import look_up
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import FoundCommunity, FoundFact, FoundPath, Passage, SearchResult
+from kgplatform.retrieve.all_routes import all_routes
+from kgplatform.retrieve.found import Found, look_up
 from kgplatform.retrieve.question import Question, make_question
 from kgplatform.retrieve.routes import ROUTES, dense_in_documents
-from kgplatform.retrieve.types import keep_types
-from kgplatform.store import Store
-from kgplatform.text import did_you_mean
+from kgplatform.text import did_you_mean, type_key
 
 SEARCHES = ("all", *ROUTES)
 
@@ -31,7 +33,7 @@ def search(
 ) -> SearchResult:
     """The best ``top_k`` passages and facts; of route ``path`` the paths, of ``community`` the communities too.
 
-    ``types``: names of schema types; facts and paths about others are left out (see ``kgplatform.retrieve.types``).
+    ``types``: names of schema types; facts and paths about others are left out (``keep_types``).
     ``without``: routes that take no part in ``all``. Raises ``InputError`` for an unknown route, an empty question, or
     the route ``community`` where there is no knowledge tree.
     """
@@ -72,3 +74,121 @@ def check_route(route: str) -> None:
     if route not in SEARCHES:
         hint = did_you_mean(route, SEARCHES)
         raise InputError(f"There is no route {route!r}; there are {', '.join(sorted(SEARCHES))}.{hint}")
+
+
+# --------------------------------------------------------------------------------------------------------- schema types
+
+
+def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
+    """``found`` without facts, and paths over facts, that are about other things than ``types``; with all its passages.
+
+    So Youtu-GraphRAG uses the schema types that a question involves (section 3.3).
+
+    ``types`` are names of entity types, relations and attributes, in any spelling. A fact stays if its predicate is
+    one of them and one of its entities has one of those types; what has no type of the schema contradicts none. If no
+    fact that was found has any of the types of a kind, that kind is not asked for.
+    """
+    wanted = {type_key(each) for each in types} - {""}
+    facts = {*found.facts, *(fact for path in found.paths for fact in path.facts)}
+    if not wanted or not facts:
+        return found
+    rows = store.read("retrieve/fact_types", ids=sorted(facts))
+    kept = _by_entities(_by_predicate(_by_predicate(rows, "triple", wanted), "attribute", wanted), wanted)
+    ids = {row["id"] for row in kept}
+    return replace(
+        found,
+        facts={each: score for each, score in found.facts.items() if each in ids},
+        paths=[path for path in found.paths if ids.issuperset(path.facts)],
+    )
+
+
+def _by_predicate(rows: list[Row], kind: str, wanted: set[str]) -> list[Row]:
+    """``rows`` without those of ``kind`` with another predicate of the schema; all, if none has a wanted one."""
+    fits = {row["id"] for row in rows if row["kind"] == kind and _is_wanted(row["predicate"], wanted)}
+    if not fits:
+        return rows
+    return [row for row in rows if row["kind"] != kind or row["predicate"] is None or row["id"] in fits]
+
+
+def _by_entities(rows: list[Row], wanted: set[str]) -> list[Row]:
+    """``rows`` without those whose entities all have other types of the schema; all, if no entity has a wanted one."""
+    if not any(_is_wanted(each, wanted) for row in rows for each in row["types"]):
+        return rows
+    return [
+        row
+        for row in rows
+        if not row["types"] or any(each is None or _is_wanted(each, wanted) for each in row["types"])
+    ]
+
+
+def _is_wanted(name: str | None, wanted: set[str]) -> bool:
+    return name is not None and type_key(name) in wanted
+
+
+# ---------------------------------------------------------------------------------------------- several searches in one
+
+
+Item = TypeVar("Item", Passage, FoundFact, FoundPath, FoundCommunity)
+
+
+def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
+    """The best of each result; then as many that several have; then, by turns, the next of each that is not there yet.
+
+    Each part of a question needs its own first passage: a fusion by rank alone would prefer what is mediocre for all
+    parts. After the first ones, what two parts have in common is what joins them. It comes once, with its best score
+    and all routes that found it. The question is the first one, the seconds are added up.
+    """
+    return SearchResult(
+        question=results[0].question if results else "",
+        passages=_routed([each.passages for each in results], top_k),
+        facts=_routed([each.facts for each in results], top_k),
+        seconds=round(sum(each.seconds for each in results), 4),
+        paths=_by_turns([each.paths for each in results], top_k),
+        communities=_by_turns([each.communities for each in results], top_k),
+    )
+
+
+def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
+    routes: dict[str, set[str]] = {}
+    for each in (item for items in lists for item in items):
+        routes.setdefault(each.id, set()).update(each.routes)
+    return tuple(replace(each, routes=tuple(sorted(routes[each.id]))) for each in _by_turns(lists, top_k))
+
+
+def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
+    best: dict[object, Item] = {}
+    for each in (item for items in lists for item in items):
+        known = best.setdefault(_key(each), each)
+        best[_key(each)] = each if each.score > known.score else known
+    order = _order([[_key(each) for each in items] for items in lists], top_k)
+    return tuple(best[key] for key in order)
+
+
+def _order(turns: Sequence[Sequence[object]], count: int) -> list[object]:
+    """The first of each, as many again that the most lists have, the others by turns."""
+    found = Counter(key for keys in turns for key in keys)
+    in_turn = dict.fromkeys(key for rank in zip_longest(*turns) for key in rank if key is not None)
+    firsts = _deal(turns, (), len(turns))
+    shared = sorted((key for key in in_turn if found[key] > 1 and key not in firsts), key=lambda key: -found[key])
+    return _deal(turns, [*firsts, *shared[: len(turns)]], count)[:count]
+
+
+def _deal(turns: Sequence[Sequence[object]], taken: Collection[object], count: int) -> list[object]:
+    """Each list in its turn gives its next that is not taken, until there are ``count`` or no more."""
+    dealt = dict.fromkeys(taken)
+    waiting = [iter(keys) for keys in turns]
+    while waiting and len(dealt) < count:
+        for keys in list(waiting):
+            key = next((each for each in keys if each not in dealt), None)
+            if key is None:
+                waiting.remove(keys)
+            else:
+                dealt[key] = None
+    return list(dealt)
+
+
+def _key(item: Passage | FoundFact | FoundPath | FoundCommunity) -> object:
+    if isinstance(item, FoundPath):
+        facts = tuple(each.id for each in item.facts)
+        return min(facts, facts[::-1])
+    return item.id

@@ -9,8 +9,8 @@ import threading
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.records import QueryRun
-from kgplatform.store import Row, Store, trace
 
 _UNNAMED = "RELATED_TO"
 """The relationship type of relations that no schema names."""
@@ -79,22 +79,21 @@ class LiveSchema:
         )
 
 
-_kept: WeakKeyDictionary[Store, tuple[Row, LiveSchema]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Connection, tuple[Row, LiveSchema]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def live_schema(store: Store) -> tuple[LiveSchema, tuple[QueryRun, ...]]:
     """The schema of the graph of ``store``, and the statements that read it: one where nothing has changed since."""
-    runs: list[QueryRun] = []
-    with trace(runs.append):
-        state = store.read("retrieve/graph_counts")[0]
+    store = store.recording()
+    state = store.read("retrieve/graph_counts")[0]
+    with _lock:
+        before, schema = _kept.get(store.connection, (None, None))
+    if schema is None or before != state:
+        schema = _read(store)
         with _lock:
-            before, schema = _kept.get(store, (None, None))
-        if schema is None or before != state:
-            schema = _read(store)
-            with _lock:
-                _kept[store] = (state, schema)
-    return schema, tuple(runs)
+            _kept[store.connection] = (state, schema)
+    return schema, store.queries
 
 
 def _read(store: Store) -> LiveSchema:

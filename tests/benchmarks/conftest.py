@@ -16,8 +16,8 @@ from graphs import MODEL, Graphs
 from measure import RememberingEmbedder, conditions
 from tables import Section, keep
 
-from kgplatform.embed import make_embedder
-from kgplatform.llm import Ledger
+from kgplatform.models.chat import Ledger
+from kgplatform.models.embed import make_embedder
 from kgplatform.settings import load_settings
 
 ROOT = Path(__file__).parent.parent.parent

@@ -14,9 +14,9 @@ from data_sets import Data
 from measure import PeakMemory, RememberingEmbedder
 
 from kgplatform import IngestReport, KnowledgeGraph, connect
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Table
 from kgplatform.settings import load_settings
-from kgplatform.store import Table
 
 MODEL = "local:all-MiniLM-L6-v2"
 _HERE = Path(__file__).parent

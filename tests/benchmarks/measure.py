@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.embed import Embedder
-from kgplatform.neo4j_install import VERSION
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.install import VERSION
 
 Vectors = NDArray[np.float32]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kgplatform.build.tree.entity_graph import EntityGraph, Floats, Indices
+from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 
 DIMENSION = 384
 MEMBERS = 50

@@ -14,7 +14,7 @@ import pytest
 from data_sets import Place
 from tables import Section, Table
 
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import load_settings
 
 SECONDS_LIMIT = 600
@@ -48,7 +48,7 @@ def _run(place: Place, folders: list[str]) -> tuple[dict[str, Any], float]:
     environment = {**os.environ, "KGPLATFORM_NEO4J_JARS": str(place.jars)}
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "kgplatform.cli", "evaluate", *options],
+        [sys.executable, "-m", "kgplatform.doors.cli.main", "evaluate", *options],
         cwd=place.folder,
         env=environment,
         capture_output=True,

@@ -16,14 +16,14 @@ from large_graph import write_large_graph
 from measure import MEGABYTE, growth
 from tables import Section, Table
 
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
-from kgplatform.store import Store
 
 LARGE = os.environ.get("KGPLATFORM_BENCH_LARGE") == "1"
 SIZES = (5_000, 50_000) if LARGE else (600, 6_000)
 """Entities."""
-NAMES = {"jsonl": "graph.jsonl", "graphml": "graph.graphml", "csv": "graph", "cypher": "graph.cypher"}
+NAMES = {"jsonl": "graph.jsonl", "graphml": "graph.graphml", "csv": "graph"}
 GROWTH_LIMIT = 1.2
 MEMORY_GROWTH_LIMIT = 1.1
 IMPORT_MEMORY = 60
@@ -36,7 +36,7 @@ def tell(file=sys.argv.pop(1)):
     pathlib.Path(file).write_text(held[1])
 
 atexit.register(tell)
-from kgplatform.cli import main
+from kgplatform.doors.cli.main import main
 main()
 """
 """The command, which itself tells what it held, in kilobytes (Linux): what the system tells of a process that began as
@@ -94,13 +94,13 @@ def _add(found: Section, name: str, small: Done, big: Done) -> None:
 
 
 def _both_ways(place: Place, store: Store, entities: int) -> dict[str, Done]:
-    """Export in every format, and import from those that an import reads."""
+    """Export in every format, and import again."""
     folder = place.folder / f"exports-{entities}"
     folder.mkdir()
     _wipe(store)
     write_large_graph(store, entities)
     done = {f"export {kind}": _run(place, "export", folder / name) for kind, name in NAMES.items()}
-    for kind in ("jsonl", "graphml", "csv"):
+    for kind in NAMES:
         _wipe(store)
         done[f"import {kind}"] = _run(place, "import", folder / NAMES[kind])
     return done

@@ -18,10 +18,10 @@ from tables import Section
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
-from kgplatform.store import Store
 
 ENTITIES = 10_000
 PAINT_LIMIT, INTERACTION_LIMIT = 1000, 100

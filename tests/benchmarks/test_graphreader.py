@@ -19,8 +19,8 @@ from rule_reader import RuleReader, Wanderer
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, connect
-from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.readers.actions import FUNCTIONS
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.readers.graphreader.actions import FUNCTIONS
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -167,5 +167,5 @@ def _walked(found: Section, name: str, graphs: Graphs, built: Built, questions: 
     found.add(f"{name}: a step of a walk, p95", percentile(seconds, 95), "ms", at_most=STEP_LIMIT)
     found.add(f"{name}: most functions that a path called", max(map(longest_path, answers)), at_most=CALLS)
     times = (percentile(seconds, 50), percentile(seconds, 95), max(seconds), percentile(alone, 95))
-    batches = sum(step.prompt == "graphreader_nodes" for step in answers[0].trace)
+    batches = sum(step.prompt == "graphreader/nodes" for step in answers[0].trace)
     return name, f"{len(steps):,}", str(batches), *(f"{each:.1f} ms" for each in times)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluation_runs import READERS, check_resumed, open_bench
 
-from kgplatform.store import Store
+from kgplatform.neo4j.store import Store
 
 QUESTIONS = 20
 

@@ -21,12 +21,11 @@ from simulated_team import SimulatedTeam, expected_by_chance, knows_needles
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, connect
-from kgplatform.evaluate.synthetic import Needles, NeedleTask
-from kgplatform.evaluate.synthetic.haystack import hide
-from kgplatform.evaluate.synthetic.invented import filler, paragraphs
-from kgplatform.evaluate.synthetic.needles import single_statement
-from kgplatform.evaluate.synthetic.task import Wanted
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.evaluate.needles import Needles, NeedleTask
+from kgplatform.evaluate.needles.haystack import filler, hide, paragraphs
+from kgplatform.evaluate.needles.needles import single_statement
+from kgplatform.evaluate.needles.task import Wanted
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost
 from kgplatform.records import Answer

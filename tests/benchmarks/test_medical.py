@@ -17,7 +17,7 @@ from graphs import MODEL
 from measure import MEMORY_LIMIT, peak_megabytes
 from tables import Section, Table
 
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import load_settings
 
 COMMAND = Path(sys.executable).parent / "kgplatform"

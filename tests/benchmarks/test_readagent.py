@@ -22,7 +22,7 @@ from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, connect
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.sentences import sentences
 from kgplatform.settings import load_settings

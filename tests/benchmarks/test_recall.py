@@ -11,8 +11,8 @@ from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, Passage
-from kgplatform.evaluate.question import Question
-from kgplatform.readers.given import search_parts
+from kgplatform.evaluate.results import Question
+from kgplatform.readers.baselines.given import search_parts
 
 CUTS = (2, 5, 10)
 PARTS_WANTED = (93, 97)
@@ -82,7 +82,7 @@ def _with_tree(
 
 
 def _by_parts(graph: KnowledgeGraph, questions: Sequence[Question], parts: Sequence[Sequence[str]]) -> list[float]:
-    return recall(questions, (search_parts(graph, each, max(CUTS)).passages for each in parts), CUTS)
+    return recall(questions, (search_parts(graph.search, each, max(CUTS)).passages for each in parts), CUTS)
 
 
 def _by_route(graph: KnowledgeGraph, questions: Sequence[Question], route: str) -> list[float]:

@@ -27,12 +27,12 @@ from simulated_readers import reply
 from tables import Section, Table
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
-from kgplatform.store import Store
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.testing_server import RecordedRequest
+from kgplatform.testing.openai_server import RecordedRequest
 
 ROOT = Path(__file__).parent.parent.parent
 CLIENTS = 50
@@ -77,7 +77,7 @@ def _served(place: Place, home: Path, model: str) -> Iterator[tuple[psutil.Proce
     given = {"KGPLATFORM_HOME": home, "KGPLATFORM_EMBEDDER": "hash:64", "OPENAI_BASE_URL": model}
     given |= {"KGPLATFORM_NEO4J_JARS": place.jars, "KGPLATFORM_CONCURRENCY": CLIENTS}
     environment = {**os.environ, **{name: str(value) for name, value in given.items()}}
-    command = [sys.executable, "-m", "kgplatform.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve", "--port", "0"]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as serving:

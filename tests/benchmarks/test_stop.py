@@ -20,14 +20,14 @@ from tables import Section, Table
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoppedError
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.llm import Ledger, OpenAIChat
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
 from kgplatform.query import load_query
 from kgplatform.settings import load_settings
-from kgplatform.stopping import Stop, stoppable
-from kgplatform.store import Store
 from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.work.stopping import NEVER, Stop
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -86,13 +86,13 @@ def test_costs(section: Callable[[str, str], Section], opened: Store) -> None:
 # --------------------------------------------------------------------------------------------------- how soon it ends
 
 
-def _ended(work: Callable[[], object], begun: Callable[[], None]) -> float:
+def _ended(work: Callable[[Stop], object], begun: Callable[[], None]) -> float:
     """Seconds from the stop of ``work``, once it has ``begun``, to its end."""
     stop, ended = Stop(), list[float]()
 
     def run() -> None:
-        with stoppable(stop), pytest.raises(StoppedError):
-            work()
+        with pytest.raises(StoppedError):
+            work(stop)
         ended.append(time.perf_counter())
 
     thread = threading.Thread(target=run)
@@ -108,21 +108,21 @@ def _readers(graph: KnowledgeGraph, model: Silent, reader: str, options: dict[st
     seconds = []
     for _ in range(REPEATS):
         model.silent_from(number)
-        seconds.append(_ended(lambda: graph.ask(QUESTION, reader, **options), model.wait))
+        seconds.append(_ended(lambda stop: graph.ask(QUESTION, reader, stop=stop, **options), model.wait))
     return seconds
 
 
 def _statements(store: Store) -> list[float]:
-    def work() -> object:
-        return store.run_statement(ENDLESS, {}, write=False, timeout=LONG, limit=1)
+    def work(stop: Stop) -> object:
+        return store.within(stop).run_statement(ENDLESS, {}, write=False, timeout=LONG, limit=1)
 
     with _other(store) as other:
         return [_ended(work, lambda: _wait_for(other, "Running", "1000000000000")) for _ in range(REPEATS)]
 
 
 def _locks(store: Store) -> list[float]:
-    def work() -> object:
-        return store.write(("build/set_graph_state", {"state": {"chunkTokens": 3}}))
+    def work(stop: Stop) -> object:
+        return store.within(stop).write(("ingest/set_graph_state", {"state": {"chunkTokens": 3}}))
 
     with _other(store) as holder, _other(store) as other, holder.begin_transaction() as holding:
         holding.run("MATCH (g:Graph) SET g.chunkTokens = 2").consume()
@@ -154,8 +154,8 @@ def _costs(found: Section, store: Store) -> None:
             chat = OpenAIChat(load_settings(openai_base_url=server.base_url, chat_model="tiny"), Ledger(), None)
             client = openai.OpenAI(api_key="none", base_url=server.base_url, max_retries=0)
 
-            def ours(chat: OpenAIChat = chat) -> None:
-                chat.send([{"role": "user", "content": f"Hello {next(number)}"}], stage="s")
+            def ours(stop: Stop, chat: OpenAIChat = chat) -> None:
+                chat.within(stop=stop).send([{"role": "user", "content": f"Hello {next(number)}"}], stage="s")
 
             def theirs(client: openai.OpenAI = client) -> None:
                 said = [{"role": "user", "content": f"Hello {next(number)}"}]
@@ -166,17 +166,21 @@ def _costs(found: Section, store: Store) -> None:
                 _compare(found, f"a call of a model of {1000 * delay:.0f} ms, {threads} at once", theirs, ours, threads)
             chat.close()
             client.close()
-    _compare(found, "a statement", lambda: _read_managed(store), lambda: store.read("client/has_documents"), 1)
+    _compare(
+        found,
+        "a statement",
+        lambda: _read_managed(store),
+        lambda stop: store.within(stop).read("graph/has_documents"),
+        1,
+    )
 
 
-def _compare(found: Section, what: str, theirs: Callable[[], None], ours: Callable[[], object], threads: int) -> None:
+def _compare(
+    found: Section, what: str, theirs: Callable[[], None], ours: Callable[[Stop], object], threads: int
+) -> None:
     """Medians of the three ways by turns, one piece of work each, so that all see the same load of the machine."""
 
-    def stopped() -> None:
-        with stoppable(Stop()):
-            ours()
-
-    ways = [theirs, ours, stopped]
+    ways: list[Callable[[], object]] = [theirs, lambda: ours(NEVER), lambda: ours(Stop())]
 
     def turns(_: int) -> list[list[float]]:
         return [[_seconds(way) for way in ways] for _ in range(TURNS // threads)]
@@ -198,7 +202,7 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _read_managed(store: Store) -> None:
-    text = load_query("client/has_documents").text
+    text = load_query("graph/has_documents").text
 
     def work(transaction: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
         result = transaction.run(text, {})

@@ -180,7 +180,7 @@ def test_what_differs_has_a_value_for_every_setup(tmp_path: Path) -> None:
         ("readers: [{reader: youtu, options: {agent: []}}]", "youtu, options: agent has no value. Write agent: ["),
         ("readers: [{reader: youtu, options: {top_k: [5, many]}}]", "youtu: youtu: top_k=many cannot be used"),
         ("readers: [{reader: youtu, options: {top_k: [0]}}]", "youtu: top_k must be at least 1."),
-        ("readers: [{reader: youtu, options: {without: [paths]}}]", "No route 'paths' takes part"),
+        ("readers: [{reader: youtu, options: {without: [paths]}}]", "There is no route 'paths'. Did you mean path?"),
         ("readers: [{reader: longagent, options: {conflict: [some]}}]", "There is no conflict 'some'"),
         ("readers: [{reader: youtu, options: [agent]}]", "options: this is to be a mapping with mode, agent"),
         ("readers: [{reader: youtu, one_at_a_time: always}]", "one_at_a_time is 'always'. Write true or false."),

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.synthetic import from_samples, multi_needle, single_needle
-from kgplatform.evaluate.synthetic.alter import Sample, alter
-from kgplatform.evaluate.synthetic.haystack import Needles
+from kgplatform.evaluate.needles import from_samples, multi_needle, single_needle
+from kgplatform.evaluate.needles.haystack import Needles
+from kgplatform.evaluate.needles.samples import Sample, alter
 
 
 def altered(question: str, answer: str, *passages: str, seed: int = 1) -> Needles:

@@ -10,17 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.build.schema import load_schema
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymity.dictionary import Dictionary
-from kgplatform.evaluate.anonymity.entities import Candidate, Entity, WordUse, resolve
-from kgplatform.evaluate.anonymity.files import inverse, json_edits
-from kgplatform.evaluate.anonymity.kinds_by_use import kinds_by_use
-from kgplatform.evaluate.anonymity.placeholders import label_of, number_entities, taken_numbers
-from kgplatform.evaluate.anonymity.replace import Finder, with_edits
-from kgplatform.evaluate.anonymity.sources import Names, chosen_types, graph_names, local_names, names_from_file
-from kgplatform.records import Document
+from kgplatform.evaluate.anonymise.files import inverse, json_edits
+from kgplatform.evaluate.anonymise.hidden_names import (
+    Candidate,
+    Dictionary,
+    Entity,
+    Names,
+    chosen_types,
+    graph_names,
+    names_from_file,
+    resolve,
+)
+from kgplatform.evaluate.anonymise.mentions import (
+    Finder,
+    WordUse,
+    label_of,
+    number_entities,
+    taken_numbers,
+    with_edits,
+)
+from kgplatform.ingest.schema import load_schema
 
 A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"
 FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York City Hall": A}
@@ -76,9 +87,13 @@ def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
     return Candidate("PERSON", name, aliases, is_person=True, weight=weight)
 
 
+def untyped(name: str, *aliases: str) -> Candidate:
+    return Candidate("", name, aliases)
+
+
 def entities(*candidates: Candidate, like: Sequence[tuple[str, str]] = (), text: str = "") -> dict[str, Entity]:
     use = WordUse.of([" ".join(each.name for each in candidates), text])
-    return {each.name: each for each in resolve(candidates, like, use)}
+    return {each.name: each for each in resolve(candidates, like, use)[0]}
 
 
 def test_aliases_are_one_entity() -> None:
@@ -87,28 +102,32 @@ def test_aliases_are_one_entity() -> None:
     assert found["Captain Ahab"].forms == ("Ahab", "Captain Ahab", "the old man")
 
 
-def test_surname_given_name_and_both() -> None:
-    found = entities(person("Charles Tilston Bright"), person("Sir Charles Bright"), person("Pedro II"))
-    bright = found["Charles Tilston Bright"]
-    assert set(bright.forms) >= {"Charles Tilston Bright", "Sir Charles Bright", "Charles Bright", "Bright", "Charles"}
-    assert found["Pedro II"].forms == ("Pedro", "Pedro II")
+def test_an_alias_that_is_a_name_of_its_own() -> None:
+    assert entities(person("Lord Kelvin", "William Thomson"), person("William Thomson"))["Lord Kelvin"].forms == (
+        "Lord Kelvin",
+        "William Thomson",
+    )
+    shared = entities(person("Ahab", "the captain"), person("Peleg", "the captain"))
+    assert shared["the captain"].may_be == ("Ahab", "Peleg")
+    assert shared["Ahab"].forms == ("Ahab",)
+
+
+def test_a_shorter_name_is_the_fuller_one() -> None:
+    found = entities(person("Charles Tilston Bright"), person("Charles Bright"), person("Bright"), untyped("Tilston"))
+    assert found["Charles Tilston Bright"].forms == ("Bright", "Charles Bright", "Charles Tilston Bright", "Tilston")
+    places = entities(Candidate("LOCATION", "York"), Candidate("LOCATION", "New York"))
+    assert set(places) == {"York", "New York"}  # the graph does not say so, and only persons are called by half a name
+    assert places["York"].may_be == ()
 
 
 def test_what_may_mean_several_has_a_placeholder_of_its_own() -> None:
-    found = entities(person("Charles Bright"), person("Edward Bright"))
-    assert found["Bright"].may_be == ("Charles Bright", "Edward Bright")
-    assert "Bright" not in found["Charles Bright"].forms
-    stated = entities(person("Charles Bright"), person("Edward Bright"), person("Bright"))
-    assert stated["Bright"].may_be == ("Charles Bright", "Edward Bright")
+    for bright in (person("Bright"), untyped("Bright")):
+        found = entities(person("Charles Bright"), person("Edward Bright"), bright)
+        assert found["Bright"].may_be == ("Charles Bright", "Edward Bright")
+        assert "Bright" not in found["Charles Bright"].forms
     chosen = entities(person("Charles Bright", "Bright"), person("Edward Bright"))
     assert set(chosen) == {"Charles Bright", "Edward Bright"}
     assert "Bright" in chosen["Charles Bright"].forms
-
-
-def test_titles_tell_people_apart() -> None:
-    found = entities(person("Mr. Garth"), person("Mrs. Garth"))
-    assert set(found) == {"Mr. Garth", "Mrs. Garth", "Garth"}
-    assert found["Garth"].may_be == ("Mr. Garth", "Mrs. Garth")
 
 
 def test_a_name_without_a_title_may_be_a_lord_or_a_lady() -> None:
@@ -118,37 +137,40 @@ def test_a_name_without_a_title_may_be_a_lord_or_a_lady() -> None:
 
 
 def test_what_belongs_to_the_sentence_is_no_part_of_a_name() -> None:
-    found = entities(person("Miss Marlow!"), person("Miss Marlow"), person("James Marlow"), person("Tom Marlow"))
-    assert set(found) == {"Miss Marlow", "James Marlow", "Tom Marlow", "Marlow"}
-    assert found["Marlow"].may_be == ("James Marlow", "Miss Marlow", "Tom Marlow")
+    found = entities(person("Miss Marlow!"), person("Miss Marlow"), person("James Marlow"), person("Marlow"))
+    assert set(found) == {"Miss Marlow", "James Marlow", "Marlow"}
+    assert found["Marlow"].may_be == ("James Marlow", "Miss Marlow")
 
 
-def test_what_a_person_is_called_besides_is_no_name() -> None:
-    found = entities(person("Tobias Marlow", "Old Toby"), person("Little Dorrit"), text="Toby. Old.")
-    assert "Old" not in found["Tobias Marlow"].forms
-    assert "Toby" in found["Tobias Marlow"].forms
-    assert found["Little Dorrit"].forms == ("Dorrit", "Little Dorrit")
-
-
-def test_a_surname_that_is_a_common_word_is_left_to_the_full_name() -> None:
-    found = entities(person("Cyrus Field"), text="A field, the field and a field.")
-    assert found["Cyrus Field"].forms == ("Cyrus", "Cyrus Field")
-    assert entities(person("Cyrus Field"), text="A field. Field and Field and Field.")["Cyrus Field"].plain_words == {
-        "Field"
-    }
+def test_what_has_no_type() -> None:
+    """A name without a type is hidden where it belongs to one that is; else it is told, and so is a common word."""
+    people = [person("Cyrus Field"), untyped("Field"), untyped("Field Marshal"), untyped("The Whale")]
+    use = WordUse.of(["A field. Field and Field and Field."])
+    found, left = resolve(people, [], use)
+    assert [each.forms for each in found] == [("Cyrus Field", "Field")]
+    assert left == {"Field Marshal": 1, "The Whale": 1}
+    found, left = resolve(people, [], WordUse.of(["A field, the field and a field. Field."]))
+    assert [each.forms for each in found] == [("Cyrus Field",)]
+    assert set(left) == {"Field", "Field Marshal", "The Whale"}
+    dictionary = Dictionary.of([Names(tuple(people))], ["A field. Field and Field and Field marshal"], 0)
+    assert set(dictionary.untyped) == {"The Whale"}  # of the other something is hidden
+    assert dictionary.finder.placeholder_of("Field")
+    assert not dictionary.finder.mentions("FIELD")  # a common word too: not looked for in capitals
 
 
 def test_likenesses_of_a_graph() -> None:
     places = [Candidate("LOCATION", name) for name in ("Valentia Island", "Valentia", "Kraków", "Krakow")]
     found = entities(*places, like=[("Valentia Island", "Valentia"), ("Kraków", "Krakow")])
     assert sorted(each.forms for each in found.values()) == [("Krakow", "Kraków"), ("Valentia", "Valentia Island")]
-    brothers = [person("Bright"), person("Charles Bright"), person("Edward Bright")]
-    kept = entities(*brothers, like=[("Bright", "Charles Bright"), ("Bright", "Edward Bright")])
-    assert set(kept) == {"Bright", "Charles Bright", "Edward Bright"}
+    islands = [Candidate("LOCATION", name) for name in ("Bell", "Bell Rock", "Bell Island")]
+    kept = entities(*islands, like=[("Bell", "Bell Rock"), ("Bell", "Bell Island")])
+    assert kept["Bell"].may_be == ("Bell Island", "Bell Rock")
+    other = entities(person("Kraków"), Candidate("LOCATION", "Krakow"), like=[("Kraków", "Krakow")])
+    assert set(other) == {"Kraków", "Krakow"}
 
 
 def test_the_type_that_weighs_more() -> None:
-    found = resolve([person("Washington"), Candidate("LOCATION", "Washington", weight=3)], [], WordUse.of([]))
+    found, _ = resolve([person("Washington"), Candidate("LOCATION", "Washington", weight=3)], [], WordUse.of([]))
     assert [each.label for each in found] == ["LOCATION"]
 
 
@@ -193,36 +215,6 @@ def test_types_by_name_and_by_alias() -> None:
         chosen_types(["Persn"], schema)
 
 
-def test_kinds_by_use() -> None:
-    text = (
-        "He lived in Nantucket. From Sag Harbour to Bildad they went. Bulkington said nothing. The sailor Tashtego "
-        "came, and Pip Coffin. The Jeroboam passed. HMS Coffin sank. In English he swore. The Company said no."
-    )
-    names = ["Nantucket", "Sag Harbour", "Bulkington", "Tashtego", "Pip Coffin", "Jeroboam", "HMS Coffin", "English"]
-    found = kinds_by_use([*names, "Company"], [text, "The company, a company."], ["Peter Coffin"])
-    people = {"Bulkington": "Person", "Tashtego": "Person", "Pip Coffin": "Person"}
-    assert found == {"Nantucket": "Place", "Sag Harbour": "Place", **people}
-
-
-def document(text: str, name: str = "Text") -> Document:
-    return Document(f"id {name}", name, f"file:///{name}", f"file:///{name}", text, "0" * 64)
-
-
-def test_local_names() -> None:
-    text = "Ada Lovelace was born in London in 1815. She wrote to Charles Babbage. The Analytical Engine was his."
-    found = local_names([document(text)], ["Person", "Location"], lambda *_: None)
-    assert {(each.label, each.name) for each in found.candidates} >= {
-        ("PERSON", "Ada Lovelace"),
-        ("LOCATION", "London"),
-        ("PERSON", "Charles Babbage"),
-    }
-    assert found.statements[0].text == "Ada Lovelace was born in London in 1815."
-    assert "Analytical Engine" in found.untyped
-
-
-SHIP = '{"name": "X", "type": "Ship"}'
-
-
 def test_names_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "names.jsonl"
     file.write_text(
@@ -249,22 +241,35 @@ def test_names_of_the_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="The graph is empty"):
         graph_names(kg, ["Person"])
     (tmp_path / "ada.txt").write_text("Ada Lovelace knew Lady Lovelace. Lovelace was born in London.")
-    people = [{"name": name, "type": "Person"} for name in ("Ada Lovelace", "Lady Lovelace", "Lovelace")]
+    names = ("Ada Lovelace", "Lady Lovelace", "Lovelace", "London")
+    people = [{"name": name, "type": "Person"} for name in names]
     triple = {"subject": "Lovelace", "predicate": "born in", "object": "London", "quote": "was born in London"}
     recorded = {
         "document": "ada.txt",
-        "entities": [*people, {"name": "London", "type": "Place"}, {"name": "Cable", "type": "Thing"}],
+        "entities": [
+            *people,
+            {"name": "London", "type": "Place"},
+            {"name": "Ship", "type": "Thing"},
+            {"name": "Cable"},
+        ],
         "triples": [triple],
     }
     (tmp_path / "ada.jsonl").write_text(json.dumps(recorded))
     kg.ingest(tmp_path / "ada.txt", recorded=tmp_path / "ada.jsonl", mode="flexible")
     found = graph_names(kg, ["Person", "Location"])
-    assert [(each.label, each.name) for each in sorted(found.candidates, key=lambda each: each.name)] == [
+    assert [
+        (each.label, each.name)
+        for each in sorted(found.candidates, key=lambda each: (each.name, each.label))
+        if each.label
+    ] == [
         ("PERSON", "Ada Lovelace"),
         ("PERSON", "Lady Lovelace"),
         ("LOCATION", "London"),
+        ("PERSON", "London"),
         ("PERSON", "Lovelace"),
     ]
+    assert ("London", "London") in found.likenesses  # a person and a place of one name
+    assert [each.name for each in found.candidates if not each.label] == ["Cable"]
     assert [(s.subject, s.object, s.document) for s in found.statements] == [("Lovelace", "London", "ada")]
     with pytest.raises(InputError, match="There is no type 'Plce'. Did you mean Place"):
         graph_names(kg, ["Plce"])

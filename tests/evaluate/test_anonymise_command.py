@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES
+from conftest import DIMENSION, EXAMPLES
 from typer.testing import CliRunner
 
-from kgplatform.cli import app
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.anonymity.map_file import read_map
-from kgplatform.evaluate.anonymity.replace import Finder
-from kgplatform.store import Connection
+from kgplatform.doors.cli.main import app
+from kgplatform.evaluate.anonymise.files import read_map
+from kgplatform.evaluate.anonymise.mentions import Finder
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.testing import OpenAIServer
 
 CORPUS, QUESTIONS = EXAMPLES / "corpus", EXAMPLES / "questions.jsonl"
@@ -32,7 +32,22 @@ def refused(*arguments: object) -> str:
     return str(done.exception)
 
 
+@pytest.fixture
+def at_server(store: Store, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The command's graph is the tests' own, and empty."""
+    for name, value in {
+        "NEO4J_URI": neo4j_server.uri,
+        "NEO4J_USERNAME": neo4j_server.username,
+        "NEO4J_PASSWORD": neo4j_server.password,
+        "KGPLATFORM_EMBEDDER": f"hash:{DIMENSION}",
+    }.items():
+        monkeypatch.setenv(name, value)
+    return store
+
+
+@pytest.mark.usefixtures("at_server")
 def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
+    """The graph of the texts is made on the way: one step. A second time it is found."""
     out = tmp_path / "hidden"
     said = invoke(CORPUS, "--out", out, "--questions", QUESTIONS, "--build-questions", 12).split("\n")
     assert said[0].startswith("17 texts in ")
@@ -44,6 +59,9 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     assert "Note: the questions were not filtered by what a model knows without texts (--filter)" in said
     assert said[-2].startswith("Names of no known type, which stand as before")
     found = read_map(Path(f"{out}.map.json"))
+    names = {each.name: each for each in found.entities}
+    assert set(names["Edward Orange Wildman Whitehouse"].forms) >= {"Whitehouse", "Wildman Whitehouse"}
+    assert names["Thomson"].may_be == ("James Thomson", "William Thomson")
     left = Finder({form: each.placeholder for each in found.entities for form in each.forms})
     texts = [path for path in out.rglob("*") if path.suffix in (".txt", ".md")]
     assert [path.name for path in texts if left.mentions(path.read_text().replace("_", " "))] == []
@@ -53,6 +71,16 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     same = {path.name for path in CORPUS.iterdir() if (tmp_path / "back" / path.name).is_file()}
     assert same >= TEXTS
     assert all((tmp_path / "back" / name).read_bytes() == (CORPUS / name).read_bytes() for name in same)
+    invoke(CORPUS, "--out", tmp_path / "again", "--questions", QUESTIONS, "--extractor", "graph")
+    assert read_map(tmp_path / "again.map.json") == found
+
+
+def test_a_graph_with_other_texts_is_left_as_it_is(at_server: Store, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("Ada Lovelace was born in London.")
+    kg.ingest(tmp_path / "other.txt")
+    assert "needs a graph of its own" in refused(CORPUS, "--out", tmp_path / "out")
+    assert [each.name for each in kg.documents()] == ["other"]
+    assert not (tmp_path / "out").exists()
 
 
 def test_as_json_with_names_alone(tmp_path: Path) -> None:
@@ -74,10 +102,8 @@ def test_as_json_with_names_alone(tmp_path: Path) -> None:
     assert "It is the map of another folder." in message
 
 
-@pytest.mark.usefixtures("store")
-def test_names_of_the_graph_and_a_filter(
-    kg: KnowledgeGraph, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("at_server")
+def test_names_of_the_graph_and_a_filter(kg: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     files = tmp_path / "in"
     files.mkdir()
     pupils = ["Ada Korn", "Bea Lund", "Cid Mohr", "Dov Nagy", "Eva Orsi", "Fay Pohl"]
@@ -91,13 +117,6 @@ def test_names_of_the_graph_and_a_filter(
     recorded = tmp_path / "recorded.jsonl"
     recorded.write_text(json.dumps({"document": "school.txt", "entities": entities, "triples": triples}))
     kg.ingest(files, recorded=recorded, mode="flexible")
-    for name, value in {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-    }.items():
-        monkeypatch.setenv(name, value)
     given = ("--extractor", "graph", "--type", "Person", "--build-questions", 4)
     assert "Set OPENAI_API_KEY" in refused(files, "--out", tmp_path / "out", *given, "--filter")
     assert not (tmp_path / "out").exists()
@@ -125,6 +144,6 @@ def test_wrong_options(tmp_path: Path) -> None:
     assert "chooses among what an extractor finds" in refused(CORPUS, *out, *only, "--type", "Place")
     built = ("--build-questions", 1, "--map", tmp_path / "out.reversion.jsonl")
     assert "will be something else than the map" in refused(CORPUS, *out, *only, *built)
-    assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn")
+    assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn", "--extractor", "local")
     assert "out.map.json cannot be read" in refused(CORPUS, "--restore", *out, "--map", tmp_path / "out.map.json")
     assert not (tmp_path / "out").exists()

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.anonymity.anonymise import AnonymityReport, Request, anonymise
-from kgplatform.evaluate.anonymity.entities import Candidate
-from kgplatform.evaluate.anonymity.map_file import Map, Output, read_map, write_new
-from kgplatform.evaluate.anonymity.restore import restore
-from kgplatform.evaluate.anonymity.sources import Names
+from kgplatform.evaluate.anonymise.files import Map, Output, read_map, write_new
+from kgplatform.evaluate.anonymise.hidden_names import Candidate, Names
+from kgplatform.evaluate.anonymise.hide import AnonymityReport, Request, anonymise
+from kgplatform.evaluate.anonymise.restore import restore
 
 
 def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
@@ -24,7 +23,7 @@ def own(*candidates: Candidate) -> list[Names]:
     return [Names(candidates)]
 
 
-AHAB = own(person("Captain Ahab"), Candidate("LOCATION", "Nantucket"))
+AHAB = own(person("Captain Ahab", "Ahab"), Candidate("LOCATION", "Nantucket"))
 
 
 def run(folder: Path, out: Path, names: list[Names] = AHAB, **more: object) -> AnonymityReport:

@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.anonymity.anonymise import Work
-from kgplatform.evaluate.anonymity.dictionary import Dictionary
-from kgplatform.evaluate.anonymity.entities import Candidate
-from kgplatform.evaluate.anonymity.questions import Item, as_built, build_questions
-from kgplatform.evaluate.anonymity.reversion import Reversion, restorations, score_reversion
-from kgplatform.evaluate.anonymity.sources import Names, Statement
-from kgplatform.evaluate.anonymity.zero_shot import drop_known, is_known
+from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, Names, Statement
+from kgplatform.evaluate.anonymise.hide import Work
+from kgplatform.evaluate.anonymise.reversion_questions import Item, as_built, build_questions, drop_known, is_known
+from kgplatform.evaluate.score.reversion import Reversion, restorations, score_reversion
 from kgplatform.prompt import Messages
 from kgplatform.readers.choices import letter
 from kgplatform.testing import ScriptedChat
@@ -92,7 +89,8 @@ CHAIN = [(one, "taught", other) for one, other in zip(PEOPLE, PEOPLE[1:], strict
 
 
 def work(triples: Sequence[tuple[str, str, str]]) -> Work:
-    candidates = tuple(Candidate("PERSON", name, is_person=True) for name in PEOPLE)
+    ends = dict.fromkeys(name for subject, _, object_ in triples for name in (subject, object_))
+    candidates = tuple(Candidate("PERSON" if name in PEOPLE else "", name) for name in dict.fromkeys([*PEOPLE, *ends]))
     statements = tuple(Statement(s, p, o, f"{s} {p} {o} in {1800 + n}.", "Doc") for n, (s, p, o) in enumerate(triples))
     names = Names(candidates, (), statements)
     return Work(Dictionary.of([names], [each.text for each in statements], 0), (names,), {"Doc": "doc.txt"})

@@ -13,16 +13,16 @@ from conftest import EXAMPLES, wipe
 from simulated_readers import reply
 from typer.testing import CliRunner
 
-from kgplatform.cli import app
-from kgplatform.cli_evaluate import _with_corpus
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.evaluate import _with_corpus
+from kgplatform.doors.cli.main import app
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.traces import slug
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.evaluate.report.traces import slug
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
-from kgplatform.store import Connection, Store
 from kgplatform.testing import Fault, OpenAIServer
 
 QUESTIONS = str(EXAMPLES / "questions.jsonl")

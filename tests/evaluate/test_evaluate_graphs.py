@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
-from kgplatform.build.schema import load_schema
-from kgplatform.build.settle import define_graph
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.graphs import CURRENT, Graphs
-from kgplatform.evaluate.question import DataSet, Question, Text
-from kgplatform.evaluate.results import Build
-from kgplatform.local_neo4j import LocalNeo4j
+from kgplatform.evaluate.results import Build, DataSet, Question, Text
+from kgplatform.ingest.graph_state import define_graph
+from kgplatform.ingest.schema import load_schema
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
-from kgplatform.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 SHIPS = (
@@ -54,9 +51,8 @@ def given(kg: KnowledgeGraph, neo4j_server: Connection, tmp_path: Path) -> Setti
 @pytest.fixture
 def managed(tmp_path: Path, quick_servers: None) -> Iterator[Settings]:
     """Settings of a home folder of its own; no server is left there."""
-    jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
     small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", neo4j_jars=jars, **small)
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", **small)
     yield settings
     assert running(settings.home_folder) == []
 
@@ -222,6 +218,7 @@ def test_a_driver_that_fails_when_it_is_closed_does_not_hide_ctrl_c(given: Setti
 # ------------------------------------------------------------------------------------------------ graphs of their own
 
 
+@pytest.mark.long
 def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
     """Each in a folder of its own, one server at a time; the home's own server is not even started."""
     lines: list[str] = []
@@ -242,6 +239,7 @@ def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
     assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
 
 
+@pytest.mark.long
 def test_an_empty_graph_begins_anew(managed: Settings) -> None:
     """Whatever a run that was killed left there: here a text, an embedding model, a schema, and its server."""
     with Graphs(managed) as graphs:
@@ -249,7 +247,7 @@ def test_an_empty_graph_begins_anew(managed: Settings) -> None:
         folder = left.settings.home_folder
         define_graph(left.store, left.embedder)
         schema = json.dumps(load_schema("general").to_dict())
-        left.store.write(("build/set_graph_state", {"state": {"schema": schema, "expansions": "[]"}}))
+        left.store.write(("ingest/set_graph_state", {"state": {"schema": schema, "expansions": "[]"}}))
         left.cypher("CREATE (:Document {id: 'left', name: 'left', source: 'left.txt'})", write=True)
         assert (len(left.documents()), left.schema() is None) == (1, False)
         with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):

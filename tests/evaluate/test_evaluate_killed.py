@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from evaluation_runs import KILLED_AT, check_resumed, open_bench
 
-from kgplatform.store import Store
+from kgplatform.neo4j.store import Store
+
+pytestmark = pytest.mark.killed
 
 QUESTIONS = 2
 
 
 def test_killed_again_and_again_it_comes_to_the_same_results(store: Store, tmp_path: Path) -> None:
     with open_bench(store, tmp_path, QUESTIONS) as bench:
-        check_resumed(bench, QUESTIONS, [each for each in KILLED_AT if each[0] != "longagent_member"])
+        check_resumed(bench, QUESTIONS, [each for each in KILLED_AT if each[0] != "longagent/member"])

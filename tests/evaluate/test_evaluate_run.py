@@ -17,14 +17,13 @@ from simulated_readers import kind, reply
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.graphs import Graphs
-from kgplatform.evaluate.question import DataSet, Question
-from kgplatform.evaluate.results import Build, Results, Setup, Timing
+from kgplatform.evaluate.results import Build, DataSet, Question, Results, Setup, Timing
 from kgplatform.evaluate.run import MOST_FAILURES, Plan, evaluate
 from kgplatform.evaluate.setups import parse_setups
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
-from kgplatform.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -104,7 +103,7 @@ def test_a_second_run_asks_nobody_and_a_new_reader_is_added(desk: Desk) -> None:
     again, _ = desk.run("retrieve,closed")
     assert (again, desk.asked) == (first, [])
     more, _ = desk.run("retrieve,bm25,closed")
-    assert desk.asked == ["answer"] * 3  # of bm25 alone; its answers are those of retrieve, and rated already
+    assert desk.asked == ["readers/answer"] * 3  # of bm25 alone; its answers are those of retrieve, and rated already
     assert [each.setup.name for each in more.setups] == ["retrieve", "bm25", "closed"]
     assert [each for each in more.answers if each.setup != "bm25"] == list(first.answers)
 
@@ -112,16 +111,16 @@ def test_a_second_run_asks_nobody_and_a_new_reader_is_added(desk: Desk) -> None:
 def test_what_changed_is_asked_again_and_nothing_else(desk: Desk, graph: KnowledgeGraph, tmp_path: Path) -> None:
     desk.run("retrieve,closed", raters=())
     desk.run("retrieve:top_k=1,closed", raters=())
-    assert desk.asked == ["answer"] * 3
+    assert desk.asked == ["readers/answer"] * 3
     other = replace(ASKED, questions=(LAMP, replace(SHIP, text="Where did the ship Heron sail in May?"), MILL))
     desk.run("retrieve,closed", other, raters=())
-    assert sorted(desk.asked) == ["answer", "zero_shot"]
+    assert sorted(desk.asked) == ["evaluate/zero_shot", "readers/answer"]
     graph.ingest(put(tmp_path / "corpus", {**TEXTS, "new.txt": "The ship Petrel sailed to Cork."}), extractor="local")
     desk.run("retrieve", raters=())
-    assert desk.asked == ["answer"] * 3
+    assert desk.asked == ["readers/answer"] * 3
     desk.chat = ScriptedChat(reply, model="another")
     desk.run("retrieve", raters=())
-    assert desk.asked == ["answer"] * 3
+    assert desk.asked == ["readers/answer"] * 3
 
 
 def test_a_gold_answer_that_was_put_right_is_scored_again_without_asking(desk: Desk) -> None:
@@ -137,13 +136,13 @@ def test_an_answer_without_its_trace_is_asked_for_again(desk: Desk) -> None:
     (trace,) = (desk.out / "traces" / "retrieve").glob("q2.json")
     trace.unlink()
     desk.run("retrieve", raters=())
-    assert desk.asked == ["answer"]
+    assert desk.asked == ["readers/answer"]
     assert trace.is_file()
 
 
 def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
     def moody(messages: Messages) -> str:
-        if "Heron" in messages[1]["content"] and kind(messages) == "zero_shot":
+        if "Heron" in messages[1]["content"] and kind(messages) == "evaluate/zero_shot":
             raise ModelError("The model is tired.")
         return reply(messages)
 
@@ -158,7 +157,7 @@ def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
     assert set(timing.seconds["closed"]) == {"q1", "q3"}
     desk.chat = ScriptedChat(reply)
     assert desk.run("closed")[0].setups[0].failed == 0
-    assert desk.asked.count("zero_shot") == 1
+    assert desk.asked.count("evaluate/zero_shot") == 1
 
 
 def test_a_server_that_is_down_ends_it(desk: Desk) -> None:
@@ -180,7 +179,7 @@ def test_a_budget_keeps_what_was_under_way(desk: Desk) -> None:
         if "Heron" in messages[1]["content"]:
             stopped.set()
             raise BudgetError("The budget is used up.")
-        assert stopped.wait(30)
+        stopped.wait()
         return reply(messages)
 
     desk.chat = ScriptedChat(dear)

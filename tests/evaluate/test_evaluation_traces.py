@@ -18,13 +18,12 @@ from hypothesis import strategies as st
 from walks import walk
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show.answers import show_run, trace_in_words
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.question import Question, Text
-from kgplatform.evaluate.results import Setup
-from kgplatform.evaluate.traces import FOLDER, read_trace, slug, trace_file, write_trace
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.evaluate.report.traces import FOLDER, read_trace, slug, trace_file, write_trace
+from kgplatform.evaluate.results import Question, Setup, Text
+from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.records import Answer, QueryRun, SearchResult, Step, Usage
-from kgplatform.show_trace import show_run
 from kgplatform.testing import ScriptedChat
 
 ASKED = "Where was the founder of the Atlantic Telegraph Company born?"
@@ -55,7 +54,7 @@ def test_a_trace_is_read_as_it_was_written_and_as_ask_prints_it(
     graph: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for answer in (graph.ask(ASKED, top_k=3), walk(graph, ASKED, "John Pender", "Stockbridge")):
-        file = write_trace(tmp_path / FOLDER, SETUP, QUESTION, answer)
+        file = write_trace(tmp_path / FOLDER, SETUP, QUESTION, answer, trace_in_words)
         assert file == trace_file(tmp_path / FOLDER, SETUP.name, "q01")
         assert read_trace(file) == answer
         show_run(answer, as_json=False, trace=True)
@@ -73,7 +72,7 @@ def test_without_a_model_the_evidence_is_the_trace(kg: KnowledgeGraph, tmp_path:
     kg.ingest(put(tmp_path / "texts", FIELD))
     answer = kg.ask(ASKED)
     assert answer.text is None
-    file = write_trace(tmp_path, SETUP, QUESTION, answer)
+    file = write_trace(tmp_path, SETUP, QUESTION, answer, trace_in_words)
     assert read_trace(file) == answer
     assert "\nPassages\n  1. field, characters " in file.with_suffix(".txt").read_text()
 
@@ -86,7 +85,7 @@ def test_texts_of_users_and_models_are_kept_to_the_letter_and_steer_no_terminal(
     step = replace(STEP, reply=nasty, queries=(QueryRun("n", "RETURN $p", {"p": nasty, "q": float("inf")}, 0, 0.0),))
     answer = replace(ANSWER, text=nasty, note=nasty, trace=(step,))
     question = Question("q", nasty, choices=(nasty, "b"), answerable=False)
-    file = write_trace(tmp_path, Setup(nasty, "youtu"), question, answer)
+    file = write_trace(tmp_path, Setup(nasty, "youtu"), question, answer, trace_in_words)
     assert read_trace(file) == answer
     text = file.with_suffix(".txt").read_text(encoding="utf-8")
     assert "\x1b" not in text
@@ -97,7 +96,7 @@ def test_texts_of_users_and_models_are_kept_to_the_letter_and_steer_no_terminal(
 
 def test_a_long_line_is_not_broken(tmp_path: Path) -> None:
     long = "words " * 900 + "end"
-    file = write_trace(tmp_path, SETUP, replace(QUESTION, text=long), replace(ANSWER, text=long))
+    file = write_trace(tmp_path, SETUP, replace(QUESTION, text=long), replace(ANSWER, text=long), trace_in_words)
     assert [len(line) for line in file.with_suffix(".txt").read_text().splitlines()].count(len(long)) == 1
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from kgplatform.evaluate.metrics import CUTS, METRICS, of_failure, ordered, without_model
-from kgplatform.evaluate.question import Question, Text
-from kgplatform.readers.answering import REFUSAL
+from kgplatform.evaluate.results import Question, Text
+from kgplatform.evaluate.score.metrics import CUTS, METRICS, of_failure, ordered, without_model
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Answer, FoundFact, Passage, SearchResult, Usage
 
 PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")

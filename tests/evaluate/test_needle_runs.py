@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from simulated_readers import reply
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.graphs import Graphs
-from kgplatform.evaluate.needles import (
+from kgplatform.evaluate.needles import RANKS, math_find, single_needle
+from kgplatform.evaluate.needles.heat_map import (
     KINDS,
     Depths,
     heat_map,
@@ -21,12 +20,10 @@ from kgplatform.evaluate.needles import (
     parse_lengths,
     reader_options,
 )
-from kgplatform.evaluate.question import DataSet, Question, Text
-from kgplatform.evaluate.results import Results, Scored, Setup, SetupScores
+from kgplatform.evaluate.results import DataSet, Question, Results, Scored, Setup, SetupScores, Text
 from kgplatform.evaluate.run import Plan, evaluate
-from kgplatform.evaluate.setups import parse_setups
-from kgplatform.evaluate.synthetic import RANKS, math_find, single_needle
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.evaluate.setups import option_names, parse_setups
+from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
@@ -163,12 +160,18 @@ def test_tasks_that_cannot_be_made(given: dict[str, object], said: str) -> None:
 def test_longagent_is_told_the_kind_of_work_unless_the_setup_says_it() -> None:
     plain, auto, other = parse_setups("longagent,longagent:task=auto,retrieve")
     tasks = {kind: needle_data_set(kind, (300,), parse_depths(kind, "0,1")).questions[0] for kind in KINDS}
-    assert {kind: reader_options(plain, each).get("task") for kind, each in tasks.items()} == {
+    assert {
+        kind: reader_options(plain, each, option_names(plain.reader)).get("task") for kind, each in tasks.items()
+    } == {
         **{"single": "qa", "multi": "qa", "pass-key": "passkey"},
         **{"number": "number", "key-value": "kv", "math": "math"},
     }
-    assert all(reader_options(setup, each) == {} for setup in (auto, other) for each in tasks.values())
-    assert reader_options(plain, Question("1", "Who?", kind="2 hops")) == {}
+    assert all(
+        reader_options(setup, each, option_names(setup.reader)) == {}
+        for setup in (auto, other)
+        for each in tasks.values()
+    )
+    assert reader_options(plain, Question("1", "Who?", kind="2 hops"), ("task",)) == {}
 
 
 def test_texts_of_a_corpus_come_by_title() -> None:
@@ -223,6 +226,7 @@ def test_other_questions_make_no_map() -> None:
 
 
 @pytest.mark.usefixtures("quick_servers")
+@pytest.mark.long
 def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path) -> None:
     asked: list[str] = []
 
@@ -232,12 +236,10 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path)
 
     data_set = needle_data_set("pass-key", (600, 3000), (0.0, 1.0), seed=1)
     with OpenAIServer(listening) as server:
-        jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
         settings = load_settings(
             home=tmp_path / "home",
             embedder="hash:64",
             openai_base_url=server.base_url,
-            neo4j_jars=jars,
             neo4j_heap="256m",
             neo4j_page_cache="32m",
         )

@@ -11,8 +11,8 @@ import pytest
 from conftest import ROOT
 from simulated_team import SimulatedTeam, told
 
-from kgplatform.evaluate import synthetic
-from kgplatform.store import Store
+from kgplatform.evaluate import needles as synthetic
+from kgplatform.neo4j.store import Store
 from kgplatform.testing import OpenAIServer
 
 PAGE = (ROOT / "docs" / "needle-tasks.md").read_text(encoding="utf-8")

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
-from kgplatform.evaluate import official
-from kgplatform.evaluate.official import KINDS, Official, escaped, official_answer, official_search
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.evaluate import comparators
+from kgplatform.evaluate.comparators import KINDS, Official, escaped, official_answer
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.records import Passage
 from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
@@ -26,6 +27,10 @@ TEXTS = {
     "Dunmouth": "Dunmouth is a fishing town whose harbour froze in the winter of 1880.",
     "AC/DC": "AC/DC is a band, and also what two kinds of current are called (one word of each).",
 }
+
+
+def official_search(kg: KnowledgeGraph, question: str, kind: str, top_k: int = 10) -> tuple[Passage, ...]:
+    return Official(kg, kind).search(question, top_k).passages
 
 
 @pytest.fixture
@@ -96,7 +101,7 @@ def test_escaped_text_keeps_its_letters(text: str) -> None:
 def test_what_they_fail_at_is_told_in_our_errors(
     graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
-    monkeypatch.setattr(official, "escaped", lambda text: text)
+    monkeypatch.setattr(comparators, "escaped", lambda text: text)
     with pytest.raises(StoreError, match="a search of neo4j-graphrag's hybrid retriever"):
         official_search(graph, question, "official-hybrid")
 
@@ -140,7 +145,7 @@ def test_an_empty_graph(kg: KnowledgeGraph) -> None:
 
 
 def test_without_the_package(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(official, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(comparators, "_PACKAGE", "no_such_package")
     imported: list[str] = []
     load = builtins.__import__
 

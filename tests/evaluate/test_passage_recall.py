@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.question import Text
-from kgplatform.evaluate.recall import all_found_at, fact_recall, facts_found, ranks, recall_at
+from kgplatform.evaluate.results import Text
+from kgplatform.evaluate.score.metrics import all_found_at, facts_found, ranks, recall_at
 from kgplatform.records import Passage
 
 FIELD = "Cyrus Field made his money in paper. He asked Maury about the floor of the Atlantic."
@@ -128,15 +128,3 @@ def test_a_fact_counts_where_its_words_stand() -> None:
     assert facts_found(facts, read) == (True, True, False, False, False)
     assert facts_found(facts[:2], "") == (False, False)
     assert facts_found([], read) == ()
-
-
-def test_recall_of_facts_by_fact_and_by_sample() -> None:
-    """Three questions with 2, 3 and 1 facts: 2 + 1 + 1 of 6 recalled; the first and the last in full."""
-    assert fact_recall([[True, True], [True, False, False], [True]]) == (pytest.approx(4 / 6), pytest.approx(2 / 3))
-    assert fact_recall([[], [False, True]]) == (0.5, 0)
-
-
-def test_no_fact_at_all_has_no_recall() -> None:
-    for found in ([], [[], []]):
-        with pytest.raises(ValueError, match="a fact at least"):
-            fact_recall(found)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
+import measured
 import numpy as np
 import pytest
 from matplotlib import image
@@ -22,10 +23,10 @@ from matplotlib.figure import Figure
 from measured import results_of, timing_of
 
 from kgplatform.errors import KgError, SettingError
-from kgplatform.evaluate import canvas, plots, squares
-from kgplatform.evaluate.canvas import COLOURS, MARKERS, colour, distinct, marker, short
-from kgplatform.evaluate.needles import HeatMap
-from kgplatform.evaluate.plots import draw, draw_heat_map
+from kgplatform.evaluate.needles.heat_map import HeatMap
+from kgplatform.evaluate.report import canvas, plots
+from kgplatform.evaluate.report.canvas import COLOURS, MARKERS, colour, distinct, marker, short
+from kgplatform.evaluate.report.plots import draw, draw_heat_map
 from kgplatform.evaluate.results import Results, Timing
 
 FIVE = {
@@ -49,12 +50,13 @@ MAP = HeatMap(
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures that are drawn from now on, to be asked what is in them."""
     made: list[Figure] = []
+    make = canvas.new_figure
 
     def new_figure(width: float, height: float) -> Figure:
-        made.append(canvas.new_figure(width, height))
+        made.append(make(width, height))
         return made[-1]
 
-    for module in (plots, squares):
+    for module in (plots, canvas):
         monkeypatch.setattr(module, "new_figure", new_figure)
     return made
 
@@ -116,7 +118,11 @@ def test_the_same_figures_give_the_same_bytes(tmp_path: Path) -> None:
         [sys.executable, "-c", script],
         check=True,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTHONHASHSEED": "7"},
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{Path(__file__).parent}{os.pathsep}{Path(measured.__file__).parent}",
+            "PYTHONHASHSEED": "7",
+        },
     )
     assert [file.name for file in first] == [
         *("accuracy-cost.png", "accuracy-cost.svg", "right-where.png", "right-where.svg"),
@@ -298,7 +304,7 @@ def test_squares_are_sorted_and_coloured(tmp_path: Path, figures: list[Figure]) 
     draw(results, timing_of(results), tmp_path)
     axes = figures[1].axes[0]
     assert ticks_of(figures[1]) == (["q02", "q04", "q03", "q01"], ["retrieve", "youtu"])
-    values = list(squares._MARKS)
+    values = list(canvas._MARKS)
     cells = np.asarray(axes.images[0].get_array())
     assert [[values[cell] for cell in row] for row in cells] == [
         ["wrong", "failed", "refused", "right"],
@@ -311,7 +317,7 @@ def test_squares_are_sorted_and_coloured(tmp_path: Path, figures: list[Figure]) 
 def test_the_colours_of_squares_differ_in_lightness() -> None:
     """So that they are told apart without any colour."""
     lightness = sorted(
-        float(np.dot(mpl.colors.to_rgb(each), (0.2126, 0.7152, 0.0722))) for each in squares._MARKS.values()
+        float(np.dot(mpl.colors.to_rgb(each), (0.2126, 0.7152, 0.0722))) for each in canvas._MARKS.values()
     )
     assert min(np.diff(lightness)) > 0.1
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from kgplatform.embed import OPENAI_DEFAULT, embedding_model
 from kgplatform.errors import InputError
-from kgplatform.evaluate.prices import load_prices
+from kgplatform.evaluate.report.costs import load_prices
 from kgplatform.evaluate.results import Spent
+from kgplatform.models.embed import OPENAI_DEFAULT, embedding_model
 from kgplatform.settings import Settings
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
-from kgplatform.evaluate.question import Question
-from kgplatform.evaluate.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate, recalled
-from kgplatform.evaluate.ratings import remarks
-from kgplatform.llm import Chat, Ledger, OpenAIChat
+from kgplatform.evaluate.results import Question
+from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate, recalled
+from kgplatform.evaluate.score.ratings import remarks
+from kgplatform.models.chat import Chat, Ledger, OpenAIChat
 from kgplatform.prompt import Messages
-from kgplatform.readers.answering import REFUSAL
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Usage
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer

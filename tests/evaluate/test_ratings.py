@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import BudgetError, KgError
-from kgplatform.evaluate.question import Question
-from kgplatform.evaluate.raters import Rating, ToRate
-from kgplatform.evaluate.ratings import Ratings, remarks
-from kgplatform.llm import Chat, Ledger, OpenAIChat, metered
+from kgplatform.evaluate.results import Question
+from kgplatform.evaluate.score.raters import Rating, ToRate
+from kgplatform.evaluate.score.ratings import Ratings, remarks
+from kgplatform.models.chat import Chat, Ledger, OpenAIChat, within
 from kgplatform.prompt import Messages
-from kgplatform.readers.answering import REFUSAL
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -80,9 +80,14 @@ def served(model: Reply, **settings: Any) -> Iterator[Chat]:
 
 
 def rated(
-    file: Path, model: Reply, items: Sequence[ToRate] = ITEMS, rater: str = "judge", **settings: Any
+    file: Path,
+    model: Reply,
+    items: Sequence[ToRate] = ITEMS,
+    rater: str = "judge",
+    meter: Ledger | None = None,
+    **settings: Any,
 ) -> list[Rating]:
-    with served(model, **settings) as chat, Ratings(file, chat, 4) as ratings:
+    with served(model, **settings) as chat, Ratings(file, within(chat, meter=meter), 4) as ratings:
         return ratings.all(rater, items)
 
 
@@ -202,8 +207,8 @@ def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None
 
 
 def test_tokens_are_counted_where_the_caller_counts_them(tmp_path: Path) -> None:
-    with metered() as meter:
-        rated(tmp_path / "r.jsonl", Counting())
+    meter = Ledger()
+    rated(tmp_path / "r.jsonl", Counting(), meter=meter)
     assert {stage: usage.calls for stage, usage in meter.by_stage().items()} == {"rate_judge": 12}
 
 
@@ -240,8 +245,8 @@ from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from test_ratings import ITEMS
 from kgplatform.errors import KgError
-from kgplatform.evaluate.ratings import Ratings
-from kgplatform.llm import Ledger, OpenAIChat
+from kgplatform.evaluate.score.ratings import Ratings
+from kgplatform.models.chat import Ledger, OpenAIChat
 from kgplatform.settings import load_settings
 
 address, file, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
@@ -262,6 +267,7 @@ def process(address: str, file: Path, room: int = 0) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.killed
 def test_killed_in_the_middle_and_run_again(tmp_path: Path) -> None:
     """The model answers five times and then no more; the process is killed while three requests wait for a reply."""
     file = tmp_path / "ratings.jsonl"
@@ -270,14 +276,14 @@ def test_killed_in_the_middle_and_run_again(tmp_path: Path) -> None:
     def reply(messages: Messages) -> str:
         if not killed.is_set() and not answered.acquire(blocking=False):
             waiting.release()
-            assert killed.wait(120)
+            killed.wait()
         return judge(messages)
 
     model = Counting(reply)
     with OpenAIServer(model) as server:
         run = process(server.base_url, file)
         for _ in range(3):
-            assert waiting.acquire(timeout=120)
+            waiting.acquire()
         while len(lines_so_far(file)) < 5:
             assert run.poll() is None
         run.kill()
@@ -286,13 +292,13 @@ def test_killed_in_the_middle_and_run_again(tmp_path: Path) -> None:
         first = model.asked.copy()
         kept = {json.loads(line)["question"] for line in lines_so_far(file)}
         assert first.total() == 8 and set(first.values()) == {1}
-        output, errors = process(server.base_url, file).communicate(timeout=120)
+        output, errors = process(server.base_url, file).communicate()
         assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
         twice = {f"q{number}" for number, times in model.asked.items() if times > 1}
         assert model.asked.total() == 12 + 3
         assert max(model.asked.values()) == 2
         assert twice == {f"q{number}" for number in first} - kept, "those under way, and no other"
-        process(server.base_url, file).communicate(timeout=120)
+        process(server.base_url, file).communicate()
         assert model.asked.total() == 12 + 3
     assert len(lines(file)) == 12
 
@@ -304,11 +310,12 @@ def lines_so_far(file: Path) -> list[str]:
     return [line for line in file.read_text("utf-8").splitlines(keepends=True) if line.endswith("\n")]
 
 
+@pytest.mark.killed
 def test_where_no_space_is_left_what_was_rated_is_kept(tmp_path: Path) -> None:
     file, model = tmp_path / "ratings.jsonl", Counting()
     with OpenAIServer(model) as server:
         run = process(server.base_url, file, room=1000)
-        output, errors = run.communicate(timeout=120)
+        output, errors = run.communicate()
         assert (run.returncode, output) == (1, "")
         kept = len(lines(file))
         assert 0 < kept < 12
@@ -316,7 +323,7 @@ def test_where_no_space_is_left_what_was_rated_is_kept(tmp_path: Path) -> None:
             f"No space is left for {file}. {kept} ratings are kept; free some space and run the same command again."
         )
         before = model.asked.total()
-        output, errors = process(server.base_url, file).communicate(timeout=120)
+        output, errors = process(server.base_url, file).communicate()
         assert output.strip() == str([each.scores["judge"] for each in EXPECTED]), errors
         assert model.asked.total() == before + 12 - kept
 

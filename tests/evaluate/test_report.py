@@ -11,12 +11,12 @@ from markdown_it import MarkdownIt
 from measured import results_of, timing_of
 from rich.console import Console
 
-from kgplatform import show_evaluate
-from kgplatform.evaluate.overview import money, per_question, right_where
-from kgplatform.evaluate.prices import Prices
-from kgplatform.evaluate.report import markdown
+from kgplatform.doors.cli import show_evaluate
+from kgplatform.evaluate.report.costs import Prices
+from kgplatform.evaluate.report.markdown import markdown
+from kgplatform.evaluate.report.overview import money, per_question, right_where
+from kgplatform.evaluate.report.traces import slug
 from kgplatform.evaluate.results import Build, Results, Setup, Spent, Timing
-from kgplatform.evaluate.traces import slug
 
 FIVE = {
     "retrieve": "+--0+---+-",

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show_retrieval import show_retrieval
 from kgplatform.errors import InputError
-from kgplatform.evaluate import official, retrieval
+from kgplatform.evaluate import comparators, retrieval
 from kgplatform.evaluate.graphs import CURRENT, Graphs
-from kgplatform.evaluate.question import DataSet, Question, Text
-from kgplatform.evaluate.results import Estimate
+from kgplatform.evaluate.results import DataSet, Estimate, Question, Text
 from kgplatform.evaluate.retrieval import ROUTES, Measured, RetrievalReport, Row, evaluate_retrieval, retrieval_markdown
+from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
-from kgplatform.show_retrieval import show_retrieval
-from kgplatform.store import Connection
 from kgplatform.testing import ScriptedChat
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
@@ -125,7 +124,7 @@ def test_supporting_passages_that_are_no_document(given: Settings) -> None:
 
 
 def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(official, "escaped", lambda text: text)
+    monkeypatch.setattr(comparators, "escaped", lambda text: text)
     asked = (*QUESTIONS[:2], Question("slash", "Which duck/teal dives?", ("smew",), supports=(Text("Smew"),)))
     found = measured(given, replace(SHIPS, questions=asked), routes=("official-hybrid",))
     assert found.rows[0].failed == 1
@@ -134,9 +133,9 @@ def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkey
 
 
 def test_without_the_official_package(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(official, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(comparators, "_PACKAGE", "no_such_package")
     found = measured(given)
-    assert not {row.route for row in found.rows} & set(official.KINDS)
+    assert not {row.route for row in found.rows} & set(comparators.KINDS)
     assert any("pip install 'kgplatform[graphrag]'" in note for note in found.notes)
     with pytest.raises(InputError, match="official-vector cannot be measured: neo4j-graphrag is not installed"):
         measured(given, routes=("official-vector",))

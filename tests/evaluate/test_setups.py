@@ -6,8 +6,8 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.results import Build, Setup
-from kgplatform.evaluate.setups import NAMES, check_distinct, make_setup, option_names, parse_setups, resolved
-from kgplatform.readers.choose import READERS
+from kgplatform.evaluate.setups import check_distinct, make_setup, names, option_names, parse_setups, resolved
+from kgplatform.readers.readers import names as reader_names
 
 
 def test_readers_comparators_and_options() -> None:
@@ -23,8 +23,8 @@ def test_readers_comparators_and_options() -> None:
 
 
 def test_every_reader_has_its_name() -> None:
-    assert set(READERS) < set(NAMES)
-    for name in NAMES:
+    assert set(reader_names()) < set(names())
+    for name in names():
         (setup,) = parse_setups(name)
         assert setup.name == name
         assert "mode" in resolved(setup)
@@ -62,9 +62,9 @@ def test_values_get_the_type_of_their_option() -> None:
         ("bm25:route=dense", r"^bm25 is the reader retrieve by the route bm25: leave route out\.$"),
         ("closed:mode=reject", r"^closed is the model without documents: it has no mode but open\.$"),
         ("official-vector:mode=maybe", r"^There is no mode 'maybe'\."),
-        ("retrieve:route=entitty", r"^There is no route 'entitty'; there are all, bm25, .*\. Did you mean entity\?$"),
+        ("retrieve:route=entitty", r"^There is no route 'entitty'\. Did you mean entity\? Choose one of all, entity, "),
         ("official-hybrid:top_k=0", r"^top_k must be at least 1\.$"),
-        ("readagent:lookup=all", r"^There is no look-up 'all'\. Choose one of parallel, "),
+        ("readagent:lookup=all", r"^There is no lookup 'all'\. Choose one of parallel, "),
         ("youtu:mode=maybe", r"^There is no mode 'maybe'\."),
         ("youtu,retrieve,youtu", r"^youtu is there twice\. Give each setup once\.$"),
         ("youtu,youtu:top_k=20", r"^youtu top_k=20 is the same as youtu: those are its options by default\."),

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 
 import pytest
 from shared_words import by_rank, names_in, tell
 from simulated_readers import RULES, _beginnings, kind, reply
 
-from kgplatform.evaluate.needles import KINDS, needle_data_set, parse_depths
-from kgplatform.prompt import render
+from kgplatform.evaluate.needles.heat_map import KINDS, needle_data_set, parse_depths
+from kgplatform.prompt import prompt_names, render
 
 LAMP = "Ann Ottley was the keeper of the Red Lamp. The weather was bad. In 1801 Ann Ottley was born at Cape Fenn."
 QUESTION = "Where was the keeper of the Red Lamp born?"
 
 
 def test_every_prompt_has_a_rule() -> None:
-    files = {each.name.removesuffix(".md") for each in (resources.files("kgplatform") / "prompts").iterdir()}
-    assert files - {each for each in files if each.endswith("_again")} - set(RULES) == set()
+    files = set(prompt_names())
+    assert files - {name for name in files if name.endswith("again")} - set(RULES) == set()
     assert set(RULES) <= files
     assert len(set(_beginnings().values())) == len(_beginnings()), (
         "two prompts begin alike: no rule can tell them apart"
@@ -48,7 +47,7 @@ def test_names_and_ranks() -> None:
 
 def test_an_answer_quotes_the_passage_that_says_it() -> None:
     messages = render(
-        "answer",
+        "readers/answer",
         question=QUESTION,
         insufficient="-",
         fence="data-0123456789ab",
@@ -56,7 +55,7 @@ def test_an_answer_quotes_the_passage_that_says_it() -> None:
         passages=f"[1] Weather: It rained.\n\n[2] Lamp: {LAMP}",
         notes="",
     )
-    assert kind(messages) == "answer"
+    assert kind(messages) == "readers/answer"
     said = json.loads(reply(messages))
     assert [each["passage"] for each in said["citations"]] == [2, 2]
     assert all(each["quote"] in LAMP for each in said["citations"])
@@ -68,7 +67,7 @@ def test_a_full_text_has_every_needle(task: str) -> None:
     found = needle_data_set(task, (900,), parse_depths(task, "0,0.5,1"), samples=3)
     for question in found.questions:
         (text,) = found.texts_of(question)
-        said = reply(render("full_text", question=question.text, fence="data-0123456789ab", text=text.text))
+        said = reply(render("baselines/full_text", question=question.text, fence="data-0123456789ab", text=text.text))
         assert question.answers[0] in said, question
 
 

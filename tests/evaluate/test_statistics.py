@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import product
 
 import numpy as np
 import pytest
@@ -11,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from kgplatform.evaluate import statistics
+from kgplatform.evaluate import outcome
+from kgplatform.evaluate.outcome import compare, estimate, holm, pairs
 from kgplatform.evaluate.results import Estimate
-from kgplatform.evaluate.statistics import compare, estimate, holm, pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0]), min_size=1, max_size=25)
@@ -90,7 +89,7 @@ def test_many_values_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch) -> Non
     """However few are held at once, the interval is about the same."""
     values = [n / 50 for n in range(50)]
     whole = estimate(values)
-    monkeypatch.setattr(statistics, "_DRAWN_AT_ONCE", 70)
+    monkeypatch.setattr(outcome, "_DRAWN_AT_ONCE", 70)
     parts = estimate(values)
     assert (parts.low, parts.high) == (pytest.approx(whole.low, abs=0.01), pytest.approx(whole.high, abs=0.01))
 
@@ -225,11 +224,3 @@ def test_all_pairs_in_order() -> None:
     assert [each.adjusted for each in found] == [3 / 64, 1 / 4, 1 / 4]
     assert [each.difference for each in found] == [7 / 8, 1 / 2, -3 / 8]
     assert pairs("em", {"youtu": named([1])}) == ()
-
-
-def test_every_way_is_turned_once() -> None:
-    """The ways of three signs, against those of itertools."""
-    sizes = np.asarray([0.1, 0.2, 0.4])
-    ways = np.arange(8)[:, None] >> np.arange(3) & 1
-    assert {tuple(way) for way in ways.tolist()} == set(product((0, 1), repeat=3))
-    assert statistics._far(ways, sizes, 0.5 - 1e-9).sum() == 4

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.synthetic import (
+from kgplatform.evaluate.needles import (
     DEPTH_PAIRS,
     DEPTHS,
     LENGTHS,
@@ -29,9 +29,9 @@ from kgplatform.evaluate.synthetic import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.synthetic.haystack import LONGEST_PARAGRAPH, hide, own_paragraphs
-from kgplatform.evaluate.synthetic.needles import joined_statements, single_statement
-from kgplatform.evaluate.synthetic.task import Wanted
+from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, hide, own_paragraphs
+from kgplatform.evaluate.needles.needles import joined_statements, single_statement
+from kgplatform.evaluate.needles.task import Wanted
 from kgplatform.text import count_tokens
 
 ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.synthetic import grid, multi_needle, pass_key, read_tasks, single_needle, write_tasks
+from kgplatform.evaluate.needles import grid, multi_needle, pass_key, read_tasks, single_needle, write_tasks
 
 TASK = pass_key(300, 0.5)
 

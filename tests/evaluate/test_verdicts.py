@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.verdicts import Degree, read_degree, read_score, read_yes_no
+from kgplatform.evaluate.score.raters import Degree, read_degree, read_score, read_yes_no
 
 YES = [
     "YES",

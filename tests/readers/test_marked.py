@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.llm import Ledger, Reply
+from kgplatform.models.chat import Ledger, Reply
 from kgplatform.readers.calls import Calls
-from kgplatform.readers.marked import Said, ask_marked, asked, check_window, read_answer, read_reply, reminder, room_for
+from kgplatform.readers.marked import Said, ask_marked, asked, read_answer, read_reply, reminder, room_for
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -111,8 +111,6 @@ def test_a_question_that_leaves_no_room_is_refused() -> None:
     assert room_for(1000, PROMPT, "it") > 800
     with pytest.raises(InputError, match="leaves no room for a text in a window of 1,000 tokens. Shorten it"):
         room_for(1000, [{"role": "user", "content": "word " * 850}], "it")
-    with pytest.raises(InputError, match="window_tokens must be at least 1,000"):
-        check_window(999)
     assert asked("  Who\n is it? ") == "Who is it?"
     with pytest.raises(InputError, match="The question is empty"):
         asked(" ?! ")

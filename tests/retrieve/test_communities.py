@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from statements import chain, ingest
 
-from kgplatform import show
-from kgplatform.build.settle import vector_options
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show import answers
 from kgplatform.errors import InputError
-from kgplatform.retrieve.communities import COMMUNITIES, MEMBERS
+from kgplatform.ingest.indexes import vector_options
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.routes import COMMUNITIES, MEMBERS
 
 TREES = ("Alder", "Birch", "Cedar")
 SHIPS = ("Falcon", "Gannet", "Heron")
@@ -40,7 +40,7 @@ def plant(kg: KnowledgeGraph, state: str = "complete") -> None:
         state=state,
         top=vectors[-1],
     )
-    kg.store.define("schema/vector_community", options=vector_options("community", 64))
+    kg.store.define("neo4j/schema/vector_community", options=vector_options("community", 64))
     run(kg, "CALL db.awaitIndexes(60)")
 
 
@@ -119,7 +119,7 @@ def test_it_joins_all_routes_unless_it_is_left_out(planted: KnowledgeGraph) -> N
 
 
 def test_communities_are_shown(planted: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
-    show.show_search(planted.search(QUESTION, route="community"))
+    answers.show_search(planted.search(QUESTION, route="community"))
     shown = capsys.readouterr().out
     assert shown.startswith("Communities\n")
     assert "the forest school of trees  3 entities" in shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgplatform.records import FoundCommunity, FoundFact, FoundPath, Passage, SearchResult
-from kgplatform.retrieve.merge import round_robin
+from kgplatform.retrieve.search import round_robin
 
 
 def passage(name: str, score: float = 0.5, route: str = "passage") -> Passage:

@@ -13,13 +13,12 @@ from corpora import put
 from written_pages import define_pages, run, write_pages
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.hash_embedder import HashEmbedder
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import load_query
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.okapi import Okapi
-from kgplatform.retrieve.pages import fuse_ranks
+from kgplatform.retrieve.pages import Okapi, fuse_ranks
 from kgplatform.settings import load_settings
-from kgplatform.store import Connection, Store
 
 QUESTION = "Who fired the bricks?"
 KILN = [

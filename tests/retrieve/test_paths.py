@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from statements import chain, ingest
 
-from kgplatform import show
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show import answers
+from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
-from kgplatform.retrieve.paths import BEAM, walk
 from kgplatform.retrieve.question import Question, make_question
-from kgplatform.retrieve.routes import path_route
-from kgplatform.store import trace
+from kgplatform.retrieve.routes import BEAM, path_route, walk
 
 NAMES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm")
 LONG = (*NAMES, "Fir", "Ginkgo")
@@ -114,7 +113,7 @@ def test_paths_are_shown_with_their_directions(
     kg: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ingest(kg, tmp_path, [("Alder", "taught", "Birch"), ("Cedar", "wrote [to]", "Birch")])
-    show.show_search(kg.search("Who taught Birch like Alder?", route="path"))
+    answers.show_search(kg.search("Who taught Birch like Alder?", route="path"))
     shown = capsys.readouterr().out
     assert shown.startswith("Paths\n")
     ways = ("Alder —[taught]→ Birch ←[wrote [to]]— Cedar", "Cedar —[wrote [to]]→ Birch ←[taught]— Alder")

@@ -10,8 +10,8 @@ docs/data-sets.md tells the formats, and what is used of them.
 
 from __future__ import annotations
 
-from kgplatform.evaluate.datasets.loading import DATA_SETS, load
+from kgplatform.evaluate.datasets.draft import write_corpus
 from kgplatform.evaluate.datasets.own import write_questions
-from kgplatform.evaluate.datasets.writing import write_corpus
+from kgplatform.evaluate.datasets.recognise import DATA_SETS, load
 
 __all__ = ["DATA_SETS", "load", "write_corpus", "write_questions"]

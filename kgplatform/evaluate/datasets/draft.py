@@ -4,18 +4,25 @@ draft = Draft("musique")
 number = draft.text("Ada Lovelace", "She wrote the first program.")
 draft.question("dev.jsonl, line 1", Question(id="q1", text="…", answers=("Ada",)), [number])
 draft.finish(limit=None, sample=None)
+
+Also what a format of questions is, and how a corpus is written.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets.entries import shown
-from kgplatform.evaluate.datasets.fields import UnusableError
-from kgplatform.evaluate.question import DataSet, Question, Text
+from kgplatform.evaluate.datasets.entries import Entry, shown
+from kgplatform.evaluate.datasets.fields import UnusableError, Values
+from kgplatform.evaluate.results import DataSet, Question, Text
 from kgplatform.readers.choices import check_choices
 from kgplatform.text import counted, node_id, normalise_name
 
@@ -245,3 +252,66 @@ def _free(name: str, taken: Container[str], copies: dict[str, int]) -> str:
 
 def _lowered(sentence: str) -> str:
     return (sentence[:1].lower() + sentence[1:]).rstrip(".")
+
+
+# -------------------------------------------------------------------------------------------------------------- formats
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files of one data set. ``folder``: where the questions lie, with what they may name beside them."""
+
+    folder: Path
+    questions: tuple[Path, ...]
+    corpus: tuple[Path, ...] = ()
+    recording: Path | None = None
+    aliases: Path | None = None
+
+
+ReadEntry = Callable[[Entry], None]
+"""Reads one object into the draft; raises ``UnusableError`` for one that is no question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format. ``expects``: the keys by which it is known, for people. ``fits``: whether an object is of it.
+
+    ``begin``: what is needed before the first object; returns the reader of objects. ``several``: whether its
+    questions are published in several files that belong together.
+    """
+
+    name: str
+    expects: str
+    fits: Callable[[Values], bool]
+    begin: Callable[[Sources, Draft], ReadEntry]
+    several: bool = False
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+def write_corpus(dataset: DataSet, file: Path) -> Path:
+    """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
+
+    The file is written whole or not at all. Raises ``InputError`` where that fails.
+    """
+    return write_lines(file, ({"title": each.title, "text": each.text} for each in dataset.corpus))
+
+
+def write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
+    """Write one JSON object a line. Raises ``InputError`` where that fails."""
+    temporary = ""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            for each in values:
+                stream.write(json.dumps(each, ensure_ascii=False) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).replace(file)
+    except OSError as error:
+        with suppress(OSError):
+            Path(temporary).unlink()
+        raise InputError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+    return file

@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from kgplatform.build.content import HEAD_BYTES, foreign_format, is_pdf, is_zip
-from kgplatform.build.formats import clean
 from kgplatform.errors import InputError
+from kgplatform.ingest.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
+from kgplatform.ingest.formats import clean
 from kgplatform.text import tidy
 
 _CHUNK = 1 << 16

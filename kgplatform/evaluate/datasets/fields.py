@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kgplatform.build.formats import clean
 from kgplatform.evaluate.datasets.entries import described, shown
+from kgplatform.ingest.formats import clean
 from kgplatform.text import tidy
 
 Values = Mapping[str, Any]

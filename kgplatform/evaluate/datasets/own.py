@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.evaluate.datasets import fields
-from kgplatform.evaluate.datasets.draft import Draft
+from kgplatform.evaluate.datasets.draft import Draft, Format, ReadEntry, Sources, write_lines
 from kgplatform.evaluate.datasets.entries import Entry, described, shown
 from kgplatform.evaluate.datasets.fields import UnusableError, Values
-from kgplatform.evaluate.datasets.format import Format, ReadEntry, Sources
-from kgplatform.evaluate.datasets.writing import write_lines
-from kgplatform.evaluate.question import Question, Text
+from kgplatform.evaluate.results import Question, Text
 from kgplatform.text import counted, tidy
 
 KEYS = (

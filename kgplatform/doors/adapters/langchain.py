@@ -1,0 +1,264 @@
+"""The platform as a retriever of LangChain, and its graph as LangChain's ``GraphDocument``s, out and in.
+
+KgRetriever(graph=kg, route="entity").invoke("Who designed the ship?")[0].metadata["title"]
+documents = to_graph_documents(kg)
+from_graph_documents(other, documents)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from kgplatform import IngestReport, Schema
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.adapters.passages import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
+from kgplatform.errors import InputError, SettingError
+from kgplatform.graph.info import named_documents
+from kgplatform.ingest.type_names import RELATED_TO, relationship_for, words_of
+from kgplatform.text import tidy
+
+try:
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
+    from pydantic import SkipValidation
+except ImportError as missing:
+    raise SettingError("LangChain is not installed. Run `pip install 'kgplatform[langchain]'`.") from missing
+
+Row = dict[str, Any]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+_UNTYPED = ("Node", "Entity", "")
+_OWN = ("id", "name", "kgId", "aliases")
+"""Properties of nodes that are no attributes: what the entity is called, and the platform's id of it."""
+_SAID = {"facts": ("text", "key_elements"), "attributes": ("entity", "key", "value")}
+"""What metadata say besides, each with a ``quote`` if it is known."""
+
+
+class KgRetriever(BaseRetriever):
+    """One of the platform's routes. Each document is a passage, with where it stands in its metadata.
+
+    With ``facts`` the facts that were found follow, as documents with their ``citations``. ``invoke`` and ``ainvoke``
+    take ``top_k`` and ``route`` too, for one question.
+    """
+
+    graph: SkipValidation[KnowledgeGraph]
+    route: str = DEFAULT_ROUTE
+    top_k: int = DEFAULT_TOP_K
+    facts: bool = False
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun | None = None,
+        top_k: int | None = None,
+        route: str | None = None,
+    ) -> list[Document]:
+        result = found(self.graph, query, route or self.route, self.top_k if top_k is None else top_k)
+        documents = [Document(each.text, id=each.id, metadata=passage_metadata(each)) for each in result.passages]
+        if self.facts:
+            documents += [Document(each.text, id=each.id, metadata=fact_metadata(each)) for each in result.facts]
+        return documents
+
+
+# ----------------------------------------------------------------------------------------------------- graph documents
+
+
+def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = ()) -> Iterator[GraphDocument]:
+    """What each passage says, as LangChain has it: entities as nodes, triples as relationships.
+
+    ``documents``: by id, URI, path or name; all without any. A node's ``id`` is the entity's name, its properties are
+    what the passage says of it. A relationship's properties are ``predicate``, ``fact`` (its id), ``start`` and ``end``
+    (characters of the document) and the ``quote`` that states it. ``source`` is the passage; its metadata have its
+    place, its atomic ``facts``, for which LangChain has no form, and the words of its ``attributes``. Passages come in
+    the order of their ids.
+    """
+    chosen = named_documents(documents, graph.documents()) if documents else []
+    yield from map(_graph_document, graph.look.extractions([info.id for info in chosen]))
+
+
+def _graph_document(row: Row) -> GraphDocument:
+    attributes: dict[str, dict[str, Any]] = {}
+    for each in sorted(row["attributes"], key=lambda each: (each["key"], each["value"])):
+        _add(attributes.setdefault(each["subject"], {}), each["key"], each["value"])
+    nodes = {}
+    for each in sorted(row["entities"], key=lambda each: str(each["id"])):
+        properties = {"kgId": each["id"], **attributes.get(each["id"], {})}
+        nodes[each["id"]] = Node(id=each["name"], type=each["type"] or "Entity", properties=properties)
+    triples = sorted(row["triples"], key=lambda each: (each["start"], each["id"]))
+    relationships = [
+        Relationship(
+            source=nodes[each["subject"]],
+            target=nodes[each["object"]],
+            type=relationship_for(each["predicate"]) if each["inSchema"] else RELATED_TO,
+            properties=_said(each, row),
+        )
+        for each in triples
+        if each["subject"] in nodes and each["object"] in nodes
+    ]
+    return GraphDocument(nodes=list(nodes.values()), relationships=relationships, source=_source(row))
+
+
+def _add(properties: dict[str, Any], key: str, value: str) -> None:
+    """An entity may have several values of one attribute."""
+    before = properties.get(key)
+    properties[key] = value if before is None else [*before, value] if isinstance(before, list) else [before, value]
+
+
+def _said(triple: Row, row: Row) -> dict[str, Any]:
+    place = {"predicate": triple["predicate"], "fact": triple["id"], "start": triple["start"], "end": triple["end"]}
+    return place | _quoted(triple, row)
+
+
+def _quoted(fact: Row, row: Row) -> dict[str, str]:
+    """The words of the passage that state a fact, where they are known."""
+    quote = row["text"][fact["start"] - row["start"] : fact["end"] - row["start"]]
+    return {"quote": quote} if fact["found"] else {}
+
+
+def _source(row: Row) -> Document:
+    metadata = {name: row[name] for name in ("id", "document", "title", "index", "start", "end", "page")}
+    names = {each["id"]: each["name"] for each in row["entities"]}
+    said = {
+        "facts": [
+            {"text": each["text"], "key_elements": sorted(each["elements"]), **_quoted(each, row)}
+            for each in sorted(row["facts"], key=lambda each: str(each["id"]))
+        ],
+        "attributes": [
+            {"entity": names[each["subject"]], "key": each["key"], "value": each["value"], **_quoted(each, row)}
+            for each in sorted(row["attributes"], key=lambda each: str(each["id"]))
+            if each["subject"] in names
+        ],
+    }
+    return Document(row["text"], id=row["id"], metadata={**metadata, "source": row["uri"], **said})
+
+
+def from_graph_documents(
+    graph: KnowledgeGraph,
+    documents: Iterable[GraphDocument],
+    *,
+    name: str = "langchain",
+    schema: str | Path | Schema = "general",
+    mode: str = "flexible",
+) -> IngestReport:
+    """Ingest graph documents: their sources become documents, their nodes entities, their relationships facts.
+
+    Each fact is tied to the words of its source that state it: by a ``quote`` among the relationship's properties, else
+    by the names in it. A node's other properties become attributes. The texts are kept in the home folder under
+    ``name``, as citations point at them: what was imported under that name before and is no more among ``documents`` is
+    removed. Raises ``InputError`` for a document without a source.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} cannot name imported documents: use letters, digits, - and _.")
+    if mode not in ("strict", "flexible"):
+        raise InputError(f"There is no mode {mode!r}; there are strict and flexible.")
+    texts, recordings = _files_of(documents)
+    folder = graph.settings.home_folder / "graph-documents"
+    corpus, recording = folder / f"{name}.jsonl", folder / f"{name}.recorded.jsonl"
+    _remove_retold(graph, corpus, recording, recordings)
+    _write(corpus, texts)
+    _write(recording, recordings)
+    return graph.ingest(corpus, recorded=recording, schema=schema, mode="strict" if mode == "strict" else "flexible")
+
+
+def _files_of(documents: Iterable[GraphDocument]) -> tuple[list[Row], list[Row]]:
+    """A corpus and a recorded extraction: ``kgplatform.ingest.extract.recorded`` describes both."""
+    texts: dict[str, Row] = {}
+    recordings = []
+    for number, each in enumerate(documents, start=1):
+        if each.source is None or not each.source.page_content.strip():
+            raise InputError(
+                f"Graph document {number} has no source text, which its facts are to be tied to. Make the documents "
+                "with their sources (in LangChain: include_source=True)."
+            )
+        title = _title(each.source, number, texts)
+        texts[title] = {"title": title, "text": each.source.page_content}
+        recordings.append({"document": title, **_recorded(each)})
+    if not texts:
+        raise InputError("There are no graph documents to import.")
+    return list(texts.values()), recordings
+
+
+def _title(source: Document, number: int, taken: dict[str, Row]) -> str:
+    given = source.metadata.get("title") or source.metadata.get("source") or f"Document {number}"
+    title = tidy(str(given)) or f"Document {number}"
+    if title not in taken:
+        return title
+    return next(name for again in count(2) if (name := f"{title} ({again})") not in taken)
+
+
+def _recorded(document: GraphDocument) -> Row:
+    ends = [end for each in document.relationships for end in (each.source, each.target)]
+    nodes = {(str(node.id), node.type): node for node in (*ends, *document.nodes)}
+    told = document.source.metadata if document.source else {}
+    # Our own export says there with which words; what it does not say stands in the nodes alone.
+    placed = {(each["entity"], each["key"], each["value"]): each for each in _listed(told, "attributes")}
+    attributes = [each for node in nodes.values() for each in _attributes(node)]
+    return {
+        "entities": [{"name": name, "type": None if type_ in _UNTYPED else type_} for name, type_ in nodes],
+        "triples": [_triple(each) for each in document.relationships],
+        "attributes": [placed.get((each["entity"], each["key"], each["value"]), each) for each in attributes],
+        "facts": _listed(told, "facts"),
+    }
+
+
+def _listed(metadata: dict[str, Any], name: str) -> list[Row]:
+    """The entries of ``name`` that have the form of our own: metadata are anybody's."""
+    given = metadata.get(name)
+    keys = _SAID[name]
+    return [each for each in given if _is_said(each, keys)] if isinstance(given, list) else []
+
+
+def _is_said(entry: object, keys: tuple[str, ...]) -> bool:
+    if not isinstance(entry, dict) or not {*keys} <= entry.keys() <= {*keys, "quote"}:
+        return False
+    return all(isinstance(each, list if key == "key_elements" else str) for key, each in entry.items())
+
+
+def _triple(relationship: Relationship) -> Row:
+    given, quote = (relationship.properties.get(key) for key in ("predicate", "quote"))
+    return {
+        "subject": str(relationship.source.id),
+        "predicate": given if isinstance(given, str) and given else " ".join(words_of(relationship.type)).lower(),
+        "object": str(relationship.target.id),
+        "quote": quote if isinstance(quote, str) else None,
+    }
+
+
+def _attributes(node: Node) -> Iterator[Row]:
+    for key, given in node.properties.items():
+        for value in given if isinstance(given, list) else [given]:
+            if key not in _OWN and isinstance(value, str | int | float) and str(value).strip():
+                yield {"entity": str(node.id), "key": key, "value": str(value)}
+
+
+def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordings: list[Row]) -> None:
+    """Documents whose text stays, but of which something else is said now, are read anew: an ingest would keep them."""
+    before = {each["document"]: each for each in _lines(recording)}
+    now = {each["document"]: each for each in recordings}
+    retold = {title for title, each in now.items() if before.get(title, each) != each}
+    there = [each.id for each in graph.documents() if each.source == corpus.absolute().as_uri() and each.name in retold]
+    if there:
+        graph.remove(there)
+
+
+def _lines(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def _write(path: Path, rows: list[Row]) -> None:
+    """Whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, part = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    Path(part).replace(path)

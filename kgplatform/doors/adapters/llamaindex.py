@@ -1,0 +1,84 @@
+"""The platform as a retriever of LlamaIndex.
+
+engine = RetrieverQueryEngine.from_args(KgRetriever(kg, route="entity"), llm=…)
+KgRetriever(kg).retrieve("Who designed the ship?")[0].node.metadata["title"]
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.adapters.passages import (
+    DEFAULT_ROUTE,
+    DEFAULT_TOP_K,
+    fact_metadata,
+    found,
+    passage_metadata,
+)
+from kgplatform.errors import SettingError
+from kgplatform.records import Passage
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
+except ImportError as missing:
+    raise SettingError("LlamaIndex is not installed. Run `pip install 'kgplatform[llamaindex]'`.") from missing
+
+_FOR_PEOPLE = ("id", "document", "start", "end", "score", "routes", "citations")
+"""Metadata that neither a model nor an embedding is to see."""
+
+
+class KgRetriever(BaseRetriever):
+    """One of the platform's routes. Each node is a passage; with ``facts`` the facts that were found follow, as nodes
+    whose metadata has their ``citations``.
+
+    A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        route: str = DEFAULT_ROUTE,
+        top_k: int = DEFAULT_TOP_K,
+        *,
+        facts: bool = False,
+        **more: Any,
+    ) -> None:
+        self._graph = graph
+        self._route = route
+        self._top_k = top_k
+        self._facts = facts
+        super().__init__(**more)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        result = found(self._graph, query_bundle.query_str, self._route, self._top_k)
+        nodes = [NodeWithScore(node=_node(each), score=each.score) for each in result.passages]
+        for fact in result.facts if self._facts else ():
+            metadata = fact_metadata(fact) | {"title": fact.citations[0].title if fact.citations else ""}
+            nodes.append(NodeWithScore(node=_text_node(fact.id, fact.text, metadata), score=fact.score))
+        return nodes
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+def _node(passage: Passage) -> TextNode:
+    node = _text_node(passage.id, passage.text, passage_metadata(passage))
+    node.start_char_idx, node.end_char_idx = passage.start, passage.end
+    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
+        node_id=passage.document, metadata={"title": passage.title}
+    )
+    return node
+
+
+def _text_node(node_id: str, text: str, metadata: dict[str, Any]) -> TextNode:
+    hidden = [name for name in _FOR_PEOPLE if name in metadata]
+    return TextNode(
+        id_=node_id,
+        text=text,
+        metadata=metadata,
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=hidden,
+    )

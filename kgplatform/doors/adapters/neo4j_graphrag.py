@@ -1,0 +1,171 @@
+"""The platform as parts of Neo4j's own package neo4j-graphrag: its ``Retriever``, ``Embedder`` and ``LLMInterface``.
+
+    rag = GraphRAG(KgRetriever(kg), KgLLM(kg))
+    rag.search("Who designed the ship that laid the cable?", return_context=True).answer
+
+The other way round their own retrievers work on the platform's database as it is (docs/adapters.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.adapters.passages import DEFAULT_ROUTE, DEFAULT_TOP_K, facts_of, found, passage_metadata
+from kgplatform.errors import ModelError, SettingError
+from kgplatform.models.chat import Chat
+
+try:
+    from neo4j_graphrag import types as their_types
+    from neo4j_graphrag.embeddings import Embedder
+    from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError
+    from neo4j_graphrag.llm.base import LLMBase
+    from neo4j_graphrag.llm.types import LLMResponse, LLMUsage
+    from neo4j_graphrag.llm.utils import legacy_inputs_to_messages
+    from neo4j_graphrag.message_history import MessageHistory
+    from neo4j_graphrag.retrievers.base import Retriever
+    from neo4j_graphrag.types import LLMMessage, RawSearchResult, RetrieverResultItem
+except ImportError as missing:
+    raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.") from missing
+
+STAGE = "neo4j-graphrag"
+"""Under which the tokens are counted that ``KgLLM`` spends."""
+
+# The library's results are records of the driver, which it imports itself.
+_Record: Callable[[dict[str, Any]], Any] = their_types.neo4j.Record  # type: ignore[attr-defined]  # not exported
+
+
+class KgRetriever(Retriever):
+    """One of the platform's routes as a retriever of theirs. Each item is a passage, with where it stands.
+
+    ``facts``: the facts that were found come after the passages, as items of their own. They stand in the result's
+    metadata anyhow, with their citations. ``result_formatter`` gets a record with ``text`` and ``metadata``.
+    """
+
+    VERIFY_NEO4J_VERSION = False
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        route: str = DEFAULT_ROUTE,
+        top_k: int = DEFAULT_TOP_K,
+        *,
+        facts: bool = False,
+        result_formatter: Callable[[Any], RetrieverResultItem] | None = None,
+    ) -> None:
+        # Not theirs: it would want a driver, and change the name that the platform's own gives to the server.
+        self.graph = graph
+        self.route = route
+        self.top_k = top_k
+        self.facts = facts
+        self.result_formatter = result_formatter
+
+    def get_search_results(
+        self, query_text: str, top_k: int | None = None, route: str | None = None
+    ) -> RawSearchResult:
+        """Search the graph for a question, in words.
+
+        Args:
+            query_text: the question.
+            top_k: how many passages; by default as the retriever was made.
+            route: which way to retrieve; by default as the retriever was made.
+        """
+        asked = route or self.route
+        result = found(self.graph, query_text, asked, self.top_k if top_k is None else top_k)
+        records = [_Record({"text": each.text, "metadata": passage_metadata(each)}) for each in result.passages]
+        facts = facts_of(result)
+        if self.facts:
+            records += [_Record({"text": each["text"], "metadata": each}) for each in facts]
+        metadata = {"route": asked, "facts": facts, "seconds": result.seconds}
+        return RawSearchResult(records=records, metadata=metadata)
+
+    def default_record_formatter(self, record: Any) -> RetrieverResultItem:
+        """The text alone as content: it goes into the prompt as it is."""
+        return RetrieverResultItem(content=record["text"], metadata=record["metadata"])
+
+
+class KgEmbedder(Embedder):
+    """The graph's embedding model as an embedder of theirs: the one that made the vectors of the graph's indexes."""
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        super().__init__()
+        self._graph = graph
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector of ``text``, of length 1. Raises their ``EmbeddingsGenerationError``."""
+        try:
+            return [float(number) for number in self._graph.embedder.embed([text])[0]]
+        except ModelError as error:
+            raise EmbeddingsGenerationError(str(error)) from error
+
+    async def async_embed_query(self, text: str) -> list[float]:
+        """The same, in a thread, so that nothing else waits for it."""
+        return await asyncio.to_thread(self.embed_query, text)
+
+
+class KgLLM(LLMBase):
+    """The platform's language model as one of theirs, in both of their call forms (a text, or a list of messages).
+
+    It has the platform's cache, retries and budget, and counts what it spends; their ``model_params`` are not used.
+    Tools are not offered. Raises ``SettingError`` if no model is configured.
+    """
+
+    def __init__(self, graph: KnowledgeGraph) -> None:
+        if graph.chat is None:
+            raise SettingError("No language model is configured. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+        self._chat: Chat = graph.chat
+        super().__init__(graph.chat.model)
+
+    def invoke(
+        self,
+        input: str | list[LLMMessage],
+        message_history: list[LLMMessage] | MessageHistory | None = None,
+        system_instruction: str | None = None,
+        response_format: Any = None,
+        **kwargs: Any,
+    ) -> LLMResponse:
+        """The reply to a text or to messages. ``response_format`` of any kind asks for JSON, of no shape.
+
+        Raises their ``LLMGenerationError``, and ``NotImplementedError`` for a class as ``response_format``.
+        """
+        if isinstance(response_format, type):
+            raise NotImplementedError("The platform's language model gives JSON, but of no given shape.")
+        messages = legacy_inputs_to_messages(input, message_history, system_instruction)
+        try:
+            reply = self._chat.send(_plain(messages), stage=STAGE, json_mode=response_format is not None)
+        except ModelError as error:
+            raise LLMGenerationError(str(error)) from error
+        spent = reply.usage if reply.usage.calls else reply.worth or reply.usage
+        usage = LLMUsage(
+            request_tokens=spent.input_tokens,
+            response_tokens=spent.output_tokens,
+            total_tokens=spent.input_tokens + spent.output_tokens,
+        )
+        return LLMResponse(content=reply.text, usage=usage)
+
+    async def ainvoke(
+        self,
+        input: str | list[LLMMessage],
+        message_history: list[LLMMessage] | MessageHistory | None = None,
+        system_instruction: str | None = None,
+        response_format: Any = None,
+        **kwargs: Any,
+    ) -> LLMResponse:
+        """The same, in a thread that knows the context: whoever meters this call meters that thread."""
+        return await asyncio.to_thread(
+            self.invoke, input, message_history, system_instruction, response_format, **kwargs
+        )
+
+
+def schema_text(graph: KnowledgeGraph, tokens: int = 3000) -> str:
+    """What the graph has now, for the ``neo4j_schema`` of their ``Text2CypherRetriever``.
+
+    Without it they ask APOC, which the managed server does not have. ``tokens``: how long it may be.
+    """
+    return graph.schema_text(tokens)
+
+
+def _plain(messages: Sequence[LLMMessage]) -> list[dict[str, str]]:
+    return [{"role": each["role"], "content": each["content"]} for each in messages]

@@ -1,0 +1,65 @@
+"""Statements for Neo4j Browser: as links that put them in its editor, and the saved ones as its favourites.
+
+browser_link("http://localhost:7474", "MATCH (n) RETURN n LIMIT 5")
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from kgplatform.neo4j.pasteable import literal
+from kgplatform.query import data_folder, query_names
+
+FOLDER = {"id": "kgplatform", "name": "kgplatform"}
+"""The folder of the favourites."""
+
+# A text, a quoted name or a comment, in which a dollar is none of ours, or a parameter.
+_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/|\$(\w+)", re.S)
+
+
+def browser_link(base: str, statement: str) -> str:
+    """The address that opens the Browser at ``base`` with ``statement`` in its editor.
+
+    The statement stands in the fragment: no server gets it, logs it, or finds it too long.
+    """
+    # Browser decodes the address before it looks for the end of an argument, so that `&` and `#` would end it there.
+    # Cypher reads them all the same when they are written as escapes.
+    kept = statement.replace("&", "\\u0026").replace("#", "\\u0023")
+    return f"{base.rstrip('/')}/#?cmd=edit&arg={quote(kept, safe='')}"
+
+
+def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
+    """``statement`` with its parameters written out, so that it stands alone.
+
+    Browser draws the result of one statement. It only ticks off those that follow ``:param`` lines in one text.
+
+    >>> with_values("RETURN $x, '$x'", {"x": "it's"})
+    "RETURN 'it\\\\'s', '$x'"
+    """
+    return _TOKEN.sub(lambda found: literal(parameters[found[1]]) if found[1] in parameters else found[0], statement)
+
+
+def favorites() -> list[dict[str, str]]:
+    """The saved queries of ``cypher/saved`` as Browser keeps favourites: each file's text, whose first line is the
+    title, under an id that stays the same."""
+    return [
+        {"id": f"kgplatform-{name.removeprefix('saved/')}", "folder": FOLDER["id"], "content": _text(name)}
+        for name in query_names("saved")
+    ]
+
+
+def saved_title(name: str) -> str:
+    """What ``saved/tree`` is called: the first line of its file."""
+    return _text(name).partition("\n")[0].removeprefix("// ")
+
+
+def saved_statement(name: str) -> str:
+    """The statement of ``saved/tree``, without what its file says of it."""
+    return "\n".join(line for line in _text(name).splitlines() if not line.startswith("//"))
+
+
+def _text(name: str) -> str:
+    return data_folder("cypher").joinpath(*f"{name}.cypher".split("/")).read_text("utf-8").strip()

@@ -1,0 +1,210 @@
+"""The command `anonymise`: names out of a folder of texts, and back. ``cli`` gives it its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgplatform.doors.cli.options import Home, Json, note, settings_of
+from kgplatform.errors import InputError, SettingError
+from kgplatform.text import counted
+
+if TYPE_CHECKING:
+    from kgplatform.evaluate.anonymise.hidden_names import Names
+    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, Sources, Work
+    from kgplatform.evaluate.anonymise.restore import RestoreReport
+    from kgplatform.records import Document
+
+_NOTES_SHOWN = 20
+
+
+class NameSource(str, Enum):
+    """Where names come from, beside the file of names."""
+
+    local = "local"
+    llm = "llm"
+    graph = "graph"
+    none = "none"
+
+
+Folder = Annotated[Path, typer.Argument(help="The folder with the texts.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", help="The folder to write; new, or empty.", show_default=False)]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="TYPE", help="Hide this type; may be given several times. Else Person, Location."),
+]
+Questions = Annotated[
+    Path | None, typer.Option("--questions", metavar="FILE", help="Questions about the texts, to be treated alike.")
+]
+MapFile = Annotated[
+    Path | None, typer.Option("--map", metavar="FILE", help="Where the map goes, or lies; else OUT.map.json.")
+]
+Extractor = Annotated[
+    NameSource | None,
+    typer.Option(
+        "--extractor",
+        help="Names from the graph that is there, or from a graph of these texts that rules (local) or the model (llm) "
+        "make; none: only those of --names. Else: the graph that is there if it holds these texts, or local.",
+    ),
+]
+NamesFile = Annotated[
+    Path | None, typer.Option("--names", metavar="FILE", help="Names of your own: JSON lines {name, type, aliases}.")
+]
+Wanted = Annotated[
+    int | None,
+    typer.Option("--build-questions", min=1, metavar="N", help="Make N questions: OUT.reversion.jsonl."),
+]
+Filter = Annotated[
+    bool, typer.Option("--filter", help="Leave out those questions that the language model answers without texts.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="For the numbers of placeholders, and the questions that are drawn.")]
+Restore = Annotated[bool, typer.Option("--restore", help="The other way round: FOLDER and --map give the texts back.")]
+
+
+def anonymise(
+    folder: Folder,
+    out: Out,
+    types: Types = None,
+    questions: Questions = None,
+    map_file: MapFile = None,
+    extractor: Extractor = None,
+    names: NamesFile = None,
+    wanted: Wanted = None,
+    drop_known: Filter = False,
+    seed: Seed = 0,
+    restore: Restore = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Replace names in texts by placeholders such as [PERSON#12], with a map that takes them back to the letter."""
+    if restore:
+        if types or names or wanted or drop_known or seed or extractor:
+            raise InputError("--restore takes FOLDER, --map, --out and --questions, and nothing else.")
+        _restore(folder, out, map_file, questions, as_json)
+        return
+    if drop_known and not wanted:
+        raise InputError("--filter goes with --build-questions N.")
+    if extractor is NameSource.none and names is None:
+        raise InputError("Without an extractor, name a file of names with --names FILE.")
+    if extractor is NameSource.none and types:
+        raise InputError("--type chooses among what an extractor finds; all names of --names are hidden. Leave it out.")
+    from kgplatform.doors.cli.show import terminal
+    from kgplatform.evaluate.anonymise.hide import Request
+    from kgplatform.evaluate.anonymise.hide import anonymise as run
+
+    with terminal.ProgressLines() as progress:
+        sources = _sources(extractor, names, tuple(types or ()), folder, home, progress)
+        builder = _builder(wanted, drop_known, seed, home) if wanted else None
+        report = run(Request(folder, out, map_file, questions, seed), sources, builder)
+    terminal.show(as_json, report, _show)
+
+
+def _sources(
+    extractor: NameSource | None,
+    names: Path | None,
+    types: tuple[str, ...],
+    folder: Path,
+    home: Path | None,
+    progress: Callable[[str, int, int], None],
+) -> Sources:
+    from kgplatform.evaluate.anonymise.hidden_names import DEFAULT_TYPES, graph_names, names_from_file, names_of_texts
+    from kgplatform.evaluate.graphs import Graphs
+
+    own = [names_from_file(names)] if names else []
+    chosen = types or DEFAULT_TYPES
+
+    def found(documents: Sequence[Document]) -> Sequence[Names]:
+        if extractor is NameSource.none:
+            return own
+        with Graphs(settings_of(home), note, progress) as graphs:
+            if extractor is NameSource.graph:
+                return [*own, graph_names(graphs.current(), chosen)]
+            how = extractor.value if extractor else None
+            return [*own, names_of_texts(graphs, folder.resolve().name, documents, chosen, how)]
+
+    return found
+
+
+def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[[Work], Built]:
+    from kgplatform.evaluate.anonymise.reversion_questions import POOL, as_built, build_questions
+    from kgplatform.evaluate.anonymise.reversion_questions import drop_known as kept_of
+    from kgplatform.models.chat import Ledger, make_chat
+
+    settings = settings_of(home)
+    chat = make_chat(settings, Ledger(settings.max_tokens)) if drop else None
+    if drop and chat is None:
+        raise SettingError("Questions are filtered by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+
+    def build(work: Work) -> Built:
+        if chat is None:
+            unfiltered = "the questions were not filtered by what a model knows without texts (--filter)"
+            return as_built(build_questions(work, wanted, seed), wanted, [unfiltered])
+        pool = build_questions(work, wanted * POOL, seed)
+        items, dropped = kept_of(pool, wanted, chat, settings.concurrency)
+        known = f"{dropped:,} more were left out: {chat.model} answers them without any text"
+        return as_built(items, wanted, [known])
+
+    return build
+
+
+def _restore(folder: Path, out: Path, map_file: Path | None, questions: Path | None, as_json: bool) -> None:
+    from kgplatform.doors.cli.show import terminal
+    from kgplatform.evaluate.anonymise.restore import restore
+
+    plain = folder.absolute()
+    report = restore(folder, map_file or plain.with_name(f"{plain.name}.map.json"), out, questions)
+    terminal.show(as_json, report, _show_restored)
+    if report.missing:
+        note(f"kgplatform: {len(report.missing)} files of the map are missing.")
+        raise typer.Exit(1)
+
+
+def _show(report: AnonymityReport) -> None:
+    from kgplatform.doors.cli.show.terminal import console, safe
+
+    out = console()
+    kinds = ", ".join(f"{count:,} {label}" for label, count in report.entities.items())
+    out.print(
+        safe(
+            f"{counted(report.files, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
+            f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds})."
+        )
+    )
+    out.print(safe(f"Map: {report.map}. Keep it apart from the texts: it undoes all of this."))
+    if report.questions:
+        out.print(safe(f"Questions: {report.questions}"))
+    if report.built_file:
+        made = ", ".join(f"{count:,} {kind}" for kind, count in report.built.items()) or "none"
+        out.print(safe(f"Made: {report.built_file} ({made})"))
+    for line in _first(report.notes):
+        out.print(safe(f"Note: {line}"))
+    for line in _first([f"{each.path}: {each.reason}" for each in report.skipped]):
+        out.print(safe(f"Left out: {line}"))
+    if report.left:
+        names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
+        out.print(safe(f"Names of no known type, which stand as before (add those that matter with --names): {names}"))
+
+
+def _show_restored(report: RestoreReport) -> None:
+    from kgplatform.doors.cli.show.terminal import console, safe
+
+    out = console()
+    out.print(safe(f"{counted(report.exact, 'text')} in {report.out}, to the letter what they were."))
+    for name in _first(report.by_name):
+        out.print(safe(f"Changed since, or not in the map; each placeholder became the entity's name: {name}"))
+    for name in _first(report.missing):
+        out.print(safe(f"Missing: {name}"))
+    for line in _first(report.notes):
+        out.print(safe(f"Note: {line}"))
+    if report.questions:
+        out.print(safe(f"Questions: {report.questions}"))
+
+
+def _first(lines: Sequence[str]) -> list[str]:
+    """The first lines, and how many more there are."""
+    more = len(lines) - _NOTES_SHOWN
+    return [*lines[:_NOTES_SHOWN], *([f"and {more:,} more (--json lists all)"] if more > 0 else [])]

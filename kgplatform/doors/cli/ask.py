@@ -1,0 +1,207 @@
+"""The command ``ask``: its options are those of the readers, read from their records.
+
+The readers take most of a second to import: their options are read when the command runs, or shows its help.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from kgplatform.doors.cli.options import Home, Json, Question, connect_to
+from kgplatform.errors import InputError
+
+if TYPE_CHECKING:
+    from kgplatform.readers.reader import Option
+
+Trace = Annotated[bool, typer.Option("--trace", help="Show every step, with its Cypher to paste.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the run in the graph, to be looked at there.")]
+
+_PANEL = "Options of the readers"
+_TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
+_METAVARS = {"integer": "N", "number": "NUMBER", "string": "TEXT", "list": "TEXT"}
+_NAMED = re.compile(r"\b([a-z_]+)=(\w+)")
+_OWN = ("question", "reader", "trace", "keep", "home", "as_json")
+
+
+class AskCommand(TyperCommand):
+    """The command with the options of all readers, which are read when they are first needed."""
+
+    @cached_property
+    def _made(self) -> TyperCommand:
+        made = typer.Typer(add_completion=False)
+        made.command()(_with_options())
+        command = typer.main.get_command(made)
+        assert isinstance(command, TyperCommand)
+        return command
+
+    @property
+    def params(self) -> list[Any]:
+        """The question and all options."""
+        return self._made.params
+
+    @params.setter
+    def params(self, params: object) -> None:
+        pass
+
+    @property
+    def callback(self) -> Any:
+        """What runs, with the values of ``params``."""
+        return self._made.callback
+
+    @callback.setter
+    def callback(self, callback: object) -> None:
+        pass
+
+
+def ask() -> None:
+    """Answer a question with checked citations; without a language model, give the evidence."""
+
+
+def flag_help() -> Iterator[tuple[str, str]]:
+    """Each flag of a reader's option, ``--top-k``, with what its help says."""
+    for name, owners in _by_name().items():
+        yield _flag(owners[0][1]), _help(name, owners)
+
+
+def spelled(error: InputError) -> str:
+    """The message of ``error`` with flags in the place of its options' names."""
+    said = str(error)
+    for name, owners in _by_name().items():
+        if name in error.options:
+            said = re.sub(rf"(?<![\w-]){name}\b=?", partial(_in_flags, _flag(owners[0][1])), said)
+    return said
+
+
+def _in_flags(flag: str, found: re.Match[str]) -> str:
+    return f"{flag} " if found[0].endswith("=") else flag
+
+
+def _ask(
+    question: str, reader: str | None, trace: bool, keep: bool, home: Any, as_json: bool, options: dict[str, Any]
+) -> None:
+    from kgplatform.doors.cli.show.answers import show_run
+    from kgplatform.readers.readers import names, options_for
+
+    given = {name: _plain(value) for name, value in options.items() if value not in (None, [], ())}
+    try:
+        options_for(reader or names()[0], given)
+        with connect_to(home) as graph:
+            answer = graph.ask(question, reader, keep=keep, **given)
+    except InputError as error:
+        if not error.options:
+            raise
+        raise InputError(spelled(error)) from error
+    show_run(answer, as_json=as_json, trace=trace)
+
+
+def _with_options() -> Any:
+    """A function for Typer, whose parameters are the options of the command and of all readers."""
+    from kgplatform.readers.readers import names
+
+    def run(**given: Any) -> None:
+        own = {name: given.pop(name) for name in _OWN}
+        _ask(**own, options=given)
+
+    who = Annotated[str | None, typer.Option("--reader", help=f"Who reads: {_listed(names())}; else {names()[0]}.")]
+    parameters: dict[str, tuple[Any, Any]] = {"question": (Question, inspect.Parameter.empty), "reader": (who, None)}
+    parameters |= {name: (_annotation(name, owners), None) for name, owners in _by_name().items()}
+    parameters |= {"trace": (Trace, False), "keep": (Keep, False), "home": (Home, None), "as_json": (Json, False)}
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # what ``inspect`` and Typer look for
+        [
+            inspect.Parameter(name, keyword, default=default, annotation=type_)
+            for name, (type_, default) in parameters.items()
+        ]
+    )
+    run.__annotations__ = {name: type_ for name, (type_, _) in parameters.items()}
+    run.__doc__ = ask.__doc__
+    return run
+
+
+def _by_name() -> dict[str, list[tuple[str, Option]]]:
+    """By the name of an option the readers that have it, each with its own."""
+    from kgplatform.readers.readers import READERS
+
+    found: dict[str, list[tuple[str, Option]]] = {}
+    for reader in READERS:
+        for option in reader.options:
+            found.setdefault(option.name, []).append((reader.name, option))
+    return found
+
+
+def _annotation(name: str, owners: Sequence[tuple[str, Option]]) -> Any:
+    option = owners[0][1]
+    choices = tuple(dict.fromkeys(choice for _, each in owners for choice in each.choices))
+    word: Any = Enum("Word", {choice: choice for choice in choices}, type=str) if choices else str
+    type_: Any = word if option.type == "string" else _TYPES[option.type]
+    metavar = None if option.type == "boolean" else _metavar(option)
+    flag = f" /{_flag(option)}" if option.default is True else _flag(option)
+    shown = typer.Option(flag, metavar=metavar, help=_help(name, owners), rich_help_panel=_PANEL, show_default=False)
+    return Annotated[type_ | None, shown]
+
+
+def _metavar(option: Option) -> str:
+    if option.choices or option.one:
+        return (option.one or option.name).upper()
+    return _METAVARS[option.type]
+
+
+def _flag(option: Option) -> str:
+    name = option.singular.replace("_", "-")
+    return f"--no-{name}" if option.default is True else f"--{name}"
+
+
+def _help(name: str, owners: Sequence[tuple[str, Option]]) -> str:
+    """Which readers have the option, what it is to them, and what it is where it is not given."""
+    alike: dict[str, dict[str, Option]] = {}
+    for reader, option in owners:
+        alike.setdefault(option.help, {})[reader] = option
+    return " ".join(_help_of(options) for options in alike.values())
+
+
+def _help_of(options: dict[str, Option]) -> str:
+    """The help of readers to which the option is the same, but for its default."""
+    from kgplatform.readers.readers import names
+
+    who = "all readers" if len(options) == len(names()) else ", ".join(options)
+    first = next(iter(options.values()))
+    said = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", first.help)
+    return f"{who}: {'without ' if first.default is True else ''}{said}{_bounds(first)}{_default(options)}."
+
+
+def _bounds(option: Option) -> str:
+    """What values there are, where the help does not name them."""
+    if not all(re.search(rf"\b{choice}\b", option.help) for choice in option.choices):
+        return f" ({', '.join(option.choices)})"
+    if option.least is None:
+        return ""
+    return f" (from {option.least:g})" if option.most is None else f" ({option.least:g} to {option.most:g})"
+
+
+def _default(options: dict[str, Option]) -> str:
+    """The defaults: that of most readers, then those that differ from it."""
+    shown = {reader: option.default for reader, option in options.items() if type(option.default) in (int, float, str)}
+    if not shown:
+        return ""
+    usual = next(iter(shown.values()))
+    others = "".join(f", {reader} {default}" for reader, default in shown.items() if default != usual)
+    return f"; by default {usual}{others}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _plain(value: Any) -> Any:
+    """A choice as its word, several values as a tuple."""
+    if isinstance(value, Enum):
+        return value.value
+    return tuple(value) if isinstance(value, list) else value

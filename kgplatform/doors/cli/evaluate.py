@@ -1,0 +1,388 @@
+"""The command ``evaluate``: what is asked, who answers, and where the results go."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote, urlsplit
+
+import typer
+
+from kgplatform.doors.cli.options import ExtractorName, Home, Json, note
+from kgplatform.errors import InputError, SettingError
+
+if TYPE_CHECKING:
+    from kgplatform.doors.cli.show.terminal import ProgressLines
+    from kgplatform.evaluate.graphs import Graphs
+    from kgplatform.evaluate.report.costs import Prices
+    from kgplatform.evaluate.results import DataSet, Question, Results, Setup, Timing
+    from kgplatform.evaluate.run import Plan
+    from kgplatform.settings import Settings
+
+_LENGTHS, _DEPTHS = "1000,2000,4000,8000", "0,0.25,0.5,0.75,1"
+_NONE = "none"
+_FAULTS_TOLD = 5
+
+Questions = Annotated[
+    Path | None, typer.Argument(help="Questions of your own (JSON lines) about the graph.", show_default=False)
+]
+DataSets = Annotated[
+    list[str] | None,
+    typer.Option("--dataset", metavar="NAME", help="What the data set at --path is; else told by its content."),
+]
+Paths = Annotated[
+    list[Path] | None,
+    typer.Option("--path", help="A data set's file or folder, its texts included; may be given several times."),
+]
+Readers = Annotated[
+    str | None,
+    typer.Option(
+        "--readers",
+        metavar="READER[:OPTION=VALUE…],…",
+        help="Who answers, as youtu,youtu:agent=false,bm25,closed; else the five readers of the papers.",
+    ),
+]
+Grid = Annotated[Path | None, typer.Option("--grid", help="A YAML file with readers and their options to vary.")]
+RetrievalOnly = Annotated[
+    bool, typer.Option("--retrieval-only", help="Measure what each route finds. No language model is needed.")
+]
+Routes = Annotated[list[str] | None, typer.Option("--route", help="retrieval only: a route to measure; else all.")]
+Cuts = Annotated[str | None, typer.Option("--at", metavar="K,…", help="retrieval only: recall at K; else 2,5,10.")]
+Needles = Annotated[
+    str | None, typer.Option("--needles", metavar="KIND", help="Needles in a haystack: single, multi, pass-key …")
+]
+Lengths = Annotated[str | None, typer.Option("--lengths", help=f"needles: tokens of the texts; else {_LENGTHS}.")]
+Depths = Annotated[str | None, typer.Option("--depths", help=f"needles: where they stand; else {_DEPTHS}.")]
+Samples = Annotated[int | None, typer.Option("--samples", min=1, help="needles: tasks at each place; else 1.")]
+Haystack = Annotated[Path | None, typer.Option("--haystack", help="needles: a text of your own to hide them in.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="needles: other needles for another number; else 0.")]
+Rank = Annotated[str | None, typer.Option("--rank", help="needles, math: which number is asked for; else largest.")]
+Raters = Annotated[
+    list[str] | None,
+    typer.Option("--rate", metavar="RATER", help="Models that score: judge (default), lr, rubric, facts; or none."),
+]
+JudgeModel = Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="Who rates; else who answers.")]
+Prepare = Annotated[
+    bool, typer.Option("--prepare", help="First build what the readers lack: gists, the tree, atomic facts.")
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first questions of each data set.")]
+Parallel = Annotated[
+    int | None, typer.Option("--parallel", min=1, help="Questions at once; 1, so that times can be compared.")
+]
+PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces and plots.")]
+Caption = Annotated[str | None, typer.Option("--caption", help="A remark that stands on every plot.")]
+
+_ONLY_WITH = {
+    "retrieval_only": ("route", "at"),
+    "needles": ("lengths", "depths", "samples", "haystack", "seed", "rank"),
+    "path": ("dataset", "recorded"),
+}
+_NOT_WITH = {
+    "questions": ("path", "needles"),
+    "path": ("needles",),
+    "readers": ("grid",),
+    "needles": ("retrieval_only", "limit"),
+    "retrieval_only": ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "caption"),
+}
+
+
+def evaluate(
+    questions: Questions = None,
+    dataset: DataSets = None,
+    path: Paths = None,
+    readers: Readers = None,
+    grid: Grid = None,
+    retrieval_only: RetrievalOnly = False,
+    route: Routes = None,
+    at: Cuts = None,
+    needles: Needles = None,
+    lengths: Lengths = None,
+    depths: Depths = None,
+    samples: Samples = None,
+    haystack: Haystack = None,
+    seed: Seed = None,
+    rank: Rank = None,
+    rate: Raters = None,
+    judge_model: JudgeModel = None,
+    prepare: Prepare = False,
+    limit: Limit = None,
+    parallel: Parallel = None,
+    prices: PricesFile = None,
+    extractor: Annotated[ExtractorName | None, typer.Option("--extractor", help="How texts are read.")] = None,
+    recorded: Annotated[Path | None, typer.Option("--recorded", help="A recorded extraction of the texts.")] = None,
+    schema: Annotated[str | None, typer.Option("--schema", help="A schema file, or the name of a shipped one.")] = None,
+    out: Out = Path("evaluation"),
+    caption: Caption = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Compare readers on questions: answers, scores, costs, tables and plots. Stop it at any time: it goes on."""
+    given = {name: value for name, value in locals().items() if value not in (None, False)}
+    check_options(given)
+    from kgplatform.settings import load_settings
+
+    settings = load_settings(home=home, max_tokens=max_tokens)
+    if not retrieval_only:
+        _need_model(settings)
+    datasets = _data_sets(given)
+    if retrieval_only:
+        _measure_retrieval(settings, datasets, given)
+    else:
+        _evaluate(settings, datasets, given)
+
+
+def check_options(given: Mapping[str, Any]) -> None:
+    """Raise ``InputError`` where options contradict each other, or where there is nothing to ask."""
+    for option, others in _NOT_WITH.items():
+        for other in others:
+            if option in given and other in given:
+                raise InputError(f"{_flag(option)} and {_flag(other)} do not go together: leave one of them out.")
+    for option, dependent in _ONLY_WITH.items():
+        for other in dependent:
+            if other in given and option not in given:
+                raise InputError(f"{_flag(other)} goes with {_flag(option)} alone: add that, or leave it out.")
+    if not given.keys() & {"questions", "path", "needles"}:
+        raise InputError(
+            "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), a data set "
+            "(--path), or needles (--needles single)."
+        )
+    names, paths = given.get("dataset", []), given.get("path", [])
+    if names and len(names) != len(paths):
+        raise InputError("Give --dataset once for each --path, in the same order, or leave it out.")
+    if "recorded" in given and len(paths) > 1:
+        raise InputError("--recorded is of one data set: give one --path.")
+    rates = given.get("rate", [])
+    if _NONE in rates and (len(rates) > 1 or "judge_model" in given):
+        raise InputError("--rate none means that no model rates: leave out the other raters and --judge-model.")
+
+
+def _flag(option: str) -> str:
+    return "QUESTIONS" if option == "questions" else f"--{option.replace('_', '-')}"
+
+
+def _need_model(settings: Settings) -> None:
+    from kgplatform.evaluate.run import NO_MODEL
+
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise SettingError(NO_MODEL)
+
+
+# ---------------------------------------------------------------------------------------------------- what is asked
+
+
+def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
+    """The data sets that are named, each with a name of its own."""
+    from kgplatform.evaluate.datasets import load
+
+    if "needles" in given:
+        return [_needles(given)]
+    paths = [given["questions"]] if "questions" in given else given["path"]
+    names = given.get("dataset") or [None] * len(paths)
+    found = [load(path, name, limit=given.get("limit")) for path, name in zip(paths, names, strict=True)]
+    if "recorded" in given:
+        found[0] = replace(found[0], recording=given["recorded"])
+    for each in found:
+        _tell_faults(each)
+    return _distinct(found)
+
+
+def _needles(given: Mapping[str, Any]) -> DataSet:
+    from kgplatform.evaluate.needles.heat_map import needle_data_set, parse_depths, parse_lengths
+
+    kind = given["needles"]
+    return needle_data_set(
+        kind,
+        parse_lengths(given.get("lengths", _LENGTHS)),
+        parse_depths(kind, given.get("depths", _DEPTHS)),
+        given.get("samples", 1),
+        haystack=given.get("haystack"),
+        seed=given.get("seed", 0),
+        rank=given.get("rank", "largest"),
+    )
+
+
+def _tell_faults(dataset: DataSet) -> None:
+    for fault in dataset.faults[:_FAULTS_TOLD]:
+        note(fault)
+    if len(dataset.faults) > _FAULTS_TOLD:
+        note(f"… and {len(dataset.faults) - _FAULTS_TOLD:,} more. {dataset.skipped:,} questions were left out.")
+
+
+def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
+    """The same data set from two places is two: each has its own folder of results."""
+    names = [each.name for each in datasets]
+    numbers = [names[:place].count(name) for place, name in enumerate(names)]
+    return [
+        replace(each, name=f"{each.name} {number + 1}") if number else each
+        for each, number in zip(datasets, numbers, strict=True)
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------ who answers
+
+
+def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
+    """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
+    from kgplatform.evaluate.ablation import read_grid
+    from kgplatform.evaluate.setups import parse_setups, usual
+
+    if "grid" in given:
+        grid = read_grid(given["grid"])
+        setups, corpus = grid.setups, grid.corpus
+    else:
+        setups, corpus = parse_setups(given.get("readers") or usual()), ()
+    return tuple(_built(setup, given) for setup in setups), corpus
+
+
+def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
+    """``setup`` over a graph that is built as the command line says, where a grid does not say otherwise."""
+    build = setup.build
+    extractor = given["extractor"].value if "extractor" in given else None
+    build = replace(build, extractor=build.extractor or extractor, schema=build.schema or given.get("schema"))
+    return replace(setup, build=build)
+
+
+def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
+    """``dataset`` with the texts in the files of ``corpus``. Raises ``InputError`` where it has its own."""
+    from kgplatform.evaluate.results import Text
+    from kgplatform.ingest.load import load
+    from kgplatform.records import SkippedFile
+
+    if not corpus:
+        return dataset
+    if dataset.corpus or dataset.apart:
+        raise InputError(f"{dataset.name} brings its own texts: leave corpus out of the grid.")
+    texts, titles = [], {}
+    for each in load(list(corpus)):
+        if isinstance(each, SkippedFile):
+            note(f"{each.path} is left out: {each.reason}")
+            continue
+        texts.append(Text(each.name, each.text))
+        if each.uri == each.source:  # a file of its own: questions may name it, and its texts go without its name
+            titles[unquote(urlsplit(each.uri).path.rsplit("/", 1)[-1])] = each.name
+    questions = tuple(_by_title(each, titles) for each in dataset.questions)
+    return replace(dataset, corpus=tuple(texts), questions=questions)
+
+
+def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
+    """``question`` with the titles of the documents whose files it names."""
+    supports = tuple(replace(each, title=titles.get(each.title, each.title)) for each in question.supports)
+    return replace(question, supports=supports, within=tuple(titles.get(each, each) for each in question.within))
+
+
+# --------------------------------------------------------------------------------------------------------- running it
+
+
+def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
+    from kgplatform.doors.cli.show.answers import trace_in_words
+    from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
+    from kgplatform.evaluate.graphs import Graphs
+    from kgplatform.evaluate.report.costs import load_prices
+    from kgplatform.evaluate.report.traces import slug
+    from kgplatform.evaluate.run import Plan
+
+    prices = load_prices(given.get("prices"))
+    setups, corpus = _setups(given)
+    needles = "needles" in given
+    plans = [
+        Plan(
+            _with_corpus(each, corpus),
+            setups,
+            given["out"] / slug(each.name) if len(datasets) > 1 else given["out"],
+            parallel=given.get("parallel", 1),
+            prepare=given.get("prepare", False),
+            raters=_raters(given),
+            judge_model=given.get("judge_model"),
+            chief="contains" if needles else None,
+            alone=len(datasets) == 1,
+            in_words=trace_in_words,
+        )
+        for each in datasets
+    ]
+    done = []
+    try:
+        with ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
+            for plan in plans:
+                done.append((plan, *_run(graphs, plan, prices, given, progress)))
+    finally:  # what is done is shown, though the next data set cannot be
+        if not given.get("as_json"):
+            _show(done, prices)
+    if given.get("as_json"):
+        documents = [{"out": plan.out, "results": results, "timing": timing} for plan, results, timing in done]
+        print_json(documents[0] if len(documents) == 1 else {"evaluations": documents})
+    if any(each.failed for _, results, _ in done for each in results.setups):
+        raise typer.Exit(1)
+
+
+def _raters(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Needles are found or not: nobody needs to be asked, unless it is wanted."""
+    rates = given.get("rate") or ([] if "needles" in given else ["judge"])
+    return () if _NONE in rates else tuple(dict.fromkeys(rates))
+
+
+def _run(
+    graphs: Graphs, plan: Plan, prices: Prices, given: Mapping[str, Any], progress: ProgressLines
+) -> tuple[Results, Timing]:
+    """One data set: its results are written before the next one begins."""
+    from kgplatform.evaluate.journal import write_whole
+    from kgplatform.evaluate.needles.heat_map import heat_map
+    from kgplatform.evaluate.outcome import write_results
+    from kgplatform.evaluate.report.markdown import markdown
+    from kgplatform.evaluate.report.plots import draw, draw_heat_map
+    from kgplatform.evaluate.run import evaluate as run
+
+    results, timing = run(graphs, plan, note, progress)
+    report, caption = plan.out / "report.md", given.get("caption", "")
+    write_results(plan.out, results, timing)
+    write_whole(report, markdown(results, timing, prices).encode(), mode=0o644)
+    pictures = draw(results, timing, plan.out, caption)
+    if "needles" in given:
+        pictures += draw_heat_map(heat_map(results), plan.out, caption)
+    names = [each.relative_to(plan.out) for each in pictures]
+    write_whole(report, markdown(results, timing, prices, names).encode(), mode=0o644)
+    return results, timing
+
+
+def _show(done: Sequence[tuple[Plan, Results, Timing]], prices: Prices) -> None:
+    from kgplatform.doors.cli.show_evaluate import show_results
+
+    for plan, results, timing in done:
+        show_results(results, timing, prices, plan.out)
+    sys.stdout.flush()  # before what is said on the error stream after it
+
+
+def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
+    from kgplatform.doors.cli.show.terminal import ProgressLines
+    from kgplatform.doors.cli.show_retrieval import show_retrieval
+    from kgplatform.evaluate.graphs import Graphs
+    from kgplatform.evaluate.journal import claimed, write_whole
+    from kgplatform.evaluate.outcome import as_json
+    from kgplatform.evaluate.results import Build
+    from kgplatform.evaluate.retrieval import CUTS, evaluate_retrieval, retrieval_markdown
+
+    cuts = _cuts(given["at"]) if "at" in given else CUTS
+    extractor = given["extractor"].value if "extractor" in given else None
+    build = Build(extractor=extractor, schema=given.get("schema"))
+    with (
+        claimed(given["out"]),
+        ProgressLines() as progress,
+        Graphs(settings, note, progress) as graphs,
+    ):
+        report = evaluate_retrieval(
+            datasets, graphs, routes=given.get("route", ()), cuts=cuts, build=build, progress=progress
+        )
+    show_retrieval(report, given.get("as_json", False))  # first: a full disk takes nothing from a person
+    write_whole(given["out"] / "retrieval.md", retrieval_markdown(report).encode(), mode=0o644)
+    write_whole(given["out"] / "retrieval.json", as_json(asdict(report)), mode=0o644)
+
+
+def _cuts(text: str) -> tuple[int, ...]:
+    words = [each.strip() for each in text.split(",")]
+    if not all(each.isascii() and each.isdigit() and int(each) for each in words):
+        raise InputError(f"--at {text} cannot be used: write ranks from 1 as 2,5,10.")
+    return tuple(map(int, words))

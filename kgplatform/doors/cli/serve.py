@@ -1,0 +1,187 @@
+"""The commands that serve the graph until Ctrl-C: ``serve`` for people and programs, ``mcp`` for language models,
+``browser`` for Neo4j Browser."""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+import webbrowser
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from kgplatform.doors.cli.options import Home, connect_to, note, open_at
+from kgplatform.errors import InputError, SettingError
+
+_SHORTEST_TOKEN = 16
+_UPLOADS = 5
+"""Uploads of the greatest size that all together may have."""
+_MCP_PORT = 8700
+
+Host = Annotated[str, typer.Option("--host", help="Where to listen; elsewhere than on loopback only with a token.")]
+Port = Annotated[
+    int | None, typer.Option("--port", min=0, max=65535, help="0 takes any that is free; else 8600 or the next.")
+]
+BrowserPort = Annotated[
+    int | None, typer.Option("--port", min=0, max=65535, help="0 takes any that is free; else 8601 or the next.")
+]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option("--token-file", help="A file with the token that clients must send; readable by its owner alone."),
+]
+Cors = Annotated[
+    list[str] | None,
+    typer.Option("--cors", metavar="ORIGIN", help="Pages of this site may use it; may be given several times."),
+]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Refuse whatever changes the graph.")]
+MaxUpload = Annotated[int, typer.Option("--max-upload", min=1, metavar="MB", help="Most megabytes of one upload.")]
+Open = Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")]
+NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address, and open nothing.")]
+
+Http = Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp, instead of standard input and output.")]
+McpHost = Annotated[
+    str, typer.Option("--host", help="--http: where to listen; elsewhere than on loopback only with a token.")
+]
+McpPort = Annotated[int, typer.Option("--port", min=0, max=65535, help="--http: 0 takes any that is free.")]
+McpTokenFile = Annotated[
+    Path | None,
+    typer.Option("--token-file", help="--http: a file with the token that clients must send; its owner's alone."),
+]
+Write = Annotated[bool, typer.Option("--write", help="Offer the tools that change the graph.")]
+Folders = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--folder",
+        exists=True,
+        file_okay=False,
+        help="--write: files below it may be ingested by path; may be given several times.",
+    ),
+]
+MaxChars = Annotated[int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Most characters of a result.")]
+
+
+def serve(
+    host: Host = "127.0.0.1",
+    port: Port = None,
+    token_file: TokenFile = None,
+    cors: Cors = None,
+    read_only: ReadOnly = False,
+    max_upload: MaxUpload = 100,
+    open_browser: Open = False,
+    home: Home = None,
+) -> None:
+    """Serve the explorer and the HTTP interface until Ctrl-C."""
+    token = _token_for(host, token_file)
+    origins = [_origin(each) for each in cors or ()]
+    from kgplatform.doors.guard import LOOPBACK, MEGABYTE, is_loopback
+    from kgplatform.doors.http.app import AppServer, make_app
+    from kgplatform.doors.http.parts import Limits
+    from kgplatform.doors.web_server import address_of, listen
+
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("kgplatform.doors.http").setLevel(logging.INFO)  # others would tell of each request to the model
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # warnings have words of statements
+    with listen(host, port) as listening, connect_to(home) as graph:
+        limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE)
+        address = address_of(listening)
+        hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
+        app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)
+        print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
+        if open_browser:
+            webbrowser.open(address)
+        AppServer(app).run([listening])
+
+
+def mcp(
+    http: Http = False,
+    host: McpHost = "127.0.0.1",
+    port: McpPort = _MCP_PORT,
+    token_file: McpTokenFile = None,
+    write: Write = False,
+    folders: Folders = None,
+    max_chars: MaxChars = 20_000,
+    home: Home = None,
+) -> None:
+    """Serve the graph as an MCP server, read-only unless --write: over standard input and output, or with --http."""
+    if folders and not write:
+        raise InputError("--folder is for --write: without it nothing is ingested.")
+    if token_file is not None and not http:
+        raise InputError("--token-file is for --http: who started the server is its only client otherwise.")
+    token = _token_for(host, token_file) if http else None
+    try:
+        from kgplatform.doors.mcp.server import make_server, serve_http
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise SettingError("The MCP server needs the package mcp. Run `pip install 'kgplatform[mcp]'`.") from error
+    from kgplatform.doors.guard import is_loopback
+    from kgplatform.doors.web_server import address_of, listen
+
+    if not http:
+        with connect_to(home) as graph:
+            make_server(graph, write=write, folders=folders or (), most=max_chars).run("stdio")
+        return
+    with listen(host, port) as listening, connect_to(home) as graph:
+        server = make_server(graph, write=write, folders=folders or (), most=max_chars)
+        note(f"The MCP server is at {address_of(listening)}/mcp (Ctrl-C ends it).")
+        serve_http(server, listening, token, is_local=is_loopback(host))
+
+
+def browser(port: BrowserPort = None, no_open: NoOpen = False, home: Home = None) -> None:
+    """Open Neo4j Browser, connected, with the graph's colours, the saved queries and a guide; until Ctrl-C."""
+    from kgplatform.doors.browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
+    from kgplatform.doors.web_server import listen_as_localhost
+    from kgplatform.neo4j.browser import announced_browser, browser_jar
+
+    with open_at(home) as graph, closing(BrowserProgram(browser_jar(graph.settings, note))) as program:
+        sockets, address = listen_as_localhost(port)
+        tickets = Tickets(lambda ticket: note(f"It was opened. For another window: {address}/start/{ticket}"))
+        first = f"{address}/start/{tickets.good}"
+        with announced_browser(graph.settings, graph.connection, address):
+            print(f"Neo4j Browser is at {first} (Ctrl-C ends it).", flush=True)
+            if not no_open and not webbrowser.open(first):
+                note("No web browser could be opened here: open that address by hand.")
+            BrowserServer(make_browser_app(graph, program, tickets)).run(sockets)
+
+
+def read_token(file: Path) -> str:
+    """The token in ``file``. Raises ``InputError`` if others can read the file, or if it is no good token."""
+    try:
+        with file.open(encoding="utf-8") as stream:
+            if stat.S_IMODE(os.fstat(stream.fileno()).st_mode) & 0o077:
+                raise InputError(f"Others can read the token file {file}. Run `chmod 600` on it.")
+            token = stream.read(10_000).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The token file {file} cannot be read: {error}.") from error
+    if len(token) < _SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
+        raise InputError(
+            f"The token in {file} must be one line of at least {_SHORTEST_TOKEN} letters, digits or signs of ASCII. "
+            "`openssl rand -hex 32` makes one."
+        )
+    return token
+
+
+def _token_for(host: str, file: Path | None) -> str | None:
+    """The token in ``file``. Raises ``InputError`` where there is none and others can reach ``host``."""
+    if file is not None:
+        return read_token(file)
+    from kgplatform.doors.guard import is_loopback
+
+    if not is_loopback(host):
+        raise InputError(f"{host} can be reached by others: give a token with --token-file, or listen on 127.0.0.1.")
+    return None
+
+
+def _origin(given: str) -> str:
+    """``given`` as a browser sends it. Raises ``InputError`` for what is none, "*" included."""
+    try:
+        parts = urlsplit(given.rstrip("/"))
+        if parts.scheme in ("http", "https") and parts.hostname and not (parts.path or parts.query or parts.username):
+            return f"{parts.scheme}://{parts.netloc}".lower()
+    except ValueError:  # no address
+        pass
+    raise InputError(f"--cors {given!r} is no origin. Write it as https://example.org, without a path.")

@@ -1,0 +1,257 @@
+"""What ``search`` and ``ask`` print: what was found, the answer with its citations; with ``--trace`` each step of the
+reader, then every statement that ran, to be pasted and run again."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING
+
+from rich.console import Console
+
+from kgplatform.doors.cli.show.terminal import console, print_json, safe, short
+from kgplatform.graph.runs import StageCalls, stages_of
+from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
+from kgplatform.query import load_query
+from kgplatform.records import Step, Usage
+from kgplatform.text import counted, duration
+
+if TYPE_CHECKING:
+    from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult
+
+_INDENT = "     "
+_WIDTH = 100_000
+_STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
+"""How the detail of a step begins that stands at a node."""
+
+_STAGES = {
+    "graphreader/facts": "facts",
+    "graphreader/chunk": "chunk",
+    "graphreader/neighbours": "neighbours",
+}
+"""What a step of GraphReader read, by its prompt; the step is named after the function that was chosen then."""
+_MEMBER = "longagent/member"
+"""The prompt of LongAgent's members: the passages of their steps are what they read."""
+_REPLY = 240
+"""Characters of a reply: its beginning, and its end, where a decision stands."""
+
+_HOW = """\
+// To run one again in Neo4j Browser, paste its :param lines, then the statement by itself: only a statement that is
+// pasted alone shows its rows. cypher-shell takes all of it at once. A vector holds until another is set."""
+
+
+def show_search(result: SearchResult, out: Console | None = None) -> None:
+    """What led there, then facts and passages, best first, each with where it stands."""
+    out = out or console()
+    if not (result.passages or result.facts or result.communities or result.paths):
+        out.print("Nothing was found.")
+        return
+    _show_communities(out, result.communities)
+    _show_paths(out, result.paths)
+    if result.facts:
+        out.print("[bold]Facts[/bold]")
+    for number, fact in enumerate(result.facts, 1):
+        place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
+        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
+    if result.passages:
+        out.print("[bold]Passages[/bold]")
+    for number, each in enumerate(result.passages, 1):
+        page = f", page {each.page}" if each.page is not None else ""
+        where = f"{each.title}{page}, characters {each.start}–{each.end}"
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
+        out.print(f"     {safe(short(each.text))}")
+    found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
+    out.print(f"{found} in {duration(result.seconds)}")
+
+
+def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
+    if communities:
+        out.print("[bold]Communities[/bold]")
+    for number, each in enumerate(communities, 1):
+        entities = "1 entity" if each.size == 1 else f"{each.size:,} entities"
+        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {entities}")
+        out.print(f"     {safe(short(each.summary))}")
+
+
+def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
+    if paths:
+        out.print("[bold]Paths[/bold]")
+    for number, path in enumerate(paths, 1):
+        words = path.names[0]
+        for predicate, forward, name in zip(path.predicates, path.forward, path.names[1:], strict=True):
+            words += f" —[{predicate}]→ {name}" if forward else f" ←[{predicate}]— {name}"
+        out.print(f"{number:3}. {safe(words)}")
+
+
+def show_answer(answer: Answer, out: Console | None = None) -> None:
+    """The answer with its citations, or the evidence where no model wrote one."""
+    out = out or console()
+    if answer.text is None:
+        show_search(answer.evidence, out)
+        out.print(safe(answer.note))
+        return
+    out.print(safe(answer.text))
+    for number, citation in enumerate(answer.citations, 1):
+        out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
+    if answer.note:
+        out.print(safe(answer.note))
+
+
+def _place(citation: Citation) -> str:
+    page = f", page {citation.page}" if citation.page is not None else ""
+    unsure = "" if citation.found else ", somewhere in this passage"
+    return f"{citation.title}{page}, characters {citation.start}–{citation.end}{unsure}"
+
+
+# -------------------------------------------------------------------------------------------------------------- trace
+
+
+def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
+    """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is kept."""
+    if as_json:
+        print_json(
+            answer if trace else replace(answer, trace=tuple(replace(step, queries=()) for step in answer.trace))
+        )
+        return
+    show_answer(answer)
+    if trace:
+        show_trace(answer)
+    if answer.run is not None:
+        show_kept(answer.run, walked=_is_walked(answer))
+
+
+def show_trace(answer: Answer, out: Console | None = None) -> None:
+    """The steps in order with what each did, found and cost, a walk under a heading of its own, and what was counted;
+    after them the statements, under the steps' numbers."""
+    out = out or console()
+    statements = pasteable(run for step in answer.trace for run in step.queries)
+    out.print("\n[bold]Steps[/bold]")
+    path = 0
+    for number, step in enumerate(answer.trace, start=1):
+        if step.path != path and _is_walked(answer):
+            out.print(f"\n{_heading(step)}")
+            path = step.path
+        _show_step(out, number, step, numbers_of(step.queries, statements))
+    out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
+    _show_counts(out, answer.counts)
+    if statements:
+        out.print("\n[bold]Statements[/bold]")
+        print_statements(statements, out.file)
+
+
+def _is_walked(answer: Answer) -> bool:
+    """Whether its paths are walks over nodes, and not members of a team that were asked side by side."""
+    return any(step.elements for step in answer.trace)
+
+
+def _heading(step: Step) -> str:
+    """Of the steps from this one on: the path and where it starts, or that they are about all paths."""
+    start = _STANDS_AT.match(step.detail)
+    if step.path == 0:
+        return "[bold]All paths[/bold]"
+    return f"[bold]Path {step.path}[/bold]{f': from {safe(start[1])}' if start else ''}"
+
+
+def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
+    """Function calls as Table 8 of GraphReader has them, and everything else by the first part of its name."""
+    stages = stages_of(counts)
+    if stages:
+        out.print(f"function calls: {sum(each.calls for each in stages):,}")
+        show_stages(out, stages)
+    others: dict[str, list[str]] = {}
+    called = {f"{stage.stage}.{function.name}" for stage in stages for function in stage.functions}
+    for name, number in counts.items():
+        kind, _, what = name.partition(".")
+        if name not in called and number:
+            others.setdefault(kind, []).append(f"{what} {number:,}".strip())
+    for kind, parts in others.items():
+        out.print(f"{safe(kind)}: {safe(', '.join(parts))}")
+
+
+def show_stages(out: Console, stages: Sequence[StageCalls]) -> None:
+    """A line a stage: its calls and their share of all, its functions and their share of its calls."""
+    for each in stages:
+        functions = ", ".join(f"{one.name} {one.calls:,} ({one.share:.0%})" for one in each.functions)
+        out.print(f"{_INDENT}{each.stage} {each.calls:,} ({each.share:.0%}): {safe(functions)}")
+
+
+def trace_in_words(answer: Answer) -> str:
+    """The answer and its trace as ``ask --trace`` prints them, with no line broken."""
+    written = io.StringIO()
+    out = Console(file=written, width=_WIDTH, highlight=False, emoji=False, force_terminal=False, color_system=None)
+    show_answer(answer, out)
+    show_trace(answer, out)
+    return written.getvalue()
+
+
+def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:
+    stage = _STAGES.get(step.prompt or "")
+    name = step.name if stage is None or step.name.startswith(stage) else f"{stage} → {step.name}"
+    out.print(f"{number:3}. [bold]{safe(name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
+    if step.detail:
+        out.print(f"{_INDENT}{safe(short(step.detail))}")
+    if step.prompt:
+        out.print(f"{_INDENT}prompt: {safe(step.prompt)}")
+    if step.reply:
+        out.print(f"{_INDENT}reply: {safe(_both_ends(step.reply))}")
+    if found := _found(step, stage):
+        out.print(f"{_INDENT}{found}")
+    if statements:
+        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
+
+
+def _found(step: Step, stage: str | None) -> str:
+    """What came of a step: what it found, or, where GraphReader looked at facts, what it saw and what it chose."""
+    facts, passages = counted(len(step.facts), "fact"), counted(len(step.passages), "passage")
+    if stage == "facts":
+        return f"shown: {facts}; chosen to read: {passages}" if step.facts else ""
+    if step.pages:
+        return f"read: {counted(len(step.pages), 'page')}, from {passages}"
+    found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
+    return f"{'read' if stage or step.prompt == _MEMBER else 'found'}: {' and '.join(found)}" if found else ""
+
+
+def _both_ends(text: str) -> str:
+    """``text`` on one line; where it is long, without its middle."""
+    flat = " ".join(text.split())
+    if len(flat) <= _REPLY:
+        return flat
+    return f"{flat[: _REPLY // 2].rsplit(' ', 1)[0]} … {flat[-_REPLY // 2 :].split(' ', 1)[-1]}"
+
+
+def _spent(usage: Usage) -> str:
+    if not usage.calls and not usage.cached_calls:
+        return ""
+    cached = f", {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
+    tokens = f"{counted(usage.input_tokens, 'token')} in, {usage.output_tokens:,} out"
+    return f", {counted(usage.calls, 'model call')}, {tokens}{cached}"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers, runs of them shortened: ``1–3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+
+
+def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
+    """Plain, with no line broken: the marks of rich and the width of the terminal would change what is pasted."""
+    print(_HOW, file=file)
+    for each in statements:
+        held = f", with the vector set for {each.before}" if each.before is not None else ""
+        rows = f"{counted(each.run.rows, 'row')} in {duration(each.run.seconds)}"
+        print(f"\n// {each.number}. {each.run.name}: {rows}{held}\n{each.text}", file=file)
+
+
+def show_kept(run: str, *, walked: bool = False) -> None:
+    """Where a kept run is: the statement that shows it; and where one is that draws a walk, if it has ``walked``."""
+    statement = load_query("graph/kept_run").text.replace("$run", literal(run))
+    print(f"\nThe run is kept. To see it in Neo4j Browser, paste:\n{statement};")
+    if walked:
+        print("cypher/saved/walk.cypher draws the last kept walk over the nodes and passages that it was at.")

@@ -1,0 +1,298 @@
+"""What the command line says at the end of long work: of an ingest and its estimate, of a tree, and of gists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from kgplatform.doors.cli.show.terminal import console, safe, short
+from kgplatform.text import counted, duration
+
+if TYPE_CHECKING:
+    from kgplatform import Estimate, IngestReport
+    from kgplatform.gist.options import GistReport
+    from kgplatform.records import SkippedFile, Usage
+    from kgplatform.tree.build_tree import LargeCommunity, TreeReport
+
+_SHOWN = 20
+"""Files, chunks or pages that are listed; ``--json`` has all."""
+_FAILURES = 3
+_FLAGS = {
+    "beginning": "the first words of the page, since the model wrote none",
+    "own text": "the page itself, since the model's was longer",
+}
+
+
+def _show_costs(
+    out: Console, usage: Mapping[str, Usage], seconds: Mapping[str, float], *, staged: bool = True, rate: str = ""
+) -> None:
+    """What the model was asked, by stage where it is ``staged``, and the time, with what was done in it by ``rate``."""
+    for stage, spent in sorted(usage.items()):
+        cached = f"; {counted(spent.cached_calls, 'answer')} from the cache" if spent.cached_calls else ""
+        out.print(
+            f"Model{f', {safe(stage)}' if staged else ''}: {counted(spent.calls, 'call')}, "
+            f"{counted(spent.input_tokens, 'token')} in, {spent.output_tokens:,} out{cached}."
+        )
+    slow = [(stage, took) for stage, took in seconds.items() if stage != "total" and took >= 0.05]
+    stages = ", ".join(f"{stage} {duration(took)}" for stage, took in slow)
+    out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
+
+
+# --------------------------------------------------------------------------------------------------------------- ingest
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
+
+
+def show_ingest(report: IngestReport) -> None:
+    """The end of an ingest: what came in, what the schema did, what it cost, and what is left to do."""
+    out = console()
+    _show_skipped(out, report.skipped)
+    documents = report.added + report.changed + report.unchanged
+    touched = report.added + report.changed + report.removed + report.extracted + len(report.failed)
+    if documents and not touched and not report.stopped:
+        have = "is in the graph as it is" if documents == 1 else "are in the graph as they are"
+        out.print(f"Nothing changed: {counted(documents, 'document')} {have}.")
+    elif documents or touched or report.skipped:
+        out.print(f"Documents: {_documents(report)}. {_chunks(report)}")
+    if documents:
+        _show_contents(out, report)
+    if report.facts_read:
+        read, found = counted(report.facts_read, "chunk"), counted(report.facts_found, "atomic fact")
+        out.print(f"Facts: {found} in {read} that the model read now.")
+    _show_costs(out, report.usage, report.seconds, rate=_throughput(report))
+    for line in report.notes[:_SHOWN]:
+        out.print(safe(line))
+    if len(report.notes) > _SHOWN:
+        out.print(f"… and {counted(len(report.notes) - _SHOWN, 'more note')} (--json lists all)")
+    _show_unfinished(out, report)
+
+
+def _documents(report: IngestReport) -> str:
+    kinds = {
+        "new": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+        "gone": report.removed,
+        "not ingested": len(report.skipped),
+    }
+    return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
+
+
+def _chunks(report: IngestReport) -> str:
+    if not report.chunks:
+        return ""
+    now = "all" if report.extracted == report.chunks else f"{report.extracted:,}"
+    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {safe(report.extractor)}."
+
+
+def _show_contents(out: Console, report: IngestReport) -> None:
+    """What stands in the graph about these documents, read now or before."""
+    schema = f"Schema {safe(report.schema)} ({report.mode})"
+    rest = {
+        "renamed to its types": report.mapped,
+        "marked as outside it": report.off_schema,
+        "dropped": report.dropped,
+    }
+    bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
+    out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
+    stated = report.statements_found + report.statements_not_found
+    unsure = report.statements_not_found
+    place = (
+        f"{unsure:,} of them not word for word in the text, and marked" if unsure else "each with its place in the text"
+    )
+    twice = f"; {report.duplicates:,} said twice in one chunk" if report.duplicates else ""
+    out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
+    for kind, number in sorted(report.malformed.items()):
+        out.print(f"Malformed and left out: {number:,} × {safe(kind)}")
+    if report.expansions_added:
+        grown = _joined([f"{each.kind} {safe(each.name)}" for each in report.expansions_added])
+        out.print(f"The schema of this graph has grown by: {grown} (`kgplatform schema` says why).")
+
+
+def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
+    for each in skipped[:_SHOWN]:
+        out.print(f"Not ingested: {safe(each.path)}: {safe(each.reason)}", soft_wrap=True)
+    if len(skipped) > _SHOWN:
+        out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
+
+
+def _throughput(report: IngestReport) -> str:
+    """Text a second; nothing where part of the text was in the graph before."""
+    seconds = report.seconds.get("total", 0.0)
+    if not seconds or not report.extracted or report.extracted < report.chunks:
+        return ""
+    rate = report.characters / seconds
+    amount = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{float(f'{rate:.2g}'):,.0f}"
+    return f", {amount} characters of text a second"
+
+
+def _show_unfinished(out: Console, report: IngestReport) -> None:
+    for failed, what in ((report.failed, ""), (report.facts_failed, " to be read for facts")):
+        for each in failed[:_SHOWN]:
+            out.print(f"Failed{what}: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
+        if failed:
+            out.print(f"{counted(len(failed), 'chunk')} failed{what}. Run the same command again to try once more.")
+    if report.stopped:
+        out.print(safe(report.stopped))
+
+
+def show_estimate(estimate: Estimate) -> None:
+    """What an ingest would cost."""
+    out = console()
+    _show_skipped(out, estimate.skipped)
+    pending = "none of them" if not estimate.pending_chunks else f"{estimate.pending_chunks:,} of them"
+    out.print(
+        f"{counted(estimate.documents, 'document')} in {counted(estimate.chunks, 'chunk')}, {pending} to be read."
+    )
+    if not estimate.calls:
+        out.print("That takes no language-model call. Nothing was written.")
+        return
+    calls, tokens = counted(estimate.calls, "language-model call"), counted(estimate.input_tokens, "token")
+    out.print(
+        f"That takes {calls}, about {tokens} in and {estimate.output_tokens:,} out. Nothing was spent or written."
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------- tree
+
+
+def show_tree(report: TreeReport) -> None:
+    """The end of a run of ``kgplatform tree``."""
+    out = console()
+    for line in report.notes:
+        out.print(safe(line), soft_wrap=True)
+    if report.largest:
+        out.print("[bold]The largest communities[/bold]")
+    for each in report.largest:
+        _show_community(out, each)
+    out.print(_what(report))
+    if report.action == "updated":
+        out.print(_moved(report))
+    _show_names(out, report)
+    _show_costs(out, report.usage, report.seconds, staged=False)
+    if report.stopped:
+        out.print(safe(report.stopped), soft_wrap=True)
+
+
+def _show_community(out: Console, community: LargeCommunity) -> None:
+    out.print(f"[bold]{safe(community.name)}[/bold]  {_people(community.size)}", soft_wrap=True)
+    out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
+    if community.keywords:
+        out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
+
+
+def _people(size: int) -> str:
+    return f"{size:,} {'entity' if size == 1 else 'entities'}"
+
+
+def _communities(number: int) -> str:
+    return f"{number:,} {'community' if number == 1 else 'communities'}"
+
+
+def _what(report: TreeReport) -> str:
+    deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
+    communities = _communities(report.communities)
+    inner = f" ({deep})" if len(report.depths) > 1 else ""
+    what = f"{_people(report.entities)} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
+    return f"Tree {report.action} by the method {safe(report.method)}: {what}."
+
+
+def _moved(report: TreeReport) -> str:
+    entities = {
+        "new": report.entities_new,
+        "gone": report.entities_gone,
+        "with other facts": report.entities_changed,
+        "moved": report.entities_moved,
+    }
+    changed = ", ".join(f"{number:,} {what}" for what, number in entities.items() if number)
+    if not changed and not report.communities_new and not report.communities_gone:
+        renamed = report.named_by_model or report.named_by_members
+        return "No entity moved." if renamed else "Nothing changed: the tree is as the graph is."
+    communities = f"{report.communities_kept:,} kept, {report.communities_new:,} new, {report.communities_gone:,} gone"
+    return f"Entities: {changed or 'none changed'}. Communities: {communities}."
+
+
+def _show_names(out: Console, report: TreeReport) -> None:
+    failed = f" ({report.failed_names:,} of them since the model gave none)" if report.failed_names else ""
+    new = {
+        "by the model": report.named_by_model,
+        f"put together from members and facts{failed}": report.named_by_members,
+        "after the only member": report.named_after_member,
+    }
+    if any(new.values()):
+        ways = {**new, "kept": report.names_kept}
+        out.print("Names: " + ", ".join(f"{number:,} {way}" for way, number in ways.items() if number) + ".")
+    for reason in report.failures[:_FAILURES]:
+        out.print(f"Not named by the model: {safe(reason)}", soft_wrap=True)
+    if report.failed_names:
+        out.print(f"`kgplatform tree --update` asks the model again for {counted(report.failed_names, 'name')}.")
+    if report.names_without_model:
+        verb = "has a name" if report.names_without_model == 1 else "have names"
+        out.print(
+            f"{_communities(report.names_without_model)} {verb} from before, when no model was asked. "
+            "`kgplatform tree --rebuild` asks it."
+        )
+
+
+# ---------------------------------------------------------------------------------------------------------------- gists
+
+
+def gist_document(report: GistReport) -> dict[str, Any]:
+    """The report with what follows from it, for ``--json``."""
+    return {**asdict(report), "compression": report.compression, "complete": report.complete}
+
+
+def show_gist(report: GistReport) -> None:
+    """The end of a run: pages and gists, what they save, what was put right, what it cost, what is left to do."""
+    out = console()
+    for line in report.notes:
+        out.print(safe(line), soft_wrap=True)
+    out.print(_pages(report), soft_wrap=True)
+    if report.compression is not None:
+        words = f"{report.gisted_words:,} words in {report.gist_words:,} of gists ({report.gist_tokens:,} tokens)"
+        out.print(f"Compression: {report.compression:.2f}%, {words}.", soft_wrap=True)
+    _show_put_right(out, report)
+    _show_costs(out, report.usage, report.seconds)
+    _show_pages_left(out, report)
+
+
+def _pages(report: GistReport) -> str:
+    documents = counted(report.documents, "document")
+    if report.complete_documents < report.documents:
+        documents += f", {report.complete_documents:,} of them complete"
+    how = "of equal length" if report.uniform else "by the model"
+    sizes = f"{report.preset}, {report.min_words:,} to {report.max_words:,} words, {how}"
+    gists = {"written now": report.written, "shortened again": report.shortened, "kept": report.kept}
+    what = ", ".join(f"{number:,} {done}" for done, number in gists.items() if number) or "none"
+    question = f" For the question: {safe(report.question)}" if report.question else ""
+    return f"{documents} on {counted(report.pages, 'page')} ({sizes}). Gists: {what}.{question}"
+
+
+def _show_put_right(out: Console, report: GistReport) -> None:
+    for flag, number in sorted(report.flags.items()):
+        out.print(f"Not the model's: {counted(number, 'gist')}, {_FLAGS[flag]}.", soft_wrap=True)
+    for kind, number in sorted(report.malformed.items()):
+        out.print(f"Malformed, and put right: {number:,} × {safe(kind)}", soft_wrap=True)
+    if report.merged:
+        pairs = ", ".join(f"{number:,} {what}" for what, number in sorted(report.merged.items()))
+        out.print(f"Pages that follow each other: {pairs}.", soft_wrap=True)
+
+
+def _show_pages_left(out: Console, report: GistReport) -> None:
+    for failed in report.failed[:_SHOWN]:
+        out.print(f"Failed: {safe(failed.document)}, page {failed.page}: {safe(failed.reason)}", soft_wrap=True)
+    if report.failed:
+        out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to try once more.")
+    for each in report.too_long[:_SHOWN]:
+        out.print(
+            f"Too long: {safe(each.document)}: its gists have {each.gist_tokens:,} tokens, and cannot be made to have "
+            "fewer in this way. Use a larger --fit or --max-words, or the other --shrink.",
+            soft_wrap=True,
+        )
+    if report.stopped:
+        out.print(safe(report.stopped), soft_wrap=True)

@@ -1,0 +1,117 @@
+"""How the command line prints: lines and tables for people, progress, or one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from kgplatform.doors.cli.options import note
+from kgplatform.doors.encoding import plain
+from kgplatform.text import duration, without_controls
+
+T = TypeVar("T")
+
+_QUOTE = 400
+_UNWRAPPED = 100_000
+_NUMBERS = {"Count", "Chunks", "Read", "Failed", "Tokens", "Pages", "Saved"}
+
+
+def console() -> Console:
+    """Where people read. Lines wrap at a terminal's width; what goes into a file or a pipe keeps its lines whole."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _UNWRAPPED)
+
+
+def show(as_json: bool, value: T, for_people: Callable[[T], None]) -> None:
+    """``value`` as one JSON document, or as people read it."""
+    if as_json:
+        print_json(value)
+    else:
+        for_people(value)
+
+
+def print_json(value: object) -> None:
+    """The one JSON document of ``--json``."""
+    print(json.dumps(plain(value), ensure_ascii=False, indent=2))
+
+
+def safe(text: str) -> str:
+    """``text`` from a document or a model as plain text: no markup of rich's, no codes that steer a terminal."""
+    return escape(without_controls(text))
+
+
+def short(text: str) -> str:
+    """``text`` on one line, cut after a word where it is long."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _QUOTE else flat[:_QUOTE].rsplit(" ", 1)[0] + " …"
+
+
+def table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A table of plain texts; columns of numbers stand to the right."""
+    drawn = Table(show_edge=False, pad_edge=False)
+    for column in columns:
+        drawn.add_column(safe(column), overflow="fold", justify="right" if column in _NUMBERS else "left")
+    for row in rows:
+        drawn.add_row(*(safe(cell) for cell in row))
+    out.print(drawn)
+
+
+# ------------------------------------------------------------------------------------------------------------ progress
+
+
+class ProgressLines:
+    """Progress of long work on the error stream: a bar on a terminal, else a line every few seconds."""
+
+    _EVERY = 5.0
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        self._bar: Progress | None = None
+        self._tasks: dict[str, Any] = {}
+        self._started: dict[str, float] = {}
+        self._told: set[str] = set()
+        self._last_call = self._last_line = time.monotonic()
+
+    def __enter__(self) -> ProgressLines:
+        if self._console.is_terminal:
+            self._bar = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                console=self._console,
+                transient=True,
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """``done`` of ``total`` of ``stage``."""
+        now = time.monotonic()
+        # A stage calls when its first part is done: it began when the one before it had its last word.
+        started = self._started.setdefault(stage, self._last_call)
+        self._last_call = now
+        rate = f"{done / (now - started):,.0f}/s" if now > started and done else ""
+        if self._bar is not None:
+            if stage not in self._tasks:
+                self._tasks[stage] = self._bar.add_task(stage, total=total, rate=rate)
+            self._bar.update(self._tasks[stage], completed=done, total=total, rate=rate)
+        elif total and (now - self._last_line >= self._EVERY or (done == total and stage in self._told)):
+            self._told.add(stage)
+            self._last_line = now
+            left = (now - started) * (total - done) / done if done else 0.0
+            more = f", {duration(left)} left" if done < total else ""
+            note(f"{stage}: {done:,} of {total:,}{', ' + rate if rate else ''}{more}")

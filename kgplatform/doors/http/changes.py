@@ -1,0 +1,224 @@
+"""What changes the graph: uploads, removals and the tree; and the jobs that do the long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+from sse_starlette import EventSourceResponse
+from starlette.datastructures import FormData, UploadFile
+
+from kgplatform import Schema
+from kgplatform.client import EXTRACTORS, KnowledgeGraph
+from kgplatform.doors.encoding import as_fields
+from kgplatform.doors.guard import Json
+from kgplatform.doors.http.errors import RefusedError, not_found
+from kgplatform.doors.http.jobs import Job
+from kgplatform.doors.http.openapi import STREAMED, errors
+from kgplatform.doors.http.parts import Parts, Served
+from kgplatform.doors.http.streams import stream, told_job
+from kgplatform.doors.uploads import Staged, forget_unused, ingest_uploads
+from kgplatform.errors import InputError
+from kgplatform.records import Progress
+from kgplatform.work.stopping import Stop
+
+router = APIRouter(prefix="/api")
+
+_TRUE = ("true", "1", "on", "yes")
+_FALSE = ("false", "0", "off", "no", "")
+_FIELDS = ("schema", "extractor", "mode", "facts")
+_FORM = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+        "schema": {"type": "string", "default": "general", "description": "One of the schemas of /api/about."},
+        "extractor": {"type": "string", "enum": ["", *EXTRACTORS], "default": ""},
+        "mode": {"type": "string", "enum": ["", "strict", "flexible"], "default": ""},
+        "facts": {"type": "boolean", "default": False, "description": "Then have a model read atomic facts."},
+    },
+}
+
+
+class TreeBody(BaseModel):
+    """How the tree is built."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    method: str | None = Field(None, description="How communities are found; else as those that are there.")
+    rebuild: bool = Field(False, description="All communities anew, not only what changed.")
+
+
+# ----------------------------------------------------------------------------------------------------------- documents
+
+
+@router.post(
+    "/documents",
+    tags=["documents"],
+    summary="Upload files, and ingest them",
+    status_code=202,
+    responses=errors(400, 403, 429, 507),
+    openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
+)
+async def upload(request: Request, parts: Served) -> Response:
+    """One or more `files`, and how to read them. A file of the same name takes the place of an earlier one."""
+    parts.refuse_change()
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise InputError("Files are sent as multipart/form-data, in fields called `files`.")
+    parts.jobs.check()
+    size = int(request.headers.get("content-length", parts.limits.upload))  # else it may be as large as any
+    with parts.quota.reserve(size) as reserved, _told_where_full():
+        # As they come in, files lie where no folder has a name for them: nothing of them is left if this process is
+        # killed.
+        async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
+            work = partial(_take_in, parts, form, reserved)
+            return await parts.workers.answer(request, lambda graph: work(), status=202)
+
+
+@router.delete(
+    "/documents/{id:path}",
+    tags=["documents"],
+    summary="Remove a document",
+    responses=errors(403, 404, 409),
+)
+async def remove(id: str, request: Request, parts: Served) -> Response:
+    """With all that only it supports, and with its uploaded file. By id or URI."""
+    parts.refuse_change()
+    return await parts.workers.answer(request, lambda graph: _remove(parts, id))
+
+
+@contextmanager
+def _told_where_full() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        sentence = f"The server cannot keep the upload: {error.strerror or error}. See to its disk, then send it again."
+        raise RefusedError(507, "StorageError", sentence, {"Connection": "close"}) from error
+
+
+def _take_in(parts: Parts, form: FormData, reserved: ExitStack) -> dict[str, Job]:
+    """Check what was asked for, put the files aside, and queue their ingest, until whose end bytes are ``reserved``."""
+    files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
+    if not files:
+        raise InputError("No file came. Send one or more in fields called `files`.")
+    given = {name: value for name, value in form.items() if isinstance(value, str)}
+    asked = _ingest_options(parts.graph, given)
+    staged = parts.uploads.stage([(file.filename or "", file.file) for file in files])
+    held = reserved.pop_all()
+    held.callback(staged.drop)
+    try:
+        work = partial(_ingest, parts, staged, held, asked)
+        return {"job": parts.jobs.add("ingest", work, files=staged.names, drop=held.close)}
+    except BaseException:  # whatever it is, no upload is left behind
+        held.close()
+        raise
+
+
+def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments of ``KnowledgeGraph.ingest``. Raises ``InputError`` for a field or a value that is not there."""
+    if foreign := sorted(set(given) - set(_FIELDS)):
+        raise InputError(f"There is no field {foreign[0]!r}; there are files, {', '.join(_FIELDS)}.")
+    extractor, mode, facts = given.get("extractor", ""), given.get("mode", ""), given.get("facts", "").lower()
+    if extractor not in ("", *EXTRACTORS):
+        raise InputError(f"There is no extractor {extractor!r}; there are {', '.join(EXTRACTORS)}.")
+    if mode not in ("", "strict", "flexible"):
+        raise InputError(f"There is no mode {mode!r}; there are strict and flexible.")
+    if facts not in (*_TRUE, *_FALSE):
+        raise InputError("`facts` must be true or false.")
+    return {
+        "schema": _schema(graph, given.get("schema") or "general"),
+        "extractor": extractor or None,
+        "mode": mode or None,
+        "facts": facts in _TRUE,
+    }
+
+
+def _schema(graph: KnowledgeGraph, name: str) -> Schema:
+    """A schema that comes along, or the graph's own. A path would be one of the server's files: it is no name here."""
+    schemas = graph.schemas()
+    if name not in schemas:
+        raise InputError(f"There is no schema {name!r}; there are {', '.join(schemas)}.")
+    return schemas[name]
+
+
+def _ingest(
+    parts: Parts, staged: Staged, held: ExitStack, asked: Mapping[str, Any], stop: Stop, progress: Progress
+) -> dict[str, Any]:
+    with held:
+        report = ingest_uploads(parts.graph, parts.uploads, staged, stop, progress=progress, **asked)
+    home = f"{parts.uploads.folder}/"  # files are told by the names that they came with
+    skipped = [{"path": file.path.removeprefix(home), "reason": file.reason} for file in report.skipped]
+    return as_fields(report) | {"skipped": skipped, "complete": report.complete}
+
+
+def _remove(parts: Parts, id: str) -> dict[str, Any]:
+    known = [info for info in parts.graph.documents() if id in (info.id, info.uri)]
+    if not known:
+        raise not_found(InputError(f"There is no document {id!r:.200}. GET /api/documents lists them."))
+    with parts.jobs.alone():  # by the graph that nobody stops: a client that leaves does not leave half of a removal
+        removed = parts.graph.remove([info.id for info in known])
+        forget_unused(parts.graph, parts.uploads, [info.source for info in removed])
+    return {"removed": removed}
+
+
+# ---------------------------------------------------------------------------------------------------------------- tree
+
+
+@router.post(
+    "/tree",
+    tags=["tree"],
+    summary="Build the knowledge tree, or bring it up to date",
+    status_code=202,
+    responses=errors(400, 403, 429),
+)
+async def build_tree(body: TreeBody, parts: Served) -> Response:
+    """Without a tree all of it is built; else only what changed is done again, unless `rebuild` is asked for."""
+    parts.refuse_change()
+    work = partial(_build_tree, parts.graph, body)
+    return Json({"job": parts.jobs.add("tree", work, drop=lambda: None)}, 202)
+
+
+def _build_tree(graph: KnowledgeGraph, body: TreeBody, stop: Stop, progress: Progress) -> dict[str, Any]:
+    graph = graph.within(stop)
+    report = graph.build_tree(method=body.method, rebuild=body.rebuild, progress=progress)
+    report.usage = graph.ledger.by_stage()
+    return as_fields(report) | {"complete": report.complete}
+
+
+# ---------------------------------------------------------------------------------------------------------------- jobs
+
+
+@router.get("/jobs", tags=["jobs"], summary="The jobs")
+async def jobs(parts: Served) -> Response:
+    """The latest first; a hundred are remembered after their end."""
+    return Json({"jobs": parts.jobs.all()})
+
+
+@router.get("/jobs/{id}", tags=["jobs"], summary="A job", responses=errors(404))
+async def job(id: str, parts: Served) -> Response:
+    """How far it is, and at its end its report or its error."""
+    return Json(parts.jobs.get(id))
+
+
+@router.get(
+    "/jobs/{id}/events",
+    tags=["jobs"],
+    summary="A job as it goes on",
+    response_class=EventSourceResponse,
+    responses=STREAMED | errors(404),
+)
+async def job_events(id: str, parts: Served) -> Response:
+    """An event `progress` where there is news, and `end` at the end. The job goes on without a listener."""
+    parts.jobs.get(id)
+    return stream(told_job(parts.workers, parts.jobs, id), parts.limits)
+
+
+@router.delete("/jobs/{id}", tags=["jobs"], summary="Stop a job", responses=errors(403, 404))
+async def stop_job(id: str, parts: Served) -> Response:
+    """What it has done is kept; the same upload goes on from there."""
+    parts.refuse_change()
+    return Json({"job": parts.jobs.stop(id)})

@@ -1,0 +1,139 @@
+"""Streams of server-sent events: the steps of a reader as they happen, and how far a job is.
+
+A client that goes away, or that lets its stream stand full too long, stops its own reader and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.encoding import as_fields, encode
+from kgplatform.doors.http.errors import RefusedError, error_of, report_fault
+from kgplatform.doors.http.jobs import Jobs
+from kgplatform.doors.http.parts import Limits
+from kgplatform.doors.http.workers import Workers
+from kgplatform.errors import StoppedError
+from kgplatform.neo4j.pasteable import pasteable
+from kgplatform.records import Answer, QueryRun, Step
+from kgplatform.work.stopping import Stop
+
+Ask = Callable[[KnowledgeGraph, Callable[[Step], None]], Answer]
+
+_AHEAD = 16
+"""Steps that may be ahead of what the client has taken; then the reader waits for it."""
+_LOOK_EVERY = 0.2
+"""Seconds between two looks at a job: what happens in between is told in one."""
+_LONGEST_LIST = 32
+"""A parameter with more items than this, such as a vector, is left out."""
+
+
+def stream(events: AsyncIterator[ServerSentEvent], limits: Limits) -> EventSourceResponse:
+    """The response that sends ``events`` and says now and then that it lives."""
+    return EventSourceResponse(
+        events,
+        ping=limits.ping,
+        ping_message_factory=lambda: ServerSentEvent(comment="ping", sep="\n"),
+        send_timeout=limits.stall,
+        sep="\n",
+    )
+
+
+async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
+    """``step`` for each step of the reader, then ``answer``, or ``error``."""
+    try:
+        with workers.asking() as stop:
+            sender, receiver = anyio.create_memory_object_stream[ServerSentEvent](_AHEAD)
+            reading = asyncio.create_task(_read(workers, ask, stop, sender))
+            try:
+                async for event in receiver:
+                    yield event
+            finally:
+                stop.set()
+                receiver.close()
+                with anyio.CancelScope(shield=True):
+                    await reading
+    except (RefusedError, StoppedError) as error:
+        yield _event("error", error_of(error))
+
+
+async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
+    """Run the reader, and send what it tells."""
+    loop, numbers = asyncio.get_running_loop(), itertools.count(1)
+
+    def tell(step: Step) -> None:
+        event = _event("step", {"number": next(numbers), "step": step_json(step)})
+        try:
+            asyncio.run_coroutine_threadsafe(sender.send(event), loop).result()
+        except anyio.BrokenResourceError:  # nobody listens any more
+            raise StoppedError from None
+
+    def read(graph: KnowledgeGraph) -> ServerSentEvent:
+        try:
+            return _event("answer", answer_json(ask(graph, tell)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client is told that it was no answer
+            told = error_of(error)
+            if told["kind"] == "Fault":
+                report_fault(error)
+            return _event("error", told)
+
+    with sender, suppress(anyio.BrokenResourceError):
+        await sender.send(await workers.in_thread(read, stop))
+
+
+async def told_job(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[ServerSentEvent]:
+    """``progress`` as often as there is news, then ``end``."""
+    last = None
+    while not workers.closing:
+        job = jobs.get(id)
+        if job.ended:
+            yield _event("end", job)
+            return
+        if (news := (job.state, job.stage, job.done)) != last:
+            last = news
+            yield _event("progress", job)
+        await anyio.sleep(_LOOK_EVERY)
+
+
+def _event(name: str, data: Any) -> ServerSentEvent:
+    return ServerSentEvent(encode(data).decode(), event=name, sep="\n")
+
+
+# --------------------------------------------------------------------------------------------------- steps and answers
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """A ``Step`` with ``statements``: each can be pasted into Neo4j Browser by itself."""
+    statements = [
+        {
+            "number": found.number,
+            "name": found.run.name,
+            "rows": found.run.rows,
+            "seconds": round(found.run.seconds, 4),
+            "text": found.alone,
+        }
+        for found in pasteable(step.queries)
+    ]
+    return as_fields(step) | {"queries": [_query_json(run) for run in step.queries], "statements": statements}
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An ``Answer`` with its trace in that form."""
+    return as_fields(answer) | {"trace": [step_json(step) for step in answer.trace]}
+
+
+def _query_json(run: QueryRun) -> dict[str, Any]:
+    short = {name: value for name, value in run.parameters.items() if not _is_long(value)}
+    return as_fields(run) | {"parameters": short, "seconds": round(run.seconds, 4)}
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > _LONGEST_LIST

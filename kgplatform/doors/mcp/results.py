@@ -1,0 +1,253 @@
+"""What the tools of the MCP server give back, and how they come to it.
+
+The work runs in a thread, is stopped where the client cancels it, and its faults are one sentence. A result is an
+object of at most so many characters that a client's window can hold it; its ``note`` says what was left out.
+
+    bounded({"passages": [...], "facts": [...]}, 20_000)      # {"passages": […], "facts": [], "note": "12 of 40 …"}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import anyio
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent
+from pydantic import BaseModel, ConfigDict, Field
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.encoding import encode
+from kgplatform.errors import KgError
+from kgplatform.records import Progress, Step
+from kgplatform.work.stopping import Stop
+
+T = TypeVar("T")
+
+_DETAIL = 200
+"""Characters of a step's detail that a client is told."""
+
+SMALLEST = 1_000
+"""Characters in which any result can say something."""
+
+_NOTE_ROOM = 300
+_SHORTEST = 80
+"""Characters of a text that are left of it at least."""
+_TOP, _ROW = 0, 1
+"""Depths: of what has a name in the result, and of the items of a list there."""
+
+Objects = list[dict[str, Any]]
+
+
+class Result(BaseModel):
+    """The fields of a result; there may be more."""
+
+    model_config = ConfigDict(extra="allow")
+
+    note: str = Field("", description="What was left out or is to be known, and how to get more.")
+
+
+class SearchFound(Result):
+    """Passages and facts, best first."""
+
+    passages: Objects = Field(description="id, document (URI), title, characters [start, end), page, text, score")
+    facts: Objects = Field(description="id, text, and the places that state it")
+
+
+class Answered(Result):
+    """An answer, or the evidence where no language model is configured."""
+
+    answer: str | None = Field(description="None without a language model: the evidence speaks then.")
+    citations: Objects = Field(description="In the order of their numbers: document (URI), title, [start, end), quote")
+    passages: Objects = Field(description="The evidence, best first; only where there is no answer.")
+
+
+class TextRead(Result):
+    """A span of a document."""
+
+    text: str
+    start: int
+    end: int
+    characters: int = Field(description="Of the whole document.")
+    next: int | None = Field(description="Where to read on; None at the end.")
+
+
+class NodesFound(Result):
+    """Nodes of the graph."""
+
+    nodes: Objects = Field(description="id, name, kind, type, text, degree")
+
+
+class Neighbours(NodesFound):
+    """A node with its neighbours, and the edges among all of them."""
+
+    edges: Objects = Field(description="source and target (ids of nodes), type, label, fact (id)")
+    more: int = Field(description="How many neighbours were left out.")
+
+
+class Communities(Result):
+    """Nodes of the knowledge tree."""
+
+    communities: Objects = Field(description="id, name, summary, kind, size, depth, children")
+    next_offset: int | None
+
+
+class Community(Result):
+    """A community, or another node, with what belongs to it."""
+
+    node: dict[str, Any]
+    members: Objects
+    facts: Objects
+
+
+class RowsRead(Result):
+    """Rows of a statement."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    truncated: bool = Field(description="Whether there are more rows.")
+
+
+class SchemaShown(Result):
+    """What there is to ask for."""
+
+    graph: str = Field(description="Labels, types, relations and properties with counts and examples, for Cypher.")
+    schema_: dict[str, Any] | None = Field(alias="schema", description="What the extraction was bounded by.")
+
+
+class Documents(Result):
+    """Documents by name."""
+
+    documents: Objects
+    total: int
+    next_offset: int | None
+
+
+class Counts(Result):
+    """How much of everything there is."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+
+
+# ----------------------------------------------------------------------------------------------------------- the work
+
+
+async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) -> T:
+    """What ``work`` makes of ``graph``. It ends within a second where the client cancels the request.
+
+    Raises ``ToolError``.
+    """
+    stop = Stop()
+    try:
+        return await anyio.to_thread.run_sync(work, graph.within(stop), abandon_on_cancel=True)
+    except KgError as error:
+        raise ToolError(" ".join(str(error).split())) from error
+    finally:
+        stop.set()
+
+
+def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:
+    """``result`` in at most ``most`` characters, as an object and as the same in text, which older clients read."""
+    content = bounded(result, most, how)
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+
+
+class Listener:
+    """The client of a request, which is told from any thread how the work for it goes on."""
+
+    def __init__(self, context: Context[Any, Any]) -> None:
+        self._context = context
+        self._loop = asyncio.get_running_loop()
+        self._numbers = itertools.count(1)  # MCP wants them to grow
+
+    def steps(self, stop: Stop) -> Callable[[Step], None]:
+        """What tells each step of a reader, from the thread in which it happens."""
+        return lambda step: self._tell(f"{step.name}: {step.detail[:_DETAIL]}", stop)
+
+    def progress(self, stop: Stop) -> Progress:
+        """What tells how far a stage of the building of the graph is."""
+        return lambda stage, done, total: self._tell(f"{stage}: {done:,} of {total:,}", stop)
+
+    def _tell(self, message: str, stop: Stop) -> None:
+        # Not ``anyio.from_thread``, which knows the threads that it started, and readers start others.
+        told = self._context.report_progress(next(self._numbers), None, message)
+        stop.result_of(asyncio.run_coroutine_threadsafe(told, self._loop))
+
+
+# ------------------------------------------------------------------------------------------------------------- bounds
+
+
+def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
+    """``result`` as plain JSON, at most about ``most`` characters of it. ``how`` to get more, as the end of a note.
+
+    Lists lose items from their ends, the largest list first, then long values theirs.
+    """
+    plain: dict[str, Any] = json.loads(encode(result))
+    if size(plain) <= most:
+        return plain
+    room = most - _NOTE_ROOM
+    left = [
+        f"{len(plain[name])} of {count} {name}"
+        for name, count in _shorten_lists(plain, room).items()
+        if len(plain[name]) < count
+    ]
+    cut = _shorten_values(plain, room)
+    told = [f"Shown are {' and '.join(left)}."] if left else []
+    told += ["Long values are cut."] if cut is not plain else []
+    return cut | {"note": " ".join(filter(None, (cut.get("note", ""), *told, how)))}
+
+
+def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, int]:
+    """Drop items until ``plain`` fits or each list has one; returns how many each list had."""
+    counts = {name: len(value) for name, value in plain.items() if _has_parts(value)}
+    sizes = {name: [size(item) + 1 for item in plain[name]] for name in counts}
+    over = size(plain) - room
+    while over > 0:
+        name = max(sizes, key=lambda each: (len(sizes[each]) > 1, sum(sizes[each])), default=None)
+        if name is None or len(sizes[name]) <= 1:
+            break
+        over -= sizes[name].pop()
+        plain[name].pop()
+    return counts
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether it is a list of rows or objects; the names of columns are none."""
+    return isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value)
+
+
+def _shorten_values(plain: dict[str, Any], room: int) -> dict[str, Any]:
+    """``plain`` with its texts cut ever shorter, then what lists and objects inside hold, until it fits."""
+    text = items = room  # nothing that is longer fits
+    while size(plain) > room and (text > _SHORTEST or items > 1):
+        if text > _SHORTEST:
+            text = max(_SHORTEST, text // 2)
+        else:
+            items //= 2
+        plain = {name: _cut(value, text, items, _TOP) for name, value in plain.items()}
+    return plain
+
+
+def _cut(value: Any, text: int, items: int, depth: int) -> Any:
+    """``value`` with texts of at most ``text`` characters and, inside of it, at most ``items`` items. A list at the top
+    keeps what it has, and a row or an object in it its columns."""
+    if isinstance(value, str):
+        return value if len(value) <= text else value[: text - 1] + "…"
+    most = items if depth > _ROW else None
+    if isinstance(value, dict):
+        inner = depth + 1 if depth > _TOP else _ROW + 1
+        return {name: _cut(each, text, items, inner) for name, each in [*value.items()][:most]}
+    if isinstance(value, list):
+        return [_cut(each, text, items, depth + 1) for each in value[:most]]
+    return value
+
+
+def size(value: Any) -> int:
+    """Characters of ``value`` as JSON."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

@@ -1,0 +1,141 @@
+"""What every door that listens stands on: sockets, uvicorn with a deadline for requests, and an end without noise."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kgplatform.errors import InputError
+
+_TRIED = 50
+"""Ports after the first."""
+_BACKLOG = 512
+
+
+class PromptProtocol(H11Protocol):
+    """Uvicorn's HTTP/1.1, which closes a connection on which the head of a request is not whole in time.
+
+    Uvicorn's own ``timeout_keep_alive`` begins after a response and ends with the next byte: a connection that sends
+    nothing, or one byte of a head, stays for ever (docs/decisions.md).
+    """
+
+    patience = 20.0
+    """Seconds."""
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's own
+        """See asyncio."""
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(self.patience, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        super().data_received(data)
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if is_answering and self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        elif not is_answering and self._deadline is None:
+            self._deadline = self.loop.call_later(self.patience, self.transport.close)
+
+
+class QuietServer(uvicorn.Server):
+    """Uvicorn that ends at Ctrl-C as if nothing had happened, the second time without waiting for clients.
+
+    ``grace``: seconds that requests have to end after they were told to. ``lifespan``: whether ``app`` has one.
+    """
+
+    def __init__(self, app: ASGIApp, *, grace: int, lifespan: bool) -> None:
+        config = uvicorn.Config(
+            app,
+            http=PromptProtocol,
+            ws="none",
+            lifespan="on" if lifespan else "off",
+            log_config=None,
+            log_level="error",  # it warns of pages that try a WebSocket
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=grace,
+        )
+        super().__init__(config)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def listen(host: str, port: int | None, first: int = 8600) -> socket.socket:
+    """A socket at ``host``: at ``port``, 0 for any that is free; without one at ``first``, or the next that is free.
+
+    Raises ``InputError`` where that cannot be.
+    """
+    for tried in range(first, first + _TRIED) if port is None else [port]:
+        try:
+            return _bound(host, tried)
+        except (OSError, OverflowError) as error:
+            fault = error
+    where = f"{host}:{port}" if port is not None else f"{host}, ports {first} to {first + _TRIED - 1}"
+    raise InputError(f"Nothing can listen at {where} ({fault}). Choose another with --host or --port.") from fault
+
+
+def listen_as_localhost(port: int | None, first: int = 8601) -> tuple[list[socket.socket], str]:
+    """Sockets for whatever address of this machine a web browser takes ``localhost`` for, and the URL.
+
+    ``port`` and ``first`` as for ``listen``. Both addresses are taken, so that no other program gets visits that are
+    meant for this one. Raises ``InputError`` where that cannot be.
+    """
+    for tried in range(first, first + _TRIED) if port is None else [port]:
+        try:
+            sockets = _both(tried)
+        except InputError as error:
+            fault = error
+            continue
+        return sockets, f"http://localhost:{sockets[0].getsockname()[1]}"
+    raise fault
+
+
+def address_of(listening: socket.socket) -> str:
+    """The URL of what listens there, as a browser on this machine opens it."""
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    return bound
+
+
+def _both(port: int) -> list[socket.socket]:
+    first = listen("127.0.0.1", port)
+    if not _has_ipv6():
+        return [first]
+    try:
+        return [first, listen("::1", first.getsockname()[1])]
+    except InputError:
+        first.close()
+        raise
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as tried:
+            tried.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

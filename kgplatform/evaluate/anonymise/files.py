@@ -1,0 +1,284 @@
+"""The files of a folder as texts that can be written back to the letter, and the map that holds what each was.
+
+What ``ingest`` reads is read, and what it leaves out is left out. Text keeps its encoding, its byte order mark and its
+line ends. JSON keeps its structure: strings are changed where they stand, keys never are. Of formats that are no plain
+text (PDF, DOCX, HTML) the text is taken, as ``ingest`` reads it.
+
+Whoever has the map can undo the anonymity; it lies beside the anonymised folder, never in it, readable by its owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgplatform.errors import InputError, KgError
+from kgplatform.ingest.decode import HEAD_BYTES, decode, is_html, is_pdf, is_zip
+from kgplatform.ingest.load import find_files, load
+from kgplatform.records import Document, SkippedFile
+
+JSON_FILES = (".json", ".jsonl", ".ndjson")
+_HTML = (".html", ".htm", ".xhtml")
+# Those in which ``decode`` finds text; the first that gives the same text, and the same bytes back, is the file's.
+_ENCODINGS = (
+    *("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"),
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp866", "cp874"),
+    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
+)
+_BOM = "\ufeff"
+_LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
+
+Kind = Literal["text", "json", "foreign", "recoded"]
+Edit = tuple[int, int, str]
+"""The characters ``[start, end)`` of a text, and what is to stand there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to be anonymised. ``name``: its path below the folder, with ``/``; ``text``: with its byte order mark.
+
+    ``kind``: of "json" strings alone are changed; of "foreign" formats the text is taken, and written as ``.txt``;
+    "recoded" is text whose bytes no encoding gives back, and is written in UTF-8. ``documents``: as ``ingest`` has it.
+    """
+
+    name: str
+    text: str
+    encoding: str
+    kind: Kind
+    sha256: str
+    documents: tuple[Document, ...]
+
+
+def read_folder(folder: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
+    """The files of ``folder`` by name, and what is left out of them, and why. Raises ``InputError``."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder. Name the folder that holds the texts.")
+    root = folder.absolute() if ".." not in folder.parts else folder.resolve()
+    documents: dict[str, list[Document]] = defaultdict(list)
+    skipped: list[SkippedFile] = []
+    for each in load([root]):
+        if isinstance(each, Document):
+            documents[each.source].append(each)
+        else:
+            skipped.append(each)
+    files = [
+        _source(root, path, tuple(documents[path.as_uri()])) for path in find_files([root]) if documents[path.as_uri()]
+    ]
+    return sorted(files, key=lambda file: file.name), skipped
+
+
+def _source(root: Path, path: Path, documents: tuple[Document, ...]) -> SourceFile:
+    name = path.relative_to(root).as_posix()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
+    suffix, head = path.suffix.lower(), data[:HEAD_BYTES]
+    foreign = is_pdf(head, suffix) or is_zip(head)
+    if foreign or (suffix not in JSON_FILES and (suffix in _HTML or is_html(head))):
+        text = "\n\n".join(each.text for each in documents)
+        return SourceFile(name, text, "utf-8", "foreign", sha256(text.encode()), documents)
+    text, encoding = read_exactly(str(path), data)
+    if encoding is None:
+        return SourceFile(name, text, "utf-8", "recoded", sha256(text.encode()), documents)
+    return SourceFile(name, text, encoding, "json" if suffix in JSON_FILES else "text", sha256(data), documents)
+
+
+def read_exactly(path: str, data: bytes) -> tuple[str, str | None]:
+    """The text of ``data`` with its byte order mark, and the encoding that gives the same bytes back, None if none
+    does. Raises ``DocumentError`` for what is no text."""
+    text = decode(path, data)
+    for encoding in _ENCODINGS:
+        try:
+            exact = data.decode(encoding)
+            if exact.removeprefix(_BOM) == text.removeprefix(_BOM) and exact.encode(encoding) == data:
+                return exact, encoding
+        except (UnicodeDecodeError, UnicodeEncodeError):
+            continue
+    return text, None
+
+
+def sha256(data: bytes) -> str:
+    """The digest of ``data``, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+# --------------------------------------------------------------------------------------------------------------- edits
+
+Change = Callable[[str, str], str]
+"""A string of a JSON text, changed; the second argument is the key under which it stands, "" where there is none."""
+
+
+def json_edits(text: str, change: Change, plain: Callable[[str], Sequence[Edit]]) -> tuple[list[Edit], list[int]]:
+    """The edits of JSON, or of JSON lines, and the numbers of lines that are no JSON; those are edited as plain text.
+
+    A literal that changes is replaced as a whole, in the spelling that it had: escaped where it was ASCII.
+    """
+    if _is_json(text.removeprefix(_BOM)):
+        return list(_literal_edits(text, 0, len(text), change)), []
+    edits: list[Edit] = []
+    broken: list[int] = []
+    at = 0
+    for number, line in enumerate(_lines(text), start=1):
+        if not line.strip().removeprefix(_BOM) or _is_json(line.removeprefix(_BOM)):
+            edits += _literal_edits(text, at, at + len(line), change)
+        else:
+            broken.append(number)
+            edits += [(at + start, at + end, new) for start, end, new in plain(line)]
+        at += len(line)
+    return edits, broken
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as JSON lines have them: other line ends may stand in strings."""
+    return [line + "\n" for line in text.split("\n")[:-1]] + text.split("\n")[-1:]
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _literal_edits(text: str, start: int, end: int, change: Change) -> Iterator[Edit]:
+    key = ""
+    for found in _LITERAL.finditer(text, start, end):
+        value = json.loads(found[1])
+        if found[2]:
+            key = value
+        elif (new := change(value, key)) != value:
+            yield found.start(1), found.end(1), json.dumps(new, ensure_ascii=found[1].isascii())
+
+
+def json_keys(text: str) -> list[str]:
+    """The keys of all objects of a JSON text, or of JSON lines, each once; those of broken lines as far as they go."""
+    written = (found[1] for found in _LITERAL.finditer(text) if found[2])
+    return list(dict.fromkeys(json.loads(each) for each in written if _is_json(each)))
+
+
+def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits that take the edited text back to ``text``."""
+    back: list[Edit] = []
+    shift = 0
+    for start, end, new in edits:
+        back.append((start + shift, start + shift + len(new), text[start:end]))
+        shift += len(new) - (end - start)
+    return back
+
+
+# ------------------------------------------------------------------------------------------------------------- the map
+
+FORMAT = "kgplatform anonymity map"
+VERSION = 1
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=False, frozen=True)
+
+
+class MappedEntity(_Strict):
+    """A placeholder: its name, all forms of it, who it may be where that is not sure, and how often it was put."""
+
+    placeholder: str
+    name: str
+    forms: tuple[str, ...]
+    may_be: tuple[str, ...] = ()
+    count: int = 0
+
+
+class MappedFile(_Strict):
+    """A file. ``original`` and ``name``: its path before and after; the digests are those of the bytes before and
+    after. ``edits``: from and to which character of the anonymised text something else stood before, and what.
+    ``converted``: the digest before is that of the text that was taken from the file, in UTF-8.
+    """
+
+    original: str
+    name: str
+    encoding: str
+    original_sha256: str
+    sha256: str
+    converted: bool = False
+    edits: tuple[tuple[int, int, str], ...]
+
+
+class Map(_Strict):
+    """All of it. ``questions``: the file of questions that was anonymised together with the folder."""
+
+    format: str
+    version: int
+    seed: int
+    labels: tuple[str, ...]
+    entities: tuple[MappedEntity, ...]
+    files: tuple[MappedFile, ...]
+    questions: MappedFile | None = None
+
+    def names(self) -> Mapping[str, str]:
+        """The name of each placeholder."""
+        return {each.placeholder: each.name for each in self.entities}
+
+
+def read_map(path: Path) -> Map:
+    """The map in ``path``. Raises ``InputError`` for a file that is none."""
+    try:
+        content: Any = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"The map {path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no map: it is not valid JSON. Name the file that `anonymise` wrote.") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{path} is no map of `kgplatform anonymise`. Name the file that it wrote.")
+    if content.get("version") != VERSION:
+        raise InputError(
+            f"The map {path} is of version {content.get('version')}; this program reads version {VERSION}."
+        )
+    try:
+        return Map.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"The map {path} is damaged: {place}: {first['msg'].lower()}.") from error
+
+
+def map_text(content: Map) -> str:
+    """The map as it is written."""
+    return json.dumps(content.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file to be written. ``private``: readable by its owner alone."""
+
+    path: Path
+    data: bytes
+    private: bool = False
+
+
+def write_new(output: Output) -> None:
+    """Write a file that must not be there yet, whole or not at all. Raises ``KgError``."""
+    part = output.path.with_name(f".{output.path.name}.part")
+    try:
+        output.path.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o600 if output.private else 0o666
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as stream:
+            stream.write(output.data)
+        part.replace(output.path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise unwritable(output.path, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> KgError:
+    """The sentence for a file that cannot be written."""
+    reason = (error.strerror or "unknown error").lower()
+    return KgError(f"{path} cannot be written: {reason}. The texts themselves are as they were.")

@@ -1,0 +1,395 @@
+"""Which names are hidden, and what stands for each: the entities of a graph, and names that a person wrote.
+
+- Names that differ in case and full stops alone are one; so is a name that is an alias of exactly one other.
+- What the graph joins by ``SAME_AS`` is one. A shorter name ("Ahab") is the fuller one ("Captain Ahab") where the
+  graph says so, where it has no type, and where it is a person's; but only if one fuller name is there.
+- What may mean several ("Bright", of two brothers) gets a placeholder of its own, with a list of who it may be: to
+  leave the name where it stands would give it away, and to guess would be wrong.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.anonymise.mentions import Finder, WordUse, label_of, number_entities, taken_numbers
+from kgplatform.evaluate.results import Build, DataSet, Text
+from kgplatform.ingest.schema import Schema, load_schema
+from kgplatform.query import load_query
+from kgplatform.text import normalise_name, tidy
+
+if TYPE_CHECKING:
+    from kgplatform.client import KnowledgeGraph
+    from kgplatform.evaluate.graphs import Graphs
+    from kgplatform.records import Document
+
+DEFAULT_TYPES = ("Person", "Location")
+_PERSON = "Person"
+_BY_HAND = 1_000_000  # a name that a person wrote outweighs all that a graph counts
+_MOST_ROWS = 5_000_000
+_SECONDS = 600.0
+_NOT_OF_NAMES = '!?,;:"“”«»„ '
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A name that a source gives. ``label``: as in placeholders, empty without a type; ``weight``: how many passages
+    have it."""
+
+    label: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    is_person: bool = False
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A triple in the source's words. ``text``: the sentence that states it; ``document``: the document's name."""
+
+    subject: str
+    predicate: str
+    object: str
+    text: str
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a source gives. ``likenesses``: pairs of names that are likely one thing."""
+
+    candidates: tuple[Candidate, ...] = ()
+    likenesses: tuple[tuple[str, str], ...] = ()
+    statements: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing that is hidden. ``may_be``: of a name that may mean several, the names of those."""
+
+    label: str
+    name: str
+    forms: tuple[str, ...]
+    may_be: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """The one dictionary of a corpus and its questions.
+
+    ``entities`` by placeholder, in the order of their labels and names; ``finder`` finds all forms of them;
+    ``untyped``: names that are not hidden because nobody knows their type, and how many passages have them.
+    """
+
+    entities: Mapping[str, Entity]
+    finder: Finder
+    untyped: Mapping[str, int]
+
+    @classmethod
+    def of(cls, names: Sequence[Names], texts: Sequence[str], seed: int) -> Dictionary:
+        """The dictionary for ``texts`` out of all that the sources give, the surest source first."""
+        candidates = [candidate for source in names for candidate in source.candidates]
+        use = WordUse.of(texts)
+        entities, untyped = resolve(candidates, [pair for source in names for pair in source.likenesses], use)
+        taken = {number for text in texts for number in taken_numbers(text)}
+        numbers = number_entities(((entity.label, entity.name) for entity in entities), seed, taken)
+        by_placeholder = {numbers[entity.label, entity.name]: entity for entity in entities}
+        forms = {form: placeholder for placeholder, entity in by_placeholder.items() for form in entity.forms}
+        finder = Finder(forms, [form for form in forms if " " not in form and use.is_word(form)])
+        return cls(by_placeholder, finder, {name: n for name, n in untyped.items() if not finder.mentions(name)})
+
+    def names_of(self, placeholder: str) -> tuple[str, ...]:
+        """All right answers for a placeholder, its name first."""
+        entity = self.entities[placeholder]
+        return tuple(dict.fromkeys((entity.name, *entity.forms, *entity.may_be)))
+
+    def meant_by(self, placeholder: str) -> tuple[str, ...]:
+        """The names of those whom a placeholder may stand for."""
+        entity = self.entities[placeholder]
+        return (entity.name, *entity.may_be)
+
+
+# ------------------------------------------------------------------------------------------------ what the graph says
+
+
+def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> Names:
+    """The entities of the graph that have one of ``types`` or no type, and its triples.
+
+    Raises ``InputError`` for an empty graph and for types that are not there.
+    """
+    found = graph.schema()
+    if found is None:
+        raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out --extractor graph.")
+    schema = found.schema.with_expansions(found.expansions)
+    labels = chosen_types(types, schema, [row[0] for row in _rows(graph, "evaluate/types_in_use")])
+    person = schema.entity(_PERSON)
+    candidates: list[Candidate] = []
+    likenesses: list[tuple[str, str]] = []
+    for name, kind, forms, chunks, same in _rows(graph, "evaluate/entities_of_types", types=sorted(labels)):
+        is_person = kind is not None and person is not None and kind == person.name
+        candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, chunks))
+        likenesses += [(name, other) for other in same]
+    statements = [Statement(*row) for row in _rows(graph, "evaluate/stated_triples") if row[-1] is not None]
+    return Names(tuple(candidates), tuple(likenesses), tuple(statements))
+
+
+def names_of_texts(
+    graphs: Graphs, name: str, documents: Sequence[Document], types: Sequence[str], extractor: str | None
+) -> Names:
+    """What a graph of these texts says: the current one if it holds them, else one of their own, made by the ingest.
+
+    ``extractor``: how the texts are read anew; None: as they have been, or by rules. ``name``: of that graph.
+    Raises ``InputError`` for types that are not there.
+    """
+    if extractor is not None:
+        chosen_types(types, load_schema("general"))  # before all is read
+    dataset = DataSet(name, (), tuple(Text(document.name, document.text) for document in documents))
+    graph = graphs.holding(dataset) if extractor is None else None
+    if graph is None:
+        by_address = graphs.settings.neo4j_uri is not None  # an empty graph there is taken: no other can be made
+        graph = graphs.for_data_set(dataset, Build(extractor=extractor), alone=by_address, without_model=True)
+    found = graph_names(graph, types)
+    ours = {document.name for document in documents}
+    return replace(found, statements=tuple(each for each in found.statements if each.document in ours))
+
+
+def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ()) -> dict[str, str]:
+    """The label of each type of ``schema`` (or of ``more``) that is meant by one of ``types``, in the asker's words.
+
+    >>> chosen_types(["Location"], load_schema("general"))
+    {'Place': 'LOCATION'}
+    """
+    others = {name.casefold(): name for name in more}
+    chosen: dict[str, str] = {}
+    for asked in types:
+        found = schema.entity(asked)
+        name = found.name if found else others.get(asked.casefold())
+        label = label_of(asked)
+        if name is None or not label:
+            known = sorted({entity.name for entity in schema.entities} | set(others.values()))
+            words = [*known, *(alias for entity in schema.entities for alias in entity.aliases)]
+            near = get_close_matches(asked.title(), words, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise InputError(f"There is no type {asked!r}.{hint} There are: {', '.join(known)}.")
+        chosen.setdefault(name, label)
+    return chosen
+
+
+def _rows(graph: KnowledgeGraph, name: str, **parameters: object) -> list[list[Any]]:
+    table = graph.cypher(load_query(name).text, dict(parameters), limit=_MOST_ROWS, timeout=_SECONDS)
+    if table.truncated:
+        raise InputError(f"The graph has more than {_MOST_ROWS:,} rows to read; anonymise fewer texts at a time.")
+    return table.rows
+
+
+# -------------------------------------------------------------------------------------------- what a person has written
+
+
+class _Line(BaseModel):
+    """A line of a file of names."""
+
+    name: str = Field(pattern=r"[^\W\d_]")
+    type: str = Field(pattern=r"[^\W\d_]")
+    aliases: tuple[str, ...] = ()
+
+
+def names_from_file(path: Path) -> Names:
+    """The names that a person wrote, JSON lines of ``{name, type, aliases}``. Raises ``InputError``."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise InputError(f"The names {path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"The names {path} are not in UTF-8. Save the file again as UTF-8.") from error
+    candidates = tuple(_named(path, number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    if not candidates:
+        raise InputError(f'The names {path} are empty. Write a line for each, as {{"name": "Ahab", "type": "Person"}}.')
+    return Names(candidates)
+
+
+def _named(path: Path, number: int, line: str) -> Candidate:
+    try:
+        read = _Line.model_validate_json(line)
+    except ValidationError as error:
+        wanted = 'expected {"name": "Ahab", "type": "Person", "aliases": ["the captain"]}'
+        raise InputError(f"{path}, line {number}: {wanted}.") from error
+    label = label_of(read.type)
+    if not label:
+        raise InputError(f"{path}, line {number}: the type {read.type!r} does not begin with a letter.")
+    found = load_schema("general").entity(read.type)
+    return Candidate(label, read.name, read.aliases, found is not None and found.name == _PERSON, _BY_HAND)
+
+
+# ----------------------------------------------------------------------------------------------------- who is one thing
+
+
+@dataclass(slots=True)
+class _Name:
+    """What is said of one name. ``spellings``: of the name itself; ``forms``: those and its aliases, by key."""
+
+    label: str
+    is_person: bool
+    weight: int
+    spellings: list[str] = field(default_factory=list)
+    forms: dict[str, list[str]] = field(default_factory=dict)
+
+
+class _Joined:
+    """Names, and which of them are one: each has a home, which is itself or that of the name that it was joined to."""
+
+    def __init__(self, names: Mapping[str, _Name]) -> None:
+        self.names = names
+        self._home = {key: key for key in names}
+
+    def home(self, key: str) -> str:
+        """The name that stands for all that are one with ``key``."""
+        while self._home[key] != key:
+            key = self._home[key]
+        return key
+
+    def label(self, key: str) -> str:
+        """The label of all that are one with ``key``; empty without a type."""
+        return self.names[self.home(key)].label
+
+    def join(self, one: str, other: str) -> None:
+        """Make two names one, unless their types differ: at home with the first, or with the one that has a type."""
+        first, second = self.home(one), self.home(other)
+        labels = self.names[first].label, self.names[second].label
+        if first != second and (labels[0] == labels[1] or not all(labels)):
+            first, second = (first, second) if labels[0] else (second, first)
+            self._home[second] = first
+
+    def groups(self) -> dict[str, list[str]]:
+        """The names that are one, by their home."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for key in self.names:
+            found[self.home(key)].append(key)
+        return found
+
+
+def resolve(
+    candidates: Sequence[Candidate], likenesses: Iterable[tuple[str, str]], use: WordUse
+) -> tuple[tuple[Entity, ...], dict[str, int]]:
+    """The entities that are hidden, by label and name; and the names without a type that are none of them.
+
+    Earlier candidates are surer: the label of a name is that of the first, unless a later one weighs more.
+    """
+    joined = _Joined(_by_key(candidates))
+    _join_aliases(joined)
+    alike = {frozenset((_key(one), _key(other))) for one, other in likenesses}
+    for one, *other in sorted(map(sorted, alike)):
+        if other and {one, *other} <= joined.names.keys() and not _is_part(one, other[0]):
+            joined.join(one, other[0])
+    may_be = _join_shorter(joined, alike, use)
+    return _entities(joined, may_be)
+
+
+def _key(name: str) -> str:
+    return normalise_name(_shown(name)).replace(".", "")
+
+
+def _shown(name: str) -> str:
+    """The name without what belongs to its sentence: of a cry, "Miss Marlow!"."""
+    return tidy(name).strip(_NOT_OF_NAMES)
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(key.split())
+
+
+def _is_part(one: str, other: str) -> bool:
+    return _words(one) < _words(other) or _words(other) < _words(one)
+
+
+def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:
+    names: dict[str, _Name] = {}
+    for each in candidates:
+        if not any(letter.isalpha() for letter in each.name):
+            continue
+        name = names.setdefault(_key(each.name), _Name(each.label, each.is_person, each.weight))
+        if each.label and each.label != name.label and (each.weight > name.weight or not name.label):
+            name.label, name.is_person, name.weight = each.label, each.is_person, each.weight
+        for form in (each.name, *each.aliases):
+            spellings = name.forms.setdefault(_key(form), [])
+            if _shown(form) not in spellings and any(letter.isalpha() for letter in form):
+                spellings.append(_shown(form))
+    for key, name in names.items():
+        name.spellings = name.forms[key]
+    return names
+
+
+def _join_aliases(joined: _Joined) -> None:
+    """A name that is an alias of exactly one other is that one."""
+    owners: dict[str, list[str]] = defaultdict(list)
+    for key, name in joined.names.items():
+        for form in name.forms:
+            if form != key and form in joined.names:
+                owners[form].append(key)
+    for key, others in owners.items():
+        if len(others) == 1:
+            joined.join(others[0], key)
+
+
+def _join_shorter(joined: _Joined, alike: set[frozenset[str]], use: WordUse) -> dict[str, list[str]]:
+    """Join shorter names to the fuller one where one alone is there, the fullest first.
+
+    The others, by their homes: whom they may mean, by their homes.
+    """
+    by_word: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
+    for key, name in joined.names.items():
+        for words in map(_words, name.forms) if joined.label(key) else ():
+            for word in words:
+                by_word[word].append((words, key))
+    may_be: dict[str, list[str]] = {}
+    for key in sorted(joined.names, key=lambda key: (-len(key.split()), key)):
+        name, mine, words = joined.names[key], joined.home(key), _words(key)
+        around = by_word[min(words, key=lambda word: len(by_word[word]))]
+        longer = [other for more, other in around if words < more and joined.label(key) in ("", joined.label(other))]
+        fuller = list(dict.fromkeys(home for home in map(joined.home, longer) if home != mine))
+        is_alike = any(frozenset((key, other)) in alike for other in longer)
+        if fuller and (is_alike or name.is_person or (not joined.label(key) and use.is_name(key))):
+            if len(fuller) == 1:
+                joined.join(fuller[0], mine)
+            else:
+                may_be[mine] = fuller
+    return may_be
+
+
+def _entities(joined: _Joined, may_be: Mapping[str, Sequence[str]]) -> tuple[tuple[Entity, ...], dict[str, int]]:
+    """One entity for each home, and one for each form that may mean several."""
+    groups = joined.groups()
+    names = {
+        home: _fullest([form for key in keys for form in joined.names[key].spellings]) for home, keys in groups.items()
+    }
+    hidden = [home for home in groups if joined.label(home) or home in may_be]
+    labels = {home: joined.label(home) or joined.label(may_be[home][0]) for home in hidden}
+    owners: dict[str, list[str]] = defaultdict(list)
+    spellings: dict[str, list[str]] = defaultdict(list)
+    for home in hidden:
+        for key in groups[home]:
+            for form, spelt in joined.names[key].forms.items():
+                owners[form] += [home] if home not in owners[form] else []
+                spellings[form] += spelt
+    found: list[Entity] = []
+    for home in hidden:
+        forms = {spelt for form in owners if owners[form] == [home] for spelt in spellings[form]}
+        others = sorted({names[joined.home(other)] for other in may_be.get(home, ())} - {names[home]})
+        found += [Entity(labels[home], names[home], tuple(sorted(forms)), tuple(others))] if forms else []
+    for form, homes in owners.items():
+        if len(homes) > 1:
+            meant = tuple(sorted({names[home] for home in homes}))
+            found.append(Entity(labels[homes[0]], spellings[form][0], tuple(sorted(set(spellings[form]))), meant))
+    untyped = {names[home]: joined.names[home].weight for home in groups if home not in labels}
+    return tuple(sorted(found, key=lambda entity: (entity.label, normalise_name(entity.name), entity.name))), untyped
+
+
+def _fullest(names: Sequence[str]) -> str:
+    """The name of most words; of those with as many the one given first."""
+    return max(names, key=lambda name: len(name.partition(",")[0].split()))

@@ -1,0 +1,392 @@
+"""A folder of texts without its names: one dictionary for corpus and questions, and the map that takes them back."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from kgplatform.errors import DocumentError, InputError
+from kgplatform.evaluate.anonymise.files import (
+    FORMAT,
+    VERSION,
+    Edit,
+    Map,
+    MappedEntity,
+    MappedFile,
+    Output,
+    SourceFile,
+    inverse,
+    json_edits,
+    json_keys,
+    map_text,
+    read_exactly,
+    read_folder,
+    sha256,
+    unwritable,
+    write_new,
+)
+from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Names
+from kgplatform.evaluate.anonymise.mentions import with_edits
+from kgplatform.records import Document, SkippedFile
+from kgplatform.text import counted
+
+_LEFT_SHOWN = 20
+_KEYS_SHOWN = 5
+_KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
+_DOCUMENT_KEYS = frozenset(("documents", "within"))
+_WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be anonymised, and where to. ``map``: by default ``OUT.map.json``, beside ``out``."""
+
+    folder: Path
+    out: Path
+    map: Path | None = None
+    questions: Path | None = None
+    seed: int = 0
+
+    @property
+    def map_path(self) -> Path:
+        """Where the map goes."""
+        return self.map or self.beside("map.json")
+
+    def beside(self, ending: str) -> Path:
+        """A file next to ``out``, with its name."""
+        out = self.out.absolute()
+        return out.with_name(f"{out.name}.{ending}")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """All that was found and decided, before anything is written. ``documents``: what ``ingest`` will call each
+    document, by its name before: the file's, or the title where a file holds several."""
+
+    dictionary: Dictionary
+    names: tuple[Names, ...]
+    documents: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymityReport:
+    """What was done. ``entities``: how many by label; ``mentions``: names that were replaced; ``left``: names of no
+    known type that stand in the texts as before, the most frequent first; ``built``: questions that were made, by kind.
+    """
+
+    out: Path
+    map: Path
+    files: int
+    entities: Mapping[str, int]
+    mentions: int
+    questions: Path | None
+    built_file: Path | None
+    built: Mapping[str, int]
+    left: tuple[tuple[str, int], ...]
+    skipped: tuple[SkippedFile, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Questions that were made, as JSON lines, how many of each kind, and what a person must know of them."""
+
+    lines: str
+    kinds: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A file as it is to be written, with its entry in the map."""
+
+    entry: MappedFile
+    data: bytes
+    counts: Counter[str]
+    notes: tuple[str, ...] = ()
+
+
+Sources = Callable[[Sequence[Document]], Sequence[Names]]
+Builder = Callable[[Work], Built]
+
+
+def anonymise(request: Request, sources: Sources, builder: Builder | None = None) -> AnonymityReport:
+    """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
+
+    ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.
+    Raises ``InputError`` for places that cannot be used and texts without names, ``KgError`` where writing fails.
+    """
+    _check_places(request, builder is not None)
+    files, skipped = read_folder(request.folder)
+    if not files:
+        raise InputError(f"There is no text in {request.folder}. Name a folder with files that `ingest` reads.")
+    asked = _read_questions(request.questions) if request.questions else None
+    documents = [document for file in files for document in file.documents]
+    names = tuple(sources(documents))
+    texts = [file.text for file in files] + [each.text for each in documents] + ([asked.text] if asked else [])
+    dictionary = Dictionary.of(names, [each.text for each in documents] + texts, request.seed)
+    if not dictionary.entities:
+        raise InputError("No name was found to be replaced. Choose other --type, or name them with --names FILE.")
+    renamed = _new_names(files, dictionary)
+    done = [_replaced(file, renamed[file.name], dictionary, {}) for file in files]
+    done_questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
+    all_done = [*done, *([done_questions] if done_questions else [])]
+    counts = sum((each.counts for each in all_done), Counter[str]())
+    if not counts:
+        raise InputError("None of the names stands in the texts. Name those that do with --names FILE.")
+    built = builder(Work(dictionary, names, _document_names(files, renamed, dictionary))) if builder else None
+    content = _map(request, dictionary, counts, done, done_questions)
+    _write(request, content, done, done_questions, built)
+    return _report(request, dictionary, counts, files, skipped, all_done, built)
+
+
+# --------------------------------------------------------------------------------------------------------------- places
+
+
+def _check_places(request: Request, builds: bool) -> None:
+    folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
+    if out == folder or folder in out.parents or out in folder.parents:
+        raise InputError(f"{request.out} lies in {request.folder}, or the other way round. Choose a folder apart.")
+    if out in map_path.parents or folder in map_path.parents:
+        raise InputError(f"The map {request.map_path} would lie among the texts. Keep it apart: name another --map.")
+    check_free(out)
+    others = [request.beside("questions.jsonl")] if request.questions else []
+    others += [request.beside("reversion.jsonl")] if builds else []
+    if map_path in (out, *(path.resolve() for path in others)):
+        raise InputError(f"{request.map_path} will be something else than the map. Name another --map.")
+    for path in (request.map_path, *others):
+        if path.exists():
+            raise InputError(f"{path} is there already, and may be needed. Move it, or choose another --out.")
+
+
+def check_free(out: Path) -> None:
+    """Raise ``InputError`` where something is in the way of a new folder ``out``."""
+    if out.is_dir() and not any(out.iterdir()):
+        return
+    if out.exists() or out.is_symlink():
+        raise InputError(f"{out} is there already, and is not empty. Choose another --out, or remove it first.")
+
+
+def _read_questions(path: Path) -> SourceFile:
+    try:
+        data = path.read_bytes()
+        text, encoding = read_exactly(str(path), data)
+    except OSError as error:
+        reason = (error.strerror or "unknown error").lower()
+        raise InputError(f"The questions {path} cannot be read: {reason}.") from error
+    except DocumentError as error:
+        raise InputError(f"The questions {path} are no text: {error.reason}.") from error
+    if not text.strip():
+        raise InputError(f"The questions {path} are empty.")
+    digest = sha256(data if encoding else text.encode())
+    return SourceFile(path.name, text, encoding or "utf-8", "json", digest, ())
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+
+
+def _new_names(files: Sequence[SourceFile], dictionary: Dictionary) -> dict[str, str]:
+    """The path of each file in the anonymised folder: a file's name tells who it is about, too."""
+    renamed: dict[str, str] = {}
+    taken: set[str] = set()
+    for file in sorted(files, key=lambda each: (each.kind == "foreign", each.name)):
+        path = PurePosixPath(file.name)
+        parts = [_new_part(part, dictionary) for part in path.parts[:-1]]
+        stem, suffix = _new_part(path.stem, dictionary), ".txt" if file.kind == "foreign" else path.suffix
+        renamed[file.name] = name_apart("/".join(parts), stem, suffix, taken)
+    return renamed
+
+
+def name_apart(parent: str, stem: str, suffix: str, taken: set[str]) -> str:
+    """A path that none of ``taken`` is, whatever their case, with a number if need be; it is added to them."""
+    place = f"{parent}/" if parent else ""
+    name = f"{place}{stem}{suffix}"
+    number = 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{place}{stem} ({number}){suffix}"
+    taken.add(name.casefold())
+    return name
+
+
+def _new_part(part: str, dictionary: Dictionary) -> str:
+    """A part of a path, in the words that ``ingest`` reads in it; as it is where no name is among them."""
+    readable = _WORD_GAPS.sub(" ", part)
+    new = dictionary.finder.replaced(readable)
+    return part if new == readable else new
+
+
+def _file_names(files: Sequence[SourceFile], renamed: Mapping[str, str]) -> dict[str, str]:
+    """Old to new, by path, by the file's own name, and by the titles that are lost with another format."""
+    new_names = {old: PurePosixPath(new).name for old, new in sorted(renamed.items(), reverse=True)}
+    titles = {each.name: new_names[file.name] for file in files if file.kind == "foreign" for each in file.documents}
+    return titles | {PurePosixPath(old).name: new for old, new in new_names.items()} | dict(renamed)
+
+
+def _document_names(
+    files: Sequence[SourceFile], renamed: Mapping[str, str], dictionary: Dictionary
+) -> Mapping[str, str]:
+    names: dict[str, str] = {}
+    for file in files:
+        for document in file.documents:
+            own = dictionary.finder.replaced(document.name)
+            names.setdefault(document.name, own if file.kind == "json" else PurePosixPath(renamed[file.name]).name)
+    return names
+
+
+# ---------------------------------------------------------------------------------------------------------------- texts
+
+
+def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mapping[str, str]) -> _Done:
+    counts: Counter[str] = Counter()
+    is_questions = name == "questions" and not file.documents
+
+    def edits(text: str) -> list[Edit]:
+        found = dictionary.finder.mentions(text)
+        counts.update(each.placeholder for each in found)
+        return [(each.start, each.end, each.placeholder) for each in found]
+
+    def change(value: str, key: str) -> str:
+        if is_questions and key in _KEPT_KEYS:
+            return value
+        if is_questions and key in _DOCUMENT_KEYS and value in files:
+            return files[value]
+        return with_edits(value, edits(value))
+
+    broken: list[int] = []
+    if file.kind == "json":
+        made, broken = json_edits(file.text, change, edits)
+    else:
+        made = edits(file.text)
+    data = with_edits(file.text, made).encode(file.encoding)
+    back = tuple(inverse(file.text, made))
+    converted = file.kind in ("foreign", "recoded")
+    entry = MappedFile(
+        original=file.name,
+        name=name,
+        encoding=file.encoding,
+        original_sha256=file.sha256,
+        sha256=sha256(data),
+        converted=converted,
+        edits=back,
+    )
+    in_keys = [key for key in json_keys(file.text) if dictionary.finder.mentions(key)] if file.kind == "json" else []
+    return _Done(entry, data, counts, tuple(_notes(file, name, broken, in_keys)))
+
+
+def _notes(file: SourceFile, name: str, broken: Sequence[int], in_keys: Sequence[str]) -> list[str]:
+    notes = [
+        f"{file.name}, line {number}: not valid JSON; its names were replaced as in plain text" for number in broken
+    ]
+    if in_keys:
+        more = ", …" if len(in_keys) > _KEYS_SHOWN else ""
+        notes.append(f"{file.name}: keys are left as they are, names and all: {', '.join(in_keys[:_KEYS_SHOWN])}{more}")
+    if file.kind == "foreign":
+        notes.append(f"{file.name}: written as text, {name}")
+    if file.kind == "recoded":
+        notes.append(f"{file.name}: its encoding is not sure; written in UTF-8")
+    return notes
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+def _map(
+    request: Request,
+    dictionary: Dictionary,
+    counts: Counter[str],
+    done: Sequence[_Done],
+    questions: _Done | None,
+) -> Map:
+    entities = tuple(
+        MappedEntity(
+            placeholder=placeholder,
+            name=each.name,
+            forms=each.forms,
+            may_be=each.may_be,
+            count=counts[placeholder],
+        )
+        for placeholder, each in dictionary.entities.items()
+        if counts[placeholder]
+    )
+    return Map(
+        format=FORMAT,
+        version=VERSION,
+        seed=request.seed,
+        labels=tuple(sorted({each.label for each in dictionary.entities.values()})),
+        entities=entities,
+        files=tuple(each.entry for each in done),
+        questions=questions.entry if questions else None,
+    )
+
+
+def _write(request: Request, content: Map, done: Sequence[_Done], questions: _Done | None, built: Built | None) -> None:
+    beside = [Output(request.map_path, map_text(content).encode(), private=True)]
+    if questions is not None:
+        beside.append(Output(request.beside("questions.jsonl"), questions.data))
+    if built is not None:
+        beside.append(Output(request.beside("reversion.jsonl"), built.lines.encode(), private=True))
+    write_folder(request.out, [(each.entry.name, each.data) for each in done], beside)
+
+
+def write_folder(out: Path, files: Sequence[tuple[str, bytes]], beside: Sequence[Output]) -> None:
+    """Write a new folder with ``files``, and what lies beside it: all of it or nothing. Raises ``KgError``."""
+    out = out.absolute()
+    written: list[Path] = []
+    part: Path | None = None
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+        part.chmod(0o755)
+        for name, data in files:
+            write_new(Output(part / name, data))
+        for each in beside:
+            write_new(each)
+            written.append(each.path)
+        if out.is_dir():
+            out.rmdir()
+        part.replace(out)
+    except BaseException as error:  # whatever it is, nothing is left half done, and it goes on
+        for path in written:
+            path.unlink(missing_ok=True)
+        if part is not None:
+            shutil.rmtree(part, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise unwritable(out, error) from error
+        raise
+
+
+def _report(
+    request: Request,
+    dictionary: Dictionary,
+    counts: Counter[str],
+    files: Sequence[SourceFile],
+    skipped: Sequence[SkippedFile],
+    done: Sequence[_Done],
+    built: Built | None,
+) -> AnonymityReport:
+    left = sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))
+    labels = Counter(each.label for placeholder, each in dictionary.entities.items() if counts[placeholder])
+    unused = sum(1 for placeholder in dictionary.entities if not counts[placeholder])
+    notes = [note for each in done for note in each.notes] + list(built.notes if built else ())
+    if unused:
+        stand = "stands" if unused == 1 else "stand"
+        notes.append(f"{counted(unused, 'name')} of the dictionary {stand} nowhere in the texts but in longer names")
+    return AnonymityReport(
+        out=request.out,
+        map=request.map_path,
+        files=len(files),
+        entities=dict(sorted(labels.items())),
+        mentions=counts.total(),
+        questions=request.beside("questions.jsonl") if request.questions else None,
+        built_file=request.beside("reversion.jsonl") if built else None,
+        built=built.kinds if built else {},
+        left=tuple(left[:_LEFT_SHOWN]),
+        skipped=tuple(skipped),
+        notes=tuple(notes),
+    )

@@ -1,0 +1,309 @@
+"""Questions about an anonymised corpus: anonymity reversion and multiple choice, simple and complex (AnonyRAG).
+
+A question is made of a path of triples: each fact of it joins two names, and the next one goes on from where the last
+one ended. Up to four facts are simple, more are complex (Youtu-GraphRAG, Table 4).
+
+- Reversion: the facts are shown with their placeholders; the answer says what each placeholder stands for.
+- Choice: in the facts one placeholder and all names between are letters; the answer is the placeholder behind the
+  letter X, out of four. What is told apart is who did what, not what a model remembers of famous names.
+
+What a model knows without any text measures its memory, not its retrieval: ``drop_known`` leaves it out.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
+from kgplatform.evaluate.anonymise.hide import Built, Work
+from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
+from kgplatform.evaluate.score.reversion import score_reversion
+from kgplatform.models.chat import Chat
+from kgplatform.prompt import render
+from kgplatform.readers.answer import fence_for
+from kgplatform.readers.choices import read_choice, shown
+from kgplatform.text import counted, node_id, tidy
+from kgplatform.work.threads import side_by_side
+
+SIMPLE_HOPS = (1, 2, 3, 4)
+COMPLEX_HOPS = (5, 6, 7, 8)
+OPTIONS = 4
+_LETTERS = "XYZWVUTSR"
+_TRIES = 3
+_LONGEST_CLUE = 600
+POOL = 4
+"""So many times the wanted questions are made for the filter, so that enough are left."""
+
+_STAGE = "zero-shot"
+
+_REVERSION = (
+    "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
+    'each, in this form: "{example}: name".'
+)
+_CHOICE_ONE = "Which placeholder was hidden behind the letter X in this statement?"
+_CHOICE_MORE = (
+    "In these statements each letter hides one name or placeholder, the same letter always the same one. "
+    "Which placeholder is hidden behind X?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A triple between two names as the anonymised texts show them, with the sentence that states it."""
+
+    subject: str
+    predicate: str
+    object: str
+    clue: str
+    document: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A question that was made. ``placeholders``: of a reversion, what is to be restored, with all right names."""
+
+    kind: str
+    question: str
+    answer: str
+    facts: tuple[str, ...]
+    documents: tuple[str, ...]
+    choices: tuple[str, ...] = ()
+    placeholders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """The item as a line of the platform's own JSONL."""
+        record: dict[str, object] = {
+            "id": f"{self.kind.replace(' ', '-')}-{node_id(self.question, *self.choices)[:10]}",
+            "question": self.question,
+            "answer": self.answer,
+            "kind": self.kind,
+            "facts": self.facts,
+            "documents": self.documents,
+        }
+        more = {"choices": self.choices, "placeholders": self.placeholders}
+        return json.dumps(record | {key: value for key, value in more.items() if value}, ensure_ascii=False)
+
+
+Path = tuple[tuple[Edge, str], ...]
+"""Edges with the node that each leads to."""
+
+
+def edges_of(statements: Iterable[Statement], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
+    """The statements that join two names, at least one of them hidden, in a sentence that shows both."""
+    edges: dict[Edge, None] = {}
+    for each in statements:
+        ends = [dictionary.finder.placeholder_of(name) or tidy(name) for name in (each.subject, each.object)]
+        clue = tidy(dictionary.finder.replaced(each.text))
+        hidden = any(end in dictionary.entities for end in ends)
+        if hidden and ends[0] != ends[1] and all(end in clue for end in ends) and len(clue) <= _LONGEST_CLUE:
+            document = documents.get(each.document, dictionary.finder.replaced(each.document))
+            edges[Edge(ends[0], each.predicate, ends[1], clue, document)] = None
+    return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
+
+
+def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iterator[Item]:
+    """Items of the four kinds in turn until there are no more; the same for the same edges and seed."""
+    makers = [
+        _of_kind(edges, dictionary, kind, hops, random.Random(f"{seed} {kind}"))
+        for hops, level in ((SIMPLE_HOPS, "simple"), (COMPLEX_HOPS, "complex"))
+        for kind in (f"reversion {level}", f"choice {level}")
+    ]
+    while makers:
+        for maker in list(makers):
+            item = next(maker, None)
+            if item is None:
+                makers.remove(maker)
+            else:
+                yield item
+
+
+def build_questions(work: Work, wanted: int, seed: int) -> list[Item]:
+    """At most ``wanted`` items about an anonymised corpus."""
+    statements = [statement for names in work.names for statement in names.statements]
+    edges = edges_of(statements, work.dictionary, work.documents)
+    items = make_items(edges, work.dictionary, seed)
+    return [item for _, item in zip(range(wanted), items, strict=False)]
+
+
+def as_built(items: Sequence[Item], wanted: int, notes: Sequence[str]) -> Built:
+    """The items as lines, with how many there are of each kind."""
+    few = [] if len(items) >= wanted else [f"{counted(wanted, 'question')} were wanted; the facts give {len(items):,}"]
+    kinds = Counter(item.kind for item in items)
+    return Built("".join(item.line() + "\n" for item in items), dict(sorted(kinds.items())), (*few, *notes))
+
+
+# ---------------------------------------------------------------------------------------------------------------- paths
+
+
+def _of_kind(
+    edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Sequence[int], draw: random.Random
+) -> Iterator[Item]:
+    make = _reversion if kind.startswith("reversion") else _choice
+    seen: set[frozenset[str]] = set()
+    for path in _paths(edges, hops, draw):
+        clues = frozenset(edge.clue for edge, _ in path)
+        if clues not in seen:
+            item = make(kind, path, edges, dictionary, draw)
+            if item is not None:
+                seen.add(clues)
+                yield item
+
+
+def _paths(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> Iterator[Path]:
+    """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
+    at: dict[str, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        at[edge.subject].append(edge)
+        at[edge.object].append(edge)
+    starts = [(number, length) for length in hops for number in range(len(edges))]
+    draw.shuffle(starts)
+    for number, length in starts:
+        for _ in range(_TRIES):
+            path = _walk(edges[number], length, at, draw)
+            if path is not None:
+                yield path
+                break
+
+
+def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: random.Random) -> Path | None:
+    ends = [first.subject, first.object]
+    draw.shuffle(ends)
+    path = [(first, ends[1])]
+    names, clues = set(ends), {first.clue}
+    while len(path) < length:
+        end = path[-1][1]
+        onward = [
+            (edge, other)
+            for edge in at[end]
+            for other in (edge.subject, edge.object)
+            if other not in names and edge.clue not in clues
+        ]
+        if not onward:
+            return None
+        path.append(draw.choice(onward))
+        names.add(path[-1][1])
+        clues.add(path[-1][0].clue)
+    return tuple(path)
+
+
+# ---------------------------------------------------------------------------------------------------------------- items
+
+
+def _reversion(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Item:
+    clues = [edge.clue for edge, _ in path]
+    shown = dict.fromkeys(found[0] for clue in clues for found in PLACEHOLDER.finditer(clue))
+    asked = {each: dictionary.names_of(each) for each in shown if each in dictionary.entities}
+    question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
+    answer = "; ".join(f"{each}: {names[0]}" for each, names in asked.items())
+    return Item(kind, question, answer, tuple(clues), _documents(path), (), asked)
+
+
+def _choice(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Item | None:
+    """A multiple choice of the end of the path; None where it is not hidden, or too few others are like it."""
+    last, end = path[-1]
+    if end not in dictionary.entities:
+        return None
+    clues = [edge.clue for edge, _ in path]
+    others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
+    if len(others) < OPTIONS - 1:
+        return None
+    between = [name for _, name in path[:-1]]
+    letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
+    hidden = [_lettered(clue, letters) for clue in clues]
+    choices = [end, *others[: OPTIONS - 1]]
+    draw.shuffle(choices)
+    lead = _CHOICE_ONE if len(clues) == 1 else _CHOICE_MORE
+    question = "\n".join((lead, *(f"- {clue}" for clue in hidden)))
+    return Item(kind, question, end, tuple(clues), _documents(path), tuple(choices))
+
+
+def _shown_in(clues: Iterable[str]) -> set[str]:
+    return {found[0] for clue in clues for found in PLACEHOLDER.finditer(clue)}
+
+
+def _distractors(
+    last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: set[str], draw: random.Random
+) -> list[str]:
+    """Placeholders of the same label that are not right as well: first those with the same relation, then others.
+
+    A name that may mean several ("Bright", of two brothers) is right wherever one of them is.
+    """
+    label = dictionary.entities[end].label
+    is_object = last.object == end
+    other_end = last.subject if is_object else last.object
+    others = {other_end, *_may_be_one_of({other_end}, dictionary)}
+    alike: set[str] = set()
+    right: set[str] = {end}
+    for edge in edges:
+        mine, theirs = (edge.object, edge.subject) if is_object else (edge.subject, edge.object)
+        if edge.predicate == last.predicate:
+            alike.add(mine)
+        if mine in others or theirs in others:
+            right |= {mine, theirs}
+    right |= _may_be_one_of(right, dictionary)
+    in_use = {name for edge in edges for name in (edge.subject, edge.object)}
+    usable = sorted(
+        each
+        for each in in_use - right - shown
+        if each in dictionary.entities and dictionary.entities[each].label == label
+    )
+    draw.shuffle(usable)
+    return sorted(usable, key=lambda each: each not in alike)
+
+
+def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
+    """The placeholders that may stand for one whom one of ``placeholders`` may stand for."""
+    meant = {name for each in placeholders if each in dictionary.entities for name in dictionary.meant_by(each)}
+    return {each for each in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(each))}
+
+
+def _lettered(clue: str, letters: Mapping[str, str]) -> str:
+    """The clue with letters for names and placeholders."""
+    for name, letter in letters.items():
+        if PLACEHOLDER.fullmatch(name):
+            clue = clue.replace(name, letter)
+    names = {name: letter for name, letter in letters.items() if not PLACEHOLDER.fullmatch(name)}
+    return Finder(names).replaced(clue) if names else clue
+
+
+def _documents(path: Path) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(edge.document for edge, _ in path))
+
+
+# ----------------------------------------------------------------------------------------------------- zero-shot filter
+
+
+def drop_known(items: Sequence[Item], wanted: int, chat: Chat, concurrency: int) -> tuple[list[Item], int]:
+    """The first ``wanted`` items that the model does not answer right without texts, and how many it did.
+
+    Asked are ``concurrency`` at a time, and no more once there are enough. Raises ``ModelError``.
+    """
+    kept: list[Item] = []
+    dropped = 0
+    for start in range(0, len(items), concurrency):
+        batch = items[start : start + concurrency]
+        known = side_by_side([partial(is_known, item, chat) for item in batch], concurrency)
+        for item, right in zip(batch, known, strict=True):
+            if len(kept) < wanted:
+                dropped += right
+                kept += [] if right else [item]
+        if len(kept) >= wanted:
+            break
+    return kept, dropped
+
+
+def is_known(item: Item, chat: Chat) -> bool:
+    """Whether the model answers right without any text. Raises ``ModelError``."""
+    choices = f"\n\nChoose one, and answer with its letter:\n{shown(item.choices)}" if item.choices else ""
+    question = item.question + choices
+    messages = render("evaluate/anonymity_zero_shot", question=question, fence=fence_for(question))
+    text = chat.send(messages, stage=_STAGE).text
+    if item.choices:
+        number = read_choice(text, item.choices)
+        return number is not None and item.choices[number] == item.answer
+    return score_reversion(text, item.placeholders).whole

@@ -1,0 +1,163 @@
+"""What readers are compared with: the retrievers of neo4j-graphrag over the same graph, and the model alone.
+
+The retrievers of Neo4j's own package neo4j-graphrag, over the same database and the same embedding model.
+
+    retriever = Official(kg, "official-hybrid")
+    retriever.search("Who designed the ship that laid the cable?", 10).passages
+    official_answer(kg, "Who designed the ship?", "official-vector", "reject", 10).text
+
+They are used as their documentation has it, with all options as they are by default. One thing is done for them: the
+library hands a question to Lucene as it is, where "/" and "(" are operators and can be errors; such signs are escaped.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, ModelError, SettingError, StoreError
+from kgplatform.models.chat import Chat
+from kgplatform.prompt import render
+from kgplatform.readers.answer import OWN_KNOWLEDGE, fence_for
+from kgplatform.readers.baselines.given import answer_from, found_elsewhere
+from kgplatform.readers.reader import AnswerMode
+from kgplatform.records import Answer, SearchResult, Step
+from kgplatform.text import WORD_RUN, did_you_mean, tidy
+
+KINDS = ("official-vector", "official-hybrid")
+_PACKAGE = "neo4j_graphrag"
+_VECTORS, _WORDS = "chunk_embedding", "chunk_text"
+"""The indexes of passages (cypher/neo4j/schema): by meaning, and by words."""
+_SIGNS = re.compile(r'[-+!(){}\[\]^"~*?:\\/&|<>=]')
+_OPERATORS = re.compile(r"\b(?:AND|OR|NOT|TO)\b")
+
+
+class Official:
+    """One of their retrievers over the passages of ``kg``: ``official-vector``, or ``official-hybrid``.
+
+    Raises ``SettingError`` if neo4j-graphrag is not installed, ``InputError`` for a graph that has no indexes yet.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, kind: str) -> None:
+        _check_kind(kind)
+        if kg.schema() is None:
+            raise InputError("The graph is empty, or its first ingest was not finished. Run `kgplatform ingest` first.")
+        self.kind = kind
+        self._kg = kg
+        with self._theirs("the setting up") as driver:
+            self._retriever = self._made(driver)
+
+    def search(self, question: str, top_k: int = 10) -> SearchResult:
+        """The ``top_k`` best passages as neo4j-graphrag finds and orders them.
+
+        Raises ``InputError`` for a question without any word, ``StoreError`` where the library fails.
+        """
+        started = time.perf_counter()
+        asked = tidy(question)
+        if not WORD_RUN.search(asked):
+            raise InputError("The question is empty. Ask it in words.")
+        with self._theirs("a search"):
+            found = self._retriever.search(**self._query(asked), top_k=top_k)
+        scores = {item.content: float(item.metadata["score"]) for item in found.items}
+        result = found_elsewhere(self._kg.evidence, asked, scores, self.kind)
+        return SearchResult(asked, result.passages, (), round(time.perf_counter() - started, 4))
+
+    def _made(self, driver: Any) -> Any:
+        # Here: half a second to load, and an extra that few have.
+        from neo4j_graphrag.retrievers import HybridRetriever, VectorRetriever
+
+        from kgplatform.doors.adapters.neo4j_graphrag import KgEmbedder
+
+        options: dict[str, Any] = {
+            "return_properties": ["id"],
+            "result_formatter": _item,
+            "neo4j_database": self._kg.store.connection.database,
+        }
+        embedder = KgEmbedder(self._kg)
+        if self.kind == "official-vector":
+            return VectorRetriever(driver, _VECTORS, embedder, **options)
+        return HybridRetriever(driver, _VECTORS, _WORDS, embedder, **options)
+
+    def _query(self, question: str) -> dict[str, Any]:
+        """What their ``search`` is given. The hybrid one gets the vector too: it would embed the escaped words."""
+        if self.kind == "official-vector":
+            return {"query_text": question}
+        return {"query_text": escaped(question), "query_vector": self._retriever.embedder.embed_query(question)}
+
+    @contextmanager
+    def _theirs(self, doing: str) -> Iterator[Any]:
+        """Their work, with the driver; what goes wrong is told in the platform's errors."""
+        from neo4j_graphrag.exceptions import Neo4jGraphRagError
+
+        what = f"{doing} of neo4j-graphrag's {self.kind.removeprefix('official-')} retriever"
+        try:
+            with self._kg.store.lend_driver(what) as driver:
+                yield driver
+        except Neo4jGraphRagError as error:
+            ours = error.__cause__
+            if isinstance(ours, ModelError):  # which KgEmbedder told in their words
+                raise ours from ours.__cause__
+            raise StoreError(f"neo4j-graphrag failed at {what}: {error}") from error
+
+
+def is_installed() -> bool:
+    """Whether neo4j-graphrag is there (extra ``graphrag``)."""
+    return find_spec(_PACKAGE) is not None
+
+
+def official_answer(
+    kg: KnowledgeGraph, question: str, kind: str, mode: AnswerMode = "reject", top_k: int = 10
+) -> Answer:
+    """Their retrieval and the platform's own answer, with its prompt and its checked citations.
+
+    So it differs from the reader ``retrieve`` by what was retrieved alone. Raises what ``Official`` raises, and
+    ``ModelError``.
+    """
+    with kg.run() as run:
+        return answer_from(Official(kg, kind).search(question, top_k), run, mode, kind)
+
+
+def escaped(question: str) -> str:
+    """``question`` as words for Lucene's query parser, which has operators among signs and words in capitals.
+
+    >>> escaped("Who sang AC/DC AND won?")
+    'Who sang AC\\\\/DC and won\\\\?'
+    """
+    return _OPERATORS.sub(lambda found: found[0].lower(), _SIGNS.sub(lambda sign: "\\" + sign[0], question))
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS)
+        raise InputError(f"There is no official retriever {kind!r}; there are {' and '.join(KINDS)}.{hint}")
+    if not is_installed():
+        raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.")
+
+
+def _item(record: Any) -> Any:
+    """Their result for one passage: its id, and the score."""
+    from neo4j_graphrag.types import RetrieverResultItem
+
+    return RetrieverResultItem(content=record["node"]["id"], metadata={"score": record["score"]})
+
+
+# ------------------------------------------------------------------------------------------------------ the model alone
+
+
+READER = "closed"
+_PROMPT = "evaluate/zero_shot"
+
+
+def answer_closed(question: str, chat: Chat) -> Answer:
+    """What the model knows by itself; it cites nothing. Raises ``ModelError``."""
+    messages = render(_PROMPT, question=question, fence=fence_for(question))
+    reply = chat.send(messages, stage="answer")
+    text = reply.text.strip()
+    step = Step("answer", "from the model's own knowledge", 0.0, prompt=_PROMPT, reply=reply.text, usage=reply.usage)
+    nothing = SearchResult(question, (), (), 0.0)
+    return Answer(question, READER, text, (), nothing, (step,), reply.usage, OWN_KNOWLEDGE)

@@ -1,0 +1,55 @@
+"""Synthetic tasks for readers of long texts: needles in haystacks, keys and numbers in noise, dictionaries, lists.
+
+    from kgplatform.evaluate.needles import LENGTHS, DEPTHS, single_needle, write_tasks
+    from kgplatform.evaluate.needles import grid
+
+    write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))
+
+No model is needed, and the same seed gives the same text, to the letter. docs/needle-tasks.md tells more.
+"""
+
+from __future__ import annotations
+
+from kgplatform.evaluate.needles.haystack import Needles
+from kgplatform.evaluate.needles.needles import (
+    RANKS,
+    hidden_number,
+    key_value,
+    math_find,
+    multi_needle,
+    pass_key,
+    single_needle,
+)
+from kgplatform.evaluate.needles.samples import from_samples
+from kgplatform.evaluate.needles.task import (
+    DEPTH_PAIRS,
+    DEPTHS,
+    LENGTHS,
+    Needle,
+    NeedleTask,
+    even,
+    grid,
+    read_tasks,
+    write_tasks,
+)
+
+__all__ = [
+    "DEPTHS",
+    "DEPTH_PAIRS",
+    "LENGTHS",
+    "RANKS",
+    "Needle",
+    "NeedleTask",
+    "Needles",
+    "even",
+    "from_samples",
+    "grid",
+    "hidden_number",
+    "key_value",
+    "math_find",
+    "multi_needle",
+    "pass_key",
+    "read_tasks",
+    "single_needle",
+    "write_tasks",
+]

@@ -1,0 +1,254 @@
+"""Needle tasks as a data set for any reader, and what was found as a map over length and depth (LongAgent, fig. 3).
+
+    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), parse_depths("single", "0,0.5,1"), samples=2)
+    heat_map(results).found["longagent"]         # rows: depths; columns: lengths; shares from 0 to 1
+
+Texts are made when they are needed, and again when they are needed again: 1,500 of them may have 100 million tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.needles import (
+    RANKS,
+    NeedleTask,
+    even,
+    hidden_number,
+    key_value,
+    math_find,
+    multi_needle,
+    pass_key,
+    single_needle,
+)
+from kgplatform.evaluate.results import DataSet, Question, Results, Scored, Setup, Text
+from kgplatform.text import did_you_mean
+
+Depths = float | tuple[float, ...]
+"""Where one needle stands, or several that belong together: shares of the text from 0 to 1."""
+
+METRIC = "contains"
+"""A needle is found where its answer stands in the reply, word by word: LongAgent's check without a person."""
+
+_TASKS = {
+    "single": "qa",
+    "multi": "qa",
+    "pass-key": "passkey",
+    "number": "number",
+    "key-value": "kv",
+    "math": "math",
+}
+KINDS = tuple(_TASKS)
+_IN_PROSE = ("single", "multi")
+_PAIR = 2
+_CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
+_RANGE = re.compile(r"(?P<least>[\d.]+)\s*-\s*(?P<most>[\d.]+)\s*:\s*(?P<count>\d{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """What was found of the needles, by setup: rows are ``depths``, columns are ``lengths`` (tokens).
+
+    ``found``: the share of a cell's answers that were right by ``metric``; None where none was scored. ``counts``: how
+    many were. Two needles have both their depths in one name: "0/0.33".
+    """
+
+    setups: tuple[str, ...]
+    lengths: tuple[int, ...]
+    depths: tuple[str, ...]
+    found: Mapping[str, tuple[tuple[float | None, ...], ...]]
+    counts: Mapping[str, tuple[tuple[int, ...], ...]]
+    metric: str
+
+
+# ------------------------------------------------------------------------------------------------------------ the tasks
+
+
+def needle_data_set(
+    kind: str,
+    lengths: Sequence[int],
+    depths: Sequence[Depths],
+    samples: int = 1,
+    *,
+    haystack: Path | None = None,
+    seed: int = 0,
+    rank: str = "largest",
+) -> DataSet:
+    """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own.
+
+    ``haystack``: a text file of your own to hide needles in. ``rank``: which number of the list is asked for, of the
+    kind "math". Raises ``InputError`` for what cannot be made, before anybody is asked anything.
+    """
+    _check(kind, lengths, depths, samples, haystack, rank)
+    make = _maker(kind, haystack, rank)
+    cells: dict[str, tuple[int, Depths, int]] = {}
+    questions: list[Question] = []
+    for length, depth, number in product(lengths, depths, range(samples)):
+        task = make(length, depth, seed + number)
+        cells[task.id] = (length, depth, seed + number)
+        questions.append(_question(kind, task, depth))
+
+    def text_of(title: str) -> Text:
+        return Text(title, make(*cells[title]).text)
+
+    return DataSet(f"needles, {kind}", tuple(questions), apart=True, text_of=text_of)
+
+
+def reader_options(setup: Setup, question: Question, names: Collection[str]) -> dict[str, Any]:
+    """What ``question`` adds to the options of ``setup``, whose reader has those of ``names``: the kind of work, where
+    the reader can be told (LongAgent, as in the paper)."""
+    cell = _CELL.fullmatch(question.kind)
+    if cell is None or "task" not in names or "task" in setup.options:
+        return {}
+    return {"task": _TASKS[cell[1]]}
+
+
+def _question(kind: str, task: NeedleTask, depth: Depths) -> Question:
+    """What is hidden are the facts that the answer needs: so it shows whether a reader read them at all."""
+    word = "depths" if isinstance(depth, tuple) else "depth"
+    return Question(
+        id=task.id,
+        text=task.question,
+        answers=task.answers,
+        facts=task.hidden,
+        within=(task.id,),
+        kind=f"{kind}, {task.length} tokens, {word} {_depth_name(depth)}",
+    )
+
+
+def _maker(kind: str, haystack: Path | None, rank: str) -> Callable[[int, Any, int], NeedleTask]:
+    if kind in _IN_PROSE:
+        text = None if haystack is None else _read(haystack)
+        return partial(single_needle if kind == "single" else multi_needle, haystack=text)
+    makers = {"pass-key": pass_key, "number": hidden_number, "key-value": key_value}
+    return makers[kind] if kind in makers else partial(math_find, rank=rank)
+
+
+def _read(haystack: Path) -> str:
+    try:
+        return haystack.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The haystack {haystack} cannot be read as text in UTF-8: {error}.") from error
+
+
+def _check(
+    kind: str, lengths: Sequence[int], depths: Sequence[Depths], samples: int, haystack: Path | None, rank: str
+) -> None:
+    if kind not in KINDS:
+        raise InputError(f"There is no needle task {kind!r}.{did_you_mean(kind, KINDS)} There are {', '.join(KINDS)}.")
+    if not lengths or not depths or samples < 1:
+        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
+    for given, word in ((lengths, "length"), ([_depth_name(each) for each in depths], "depth")):
+        if len(set(given)) < len(given):
+            raise InputError(f"A {word} is there twice. Give each once; --samples asks for several tasks of each.")
+    if any(isinstance(each, tuple) != (kind == "multi") for each in depths):
+        wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
+        raise InputError(f"A task {kind} has {wants}.")
+    if haystack is not None and kind not in _IN_PROSE:
+        raise InputError(f"A task {kind} makes its own text: leave --haystack out, or use {' or '.join(_IN_PROSE)}.")
+    if rank != "largest" and kind != "math":
+        raise InputError(f"A task {kind} has no rank: leave --rank out, or use math.")
+    if rank not in RANKS:
+        raise InputError(f"There is no rank {rank!r}.{did_you_mean(rank, tuple(RANKS))} There are {', '.join(RANKS)}.")
+
+
+# --------------------------------------------------------------------------------------------------- as people write it
+
+
+def parse_lengths(text: str) -> tuple[int, ...]:
+    """Tokens of texts: "1000,8000", or "1000-16000:4" for four lengths at even distances, both ends included.
+
+    Raises ``InputError``.
+    """
+    between = _RANGE.fullmatch(text.strip())
+    if between:
+        return even(*(_length(between[name], text) for name in ("least", "most", "count")))
+    return tuple(_length(each, text) for each in text.split(","))
+
+
+def parse_depths(kind: str, text: str) -> tuple[Depths, ...]:
+    """Depths from 0 to 1: "0,0.5,1", or "0-1:10" for ten at even distances, both ends included.
+
+    Two needles have pairs, "0/0.33,0/1"; of single depths every pair is made, as in LongAgent (A, appendix A.2).
+    Raises ``InputError``.
+    """
+    if kind != "multi":
+        return _single_depths(text)
+    if "/" not in text:
+        pairs = tuple(combinations(sorted(_single_depths(text)), _PAIR))
+        if not pairs:
+            raise InputError(f"{text!r} is one depth, and two needles need two. Write 0/0.5, or list several depths.")
+        return pairs
+    found = tuple(tuple(_depth(part, text) for part in each.split("/")) for each in text.split(","))
+    if any(len(each) != _PAIR for each in found):
+        raise InputError(f"{text!r}: each place is to be a pair of depths, such as 0/0.33.")
+    return found
+
+
+def _single_depths(text: str) -> tuple[float, ...]:
+    between = _RANGE.fullmatch(text.strip())
+    if not between:
+        return tuple(_depth(each, text) for each in text.split(","))
+    least, most = (_depth(between[name], text) for name in ("least", "most"))
+    count = int(between["count"])
+    if count < _PAIR or least >= most:
+        raise InputError(f"{text!r} makes no depths: write 0-1:10, the smaller one first, and two or more of them.")
+    return tuple(least + step * (most - least) / (count - 1) for step in range(count))
+
+
+def _length(word: str, text: str) -> int:
+    if not re.fullmatch(r"\s*[1-9][0-9]{0,8}\s*", word):
+        raise InputError(f"{text!r}: {word.strip()!r} is no length. Write tokens as 1000,8000 or as 1000-16000:4.")
+    return int(word)
+
+
+def _depth(word: str, text: str) -> float:
+    """The nearest thing to a number; whether it is a share, and of what, in one sentence."""
+    if not re.fullmatch(r"\s*(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)\s*", word):
+        raise InputError(f"{text!r}: {word.strip()!r} is no depth. Write shares from 0 to 1, as 0,0.5,1 or as 0-1:10.")
+    return float(word)
+
+
+def _depth_name(depth: Depths) -> str:
+    return "/".join(f"{each:.6g}" for each in (depth if isinstance(depth, tuple) else (depth,)))
+
+
+# -------------------------------------------------------------------------------------------------------------- the map
+
+
+def heat_map(results: Results) -> HeatMap:
+    """What each setup found, by length and depth. Raises ``InputError`` where no answer is to a needle task."""
+    cells: dict[tuple[str, int, str], list[float]] = {}
+    for answer in results.answers:
+        if (cell := _CELL.fullmatch(answer.kind)) and METRIC in answer.scores:
+            cells.setdefault((answer.setup, int(cell[2]), cell[3]), []).append(answer.scores[METRIC])
+    lengths, depths = _axes(results.answers)
+    if not lengths:
+        raise InputError("No question of these results is a needle task, so there is nothing to map.")
+    setups = tuple(each.setup.name for each in results.setups)
+
+    def table(of: Callable[[list[float]], Any]) -> dict[str, tuple[tuple[Any, ...], ...]]:
+        return {
+            setup: tuple(tuple(of(cells.get((setup, length, depth), [])) for length in lengths) for depth in depths)
+            for setup in setups
+        }
+
+    return HeatMap(setups, lengths, depths, table(_mean), table(len), METRIC)
+
+
+def _axes(answers: Sequence[Scored]) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """All lengths and depths that were asked for, in order."""
+    cells = [cell for each in answers if (cell := _CELL.fullmatch(each.kind))]
+    depths = sorted({each[3] for each in cells}, key=lambda depth: tuple(map(float, depth.split("/"))))
+    return tuple(sorted({int(each[2]) for each in cells})), tuple(depths)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,158 @@
+"""What an evaluation costs: the journal of what was spent, over all runs into one folder, and the table of prices.
+
+    currency: USD
+    as_of: 2026-04-02
+    models:
+      gpt-4.1-mini: {input: 0.40, output: 1.60}    # per million tokens
+
+A model that is not in the table has no amount: none is guessed from a name that is like its own.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.answers import added
+from kgplatform.evaluate.journal import Journal
+from kgplatform.evaluate.results import Spent
+
+# ---------------------------------------------------------------------------------------------------------------- spent
+
+
+class Costs:
+    """The lines of ``file`` about ``model``, whose prices are no other's, and those that are added. Close it after use.
+
+    ``construction``: by graph and stage; ``faults``: a sentence for each line that cannot be read.
+    Raises ``InputError`` where the file cannot be opened.
+    """
+
+    def __init__(self, file: Path, model: str) -> None:
+        self.construction: dict[str, dict[str, Spent]] = {}
+        self._model = model
+        self._rating: dict[tuple[str, str], Spent] = {}
+        self._journal = Journal(file, "cost")
+        self.faults = self._journal.faults
+        for record in self._journal.records:
+            try:
+                self._count(record)
+            except (KeyError, TypeError, AttributeError):
+                self.faults += (f"{file}: a line is no cost; it is left out.",)
+
+    def __enter__(self) -> Costs:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._journal.close()
+
+    def built(self, graph: str, spent: Mapping[str, Spent]) -> None:
+        """Add what was spent on building ``graph``, by stage. Raises ``KgError`` where it cannot be written."""
+        if spent:
+            self._journal.add({"graph": graph, "model": self._model, "spent": _plain(spent)})
+            self._count_built(graph, self._model, spent)
+
+    def rated(self, rater: str, model: str, spent: Mapping[str, Spent]) -> None:
+        """Add what ``model`` spent as ``rater``. Raises ``KgError`` where it cannot be written."""
+        if spent:
+            self._journal.add({"rater": rater, "model": model, "spent": _plain(spent)})
+            self._count_rated(rater, model, spent)
+
+    def of_rater(self, rater: str, model: str) -> Spent:
+        """What ``model`` has spent as ``rater``."""
+        return self._rating.get((rater, model), Spent())
+
+    def _count(self, record: Mapping[str, Any]) -> None:
+        spent = {stage: Spent(*each) for stage, each in record["spent"].items()}
+        if "graph" in record:
+            self._count_built(record["graph"], record["model"], spent)
+        else:
+            self._count_rated(record["rater"], record["model"], spent)
+
+    def _count_built(self, graph: str, model: str, spent: Mapping[str, Spent]) -> None:
+        if model == self._model:
+            self.construction[graph] = added(self.construction.get(graph, {}), spent)
+
+    def _count_rated(self, rater: str, model: str, spent: Mapping[str, Spent]) -> None:
+        self._rating[rater, model] = sum(spent.values(), self.of_rater(rater, model))
+
+
+def _plain(spent: Mapping[str, Spent]) -> dict[str, list[int]]:
+    return {stage: list(astuple(each)) for stage, each in spent.items()}
+
+
+# --------------------------------------------------------------------------------------------------------------- prices
+
+
+_PER = 1_000_000
+_SHAPE = "It is to be written as currency: USD, as_of: 2026-04-02, models: {NAME: {input: 0.40, output: 1.60}}."
+
+
+class _Price(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    currency: Annotated[str, Field(min_length=1, max_length=8)]
+    as_of: datetime.date
+    models: dict[str, _Price]
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Prices for a million tokens of input and of output, by model. ``as_of``: the day for which they hold, ISO."""
+
+    currency: str
+    as_of: str
+    models: dict[str, tuple[float, float]]
+
+    def cost(self, spent: Spent, model: str) -> float | None:
+        """The amount in ``currency``; None for a model that the table does not have."""
+        if model not in self.models:
+            return None
+        input_price, output_price = self.models[model]
+        return (spent.input_tokens * input_price + spent.output_tokens * output_price) / _PER
+
+    def lacking(self, model: str) -> str:
+        """A sentence for a ``model`` that the table does not have; empty where it has it."""
+        if model in self.models:
+            return ""
+        return f"There is no price of {model} in the table, so no amounts: name a table that has it with --prices FILE."
+
+
+def load_prices(file: Path | None = None) -> Prices:
+    """The table in ``file``, else the one that the package ships. Raises ``InputError`` for one that cannot be used."""
+    if file is None:
+        return _prices((resources.files("kgplatform") / "evaluate" / "prices.yaml").read_text(encoding="utf-8"), "")
+    try:
+        return _prices(file.read_text(encoding="utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The prices in {file} cannot be read: {error}.") from error
+
+
+def _prices(text: str, where: str) -> Prices:
+    try:
+        table = _Table.model_validate(yaml.safe_load(text))
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InputError(f"{where} is no table of prices: {_fault(error)}. {_SHAPE}") from error
+    models = {name: (price.input, price.output) for name, price in table.models.items()}
+    return Prices(table.currency, table.as_of.isoformat(), models)
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
+    return " ".join(str(error).split())

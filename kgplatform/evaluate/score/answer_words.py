@@ -1,0 +1,230 @@
+"""Scores of an answer by its words alone: exact match, F1, F1*, ROUGE, containment, refusals, compression.
+
+    f1("the Casa Loma", ["Casa Loma", "Casa Loma, Toronto"])     # 1.0
+
+Every score is a share from 0 to 1. Of several right answers the one that gives the most counts. The rules are those of
+the official scorers, to the letter for ASCII; ``docs/metrics.md`` says what is added for other scripts.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kgplatform.errors import SettingError
+from kgplatform.readers.longagent.conflict import is_refusal as is_members_refusal
+from kgplatform.text import compression_rate, in_word, is_unspaced, normalise_name
+
+ROUGE = ("rouge1", "rouge2", "rougeL")
+
+_CITATION = re.compile(r"\s?\[\d{1,3}\]")
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = frozenset(string.punctuation + "−⁄")  # the minus and the fraction slash are - and / as they are printed
+_LEAST_RECALL = (1, 5)
+"""F1*: with less than one fifth of the keywords' words an answer counts for nothing. A fraction, since 0.2 is none."""
+
+_LITTLE_WORDS = (
+    "and to of in her was with for it from is that his he by she they or at because be on are their what as had were "
+    "about being this who but have has when which does"
+)
+_STOP_WORDS = frozenset(_LITTLE_WORDS.split())
+"""Words that do not count as recalled keywords (LV-Eval's list)."""
+
+_BEFORE = r"(?:(?:i['’]?m |i am )?sorry|unfortunately|(?:based on|according to|given) [^,.;!?\n]{1,80},)"
+_NOT = r"(?: not|n['’]t)"
+_WHO = r"(?:who|whom|whose|what|when|where|which|why|how|whether|if)"
+_SOURCE = r"(?:the |this )?(?:\w+ ){0,2}(?:evidence|information|context|sources?|facts?|knowledge (?:graph|base))"
+_NOT_KNOWN = re.compile(
+    rf"^\W*(?:{_BEFORE}\W+(?:but )?)?(?:"
+    rf"(?:i |we )?do{_NOT} (?:know|have (?:enough|sufficient|any) (?:information|evidence|context))\b"
+    rf"|there is{_NOT} (?:enough|sufficient|any) (?:information|evidence|context)\b"
+    r"|(?:there(?: is|['’]s) )?(?:not enough|insufficient) (?:information|evidence|context)\b"
+    rf"|{_SOURCE} (?:is|are) (?:insufficient|not (?:enough|sufficient|available))\b|information not available\b"
+    rf"|{_SOURCE} do(?:es)?{_NOT} (?:\w+ly )?(?:say|state|mention|tell|contain|provide|specify|include|name)\b"
+    rf"|(?:it|this|that) is{_NOT} (?:said|stated|mentioned|specified)\b|it does{_NOT} say\b"
+    rf"|(?:(?:the answer|it|this|that) is |it['’]s )?(?:unknown|not known|unclear)(?:\W*$| {_WHO}\b)"
+    rf"|(?:it|this|that) isn['’]t (?:known|clear)(?:\W*$| {_WHO}\b)"
+    r")(?!.*\b(?:but|however|although|though|except)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_FIRST_CLAUSE = re.compile(r"[^,.;:!?\n]*")
+
+
+def plain(text: str) -> str:
+    """``text`` without the numbers of its citations, ``[1]``. A text that is nothing else is left as it is.
+
+    >>> plain("Casa Loma [1][2], in Toronto [3].")
+    'Casa Loma, in Toronto.'
+    """
+    return _CITATION.sub("", text).strip() or text.strip()
+
+
+def normalised(text: str) -> str:
+    """SQuAD's normal form: lower case, no punctuation, no articles (a, an, the), single spaces.
+
+    Punctuation is ASCII's, −, ⁄, and Unicode's categories P and Cf. Compatibility forms are unified (NFKC) and case is
+    folded, so that é in one code point is é in two, and full-width digits are digits.
+
+    >>> normalised("The “Well-Known”  castle, １９１４")
+    'wellknown castle 1914'
+    """
+    letters = "".join(letter for letter in normalise_name(text) if not _is_punctuation(letter))
+    return " ".join(_ARTICLE.sub(" ", letters).split())
+
+
+def words(text: str) -> list[str]:
+    """The words of the normal form. Letters of scripts that are written without spaces, and of Korean, are a word each.
+
+    >>> words("The castle 東京")
+    ['castle', '東', '京']
+    """
+    return [piece for word in normalised(text).split() for piece in _pieces(word)]
+
+
+def exact_match(prediction: str, references: Sequence[str]) -> float:
+    """1 if the normal form is that of one of ``references``."""
+    return _best(_same, prediction, references)
+
+
+def f1(prediction: str, references: Sequence[str]) -> float:
+    """2PR / (P + R) of the words that both have, each as often as both have it (SQuAD, HotpotQA, LongBench).
+
+    HotpotQA's extra rule on "yes", "no" and "noanswer" is not used.
+    """
+    return _best(_overlap, prediction, references)
+
+
+def f1_star(prediction: str, references: Sequence[str], keywords: Sequence[str]) -> float:
+    """F1*: F1, but 0 if less than 0.2 of the words of ``keywords`` are in the prediction (LV-Eval).
+
+    Stop words never count as recalled, and always as needed. Without a word in ``keywords`` it is F1.
+    """
+    needed = words(" ".join(keywords))
+    shared = Counter(needed) & Counter(words(prediction))
+    recalled = sum(count for word, count in shared.items() if word not in _STOP_WORDS)
+    least, of = _LEAST_RECALL
+    return 0.0 if recalled * of < least * len(needed) else f1(prediction, references)
+
+
+def contains(prediction: str, references: Sequence[str]) -> float:
+    """1 if one of ``references`` stands in the prediction, as whole words next to each other, both in normal form."""
+    return _best(_holds, prediction, references)
+
+
+def rouge(prediction: str, references: Sequence[str]) -> dict[str, float]:
+    """F-measures of ROUGE-1, ROUGE-2 and ROUGE-L by ``rouge-score``, with Porter stems; of each the best reference.
+
+    Raises ``SettingError`` where the package is missing.
+    """
+    scores = _scorer().score_multi(list(references) or [""], prediction)
+    return {name: float(scores[name].fmeasure) for name in ROUGE}
+
+
+def need_rouge() -> None:
+    """Raise ``SettingError`` where ROUGE cannot be computed."""
+    _scorer()
+
+
+def is_refusal(text: str | None) -> bool:
+    """Whether an answer says that there is none. None, a reader that failed, is no refusal; an empty text is one."""
+    if text is None:
+        return False
+    said = plain(text)
+    return is_members_refusal(said) or _NOT_KNOWN.search(said) is not None
+
+
+def is_wrong_refusal(text: str, answers: Sequence[str]) -> bool:
+    """Whether an answer says that there is none, and none of the right ``answers`` says so too.
+
+    One that begins with a right answer is none: of "No, the text does not mention it" the answer is "No".
+    """
+    begins = _FIRST_CLAUSE.match(plain(text))
+    right = begins is not None and exact_match(begins[0], answers) == 1
+    return is_refusal(text) and not right and not any(map(is_refusal, answers))
+
+
+def compression(counts: Mapping[str, int]) -> float | None:
+    """ReadAgent's compression rate, 1 - words in the last prompt / words of the text, from ``Answer.counts``.
+
+    None where the reader does not count them or asked nothing. Below 0 if the memory is longer than the text.
+    """
+    shown, whole = counts.get("words.in_context"), counts.get("words.of_text")
+    return compression_rate(shown, whole) if shown and whole else None
+
+
+# ---------------------------------------------------------------------------------------------------------- one by one
+
+
+def _best(score: Callable[[str, str], float], prediction: str, references: Sequence[str]) -> float:
+    return max((_compared(score, prediction, reference) for reference in references), default=0.0)
+
+
+def _compared(score: Callable[[str, str], float], prediction: str, reference: str) -> float:
+    """The score of the normal forms. Where nothing is left of either ("The The", "!!!"), whether they are the same."""
+    one, other = " ".join(words(prediction)), " ".join(words(reference))
+    if one or other:
+        return score(one, other)
+    return float(bool(prediction.strip()) and normalise_name(prediction) == normalise_name(reference))
+
+
+def _same(one: str, other: str) -> float:
+    return float(one == other)
+
+
+def _overlap(one: str, other: str) -> float:
+    ours, theirs = one.split(), other.split()
+    shared = sum((Counter(ours) & Counter(theirs)).values())
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(ours), shared / len(theirs)
+    return 2 * precision * recall / (precision + recall)
+
+
+def _holds(one: str, other: str) -> float:
+    return float(bool(other) and f" {other} " in f" {one} ")
+
+
+@lru_cache(maxsize=4096)
+def _is_punctuation(letter: str) -> bool:
+    return letter in _PUNCTUATION or unicodedata.category(letter)[0] == "P" or unicodedata.category(letter) == "Cf"
+
+
+def _pieces(word: str) -> list[str]:
+    """A word, or the letters of scripts without spaces in it one by one."""
+    if word.isascii() or not is_unspaced(word):
+        return [word]
+    return "".join(f" {letter} " if is_unspaced(letter) else letter for letter in word).split()
+
+
+# --------------------------------------------------------------------------------------------------------------- rouge
+
+
+@lru_cache(maxsize=1)
+def _scorer() -> Any:
+    # Imported here: it takes a second, and comes with an extra.
+    try:
+        from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]  # it has no types
+        from rouge_score.tokenizers import DefaultTokenizer  # type: ignore[import-untyped]  # nor here
+    except ImportError as error:
+        raise SettingError(
+            "ROUGE needs the package rouge-score, which is not installed. Run `pip install 'kgplatform[evaluate]'`."
+        ) from error
+    return RougeScorer(list(ROUGE), tokenizer=_Tokenizer(DefaultTokenizer(use_stemmer=True).tokenize))
+
+
+class _Tokenizer:
+    """The words of any script. The library's own tokenizer, which drops all letters but a to z, has those in ASCII."""
+
+    def __init__(self, english: Callable[[str], list[str]]) -> None:
+        self._english = english
+
+    def tokenize(self, text: str) -> list[str]:
+        """Runs of letters, digits and marks; English words in their stems."""
+        letters = "".join(letter if in_word(letter) else " " for letter in normalise_name(text))
+        pieces = (piece for word in letters.split() for piece in _pieces(word))
+        return [token for piece in pieces for token in (self._english(piece) if piece.isascii() else [piece])]

@@ -1,0 +1,356 @@
+"""Language models that score answers: four raters, each with its paper's idea and a prompt of our own.
+
+    rate("lr", ToRate(question, "Cyrus Field, in 1858"), chat).scores
+    # {'lr1': 1.0, 'lr2': 1.0, 'strict': 0.0, 'permissive': 1.0}
+
+``judge``   one digit, right or wrong, against all right answers at once (Youtu-GraphRAG)
+``lr``      ReadAgent's strict and permissive rater, of which LR-1 and LR-2 are made (section 4.1, figures 6 and 7;
+            GraphReader, appendix B): each right answer is compared by itself, and the best one counts
+``rubric``  LongAgent's three levels (EMNLP, appendix B): 2 and 1 of 2 points count as correct
+``facts``   which of the supporting facts stand in what the reader had read (GraphReader, appendix F, figure 19)
+
+A reply that gives no verdict is asked for once more, with what was wrong; then the answer is unrated, and a flag says
+so. Of ``judge`` alone such an answer counts as wrong, flagged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, create_model, model_validator
+
+from kgplatform.errors import InputError
+from kgplatform.evaluate.results import Question
+from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
+from kgplatform.models.chat import Chat
+from kgplatform.models.json_text import without_thoughts
+from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.readers.answer import fence_for
+from kgplatform.readers.window import head
+from kgplatform.text import tidy
+
+# ------------------------------------------------------------------------------------------------------------- verdicts
+
+
+Degree = Literal["yes", "partially", "no"]
+
+# All that is repeated has a bound, so that a reply of any length is read in a time that grows with it alone.
+_MARKS = r"[\W_]{0,20}"
+_SURE_LABEL = r"(?:verdict|rating|score|judge?ment|decision|conclusion|final answer)"
+_BEFORE_LABEL = r"(?:(?:my|the|overall|final|so|therefore|hence|thus)[\W_]{1,5}){0,3}"
+_LABEL = rf"{_BEFORE_LABEL}(?:{_SURE_LABEL}|answer|correct(?:ness)?|result|reply)"
+_IS = r"(?:[^\w\n]|_){0,9}(?:\b(?:is|would be)\b)?"
+_NOT_A_LIST = (
+    r"(?!\W{0,4}(?:/|\||\bor\b|\band\b)\W{0,4}(?:yes|no|partially)\b)"
+    r"(?!\W{1,4}yes\W{1,3}partially\W{1,5}(?:or\W{1,4})?no\b)"
+)
+# What may follow a verdict: the end, a sign, or a reason. "No difference" is none.
+_ENDS = (
+    rf"(?![^\W_]){_NOT_A_LIST}"
+    r"(?=[\s*_]{0,9}(?:\Z|\n|[^\w\s/|]|(?:because|since|as|john|his|her|he|she|it|this|the|both)\b))"
+)
+_PARTLY = r"(?:partial(?:ly)?|partly|in part)\b"
+_BETWEEN = r"(?:[^\w.!?\n]|_)"
+_WORDS = (
+    rf"(?P<partially>(?:yes{_BETWEEN}{{0,5}}(?:(?:but|only|it|does|agrees|is|at|least){_BETWEEN}{{1,5}}){{0,4}})?{_PARTLY})"
+    rf"{_NOT_A_LIST}|(?P<yes>yes)(?!{_BETWEEN}{{0,5}}{_PARTLY}){_ENDS}|(?P<no>no){_ENDS}"
+)
+_LABELLED = re.compile(
+    rf"^{_MARKS}{_LABEL}\b{_IS}|\b{_SURE_LABEL}\b(?:[^\w\n]|_){{0,5}}(?:\bis\b|[:=])", re.IGNORECASE | re.MULTILINE
+)
+_NO_OTHER = r"(?!\s{0,3}(?:/|\||,|\bor\b)\s{0,3}\d|\s{1,3}(?:out\s)?of\b)"
+
+
+def read_yes_no(text: str) -> bool | None:
+    """Whether a reply says yes or no; None if it says neither, or something between them."""
+    degree = read_degree(text)
+    return None if degree in (None, "partially") else degree == "yes"
+
+
+def read_degree(text: str) -> Degree | None:
+    """Which of the three a reply says, None if none of them."""
+    found = _placed(text, _WORDS)
+    kinds: tuple[Degree, ...] = ("yes", "partially", "no")
+    return next((kind for kind in kinds if found and found[kind]), None)
+
+
+def read_score(text: str, scores: str) -> int | None:
+    """The score that a reply gives, one of the digits ``scores``; "2/2" and "2 points" are 2, "1/0" and "12" none."""
+    found = _placed(text, _score(scores))
+    return int(found["score"]) if found else None
+
+
+def _score(scores: str) -> str:
+    highest = max(scores)
+    whole = rf"(?:\s?/\s?{highest}(?!\w))?" if highest > "1" else ""
+    return rf"(?<![\w.,/−-])(?P<score>[{scores}])(?![\w%]|[.,]\d){whole}{_NO_OTHER}"
+
+
+def _placed(text: str, verdict: str) -> re.Match[str] | None:
+    """The verdict behind the last label, else at the start, else in the last line."""
+    said = re.compile(rf"{_MARKS}(?:{verdict})", re.IGNORECASE)
+    after = [match for label in _LABELLED.finditer(text) if (match := said.match(text, label.end()))]
+    if after:
+        return after[-1]
+    end = text.rstrip()
+    return said.match(text) or said.match(end, end.rfind("\n") + 1)
+
+
+# --------------------------------------------------------------------------------------------------------------- raters
+
+
+T = TypeVar("T")
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "judge": ("judge",),
+    "lr": ("lr1", "lr2", "strict", "permissive"),
+    "rubric": ("accuracy",),
+    "facts": ("facts.rated",),
+}
+"""What each rater scores; ``metrics.METRICS`` has the definitions."""
+
+RATERS = tuple(METRICS)
+READ_TOKENS = 16_000
+"""Of what a reader had read, as much as the rater ``facts`` sees."""
+
+UNRATED, FLAGGED, CUT = "unrated", "flagged", "cut"
+"""How flags begin: no score; a score for want of a verdict; a score for a part of the text."""
+
+_EMPTY = "it was empty."
+_BROKE_OFF = "it broke off at the length limit before its verdict."
+_NO_VERDICT = "it has none of these, or more than one."
+
+
+@dataclass(frozen=True, slots=True)
+class ToRate:
+    """One answer. ``text``: None where the reader failed; ``read``: see ``read.what_was_kept`` (rater ``facts``)."""
+
+    question: Question
+    text: str | None
+    read: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a rater makes of one answer: scores from 0 to 1 by metric, none of those that do not apply or are unrated.
+
+    ``flags``: what to know of them, a sentence each, beginning with ``unrated``, ``flagged`` or ``cut``. ``counts``:
+    ``points`` of the rubric, ``facts.recalled`` and ``facts.needed``. ``settled`` is False where the model gave no
+    verdict: another run is to ask it again.
+    """
+
+    scores: Mapping[str, float]
+    flags: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    settled: bool = True
+
+
+def rate(rater: str, item: ToRate, chat: Chat, *, read_tokens: int = READ_TOKENS) -> Rating:
+    """The rating of one answer. ``read_tokens`` bounds what the rater ``facts`` sees of ``item.read``.
+
+    No model is asked about a question that the rater cannot rate (no right answer, or no supporting facts) or an answer
+    that is missing, which scores 0. Raises ``InputError`` for an unknown rater, ``ModelError`` and ``BudgetError``.
+    """
+    return without_asking(rater, item) or _RATINGS[rater](prompts(rater, item, read_tokens), item, chat, read_tokens)
+
+
+def without_asking(rater: str, item: ToRate) -> Rating | None:
+    """The rating where no model is needed for it; None where one is. Raises ``InputError`` for an unknown rater."""
+    if rater not in METRICS:
+        raise InputError(f"There is no rater {rater!r}. Choose one of {', '.join(RATERS)}.")
+    question, text = item.question, item.text
+    if rater == "facts":
+        missing = text is None or not item.read.strip()
+        if not question.facts:
+            return Rating({})
+        needed = len(question.facts)
+        return Rating({"facts.rated": 0.0}, counts=_fact_counts(0, needed)) if missing else None
+    if not question.answerable or not question.answers:
+        return Rating({})
+    if text is None or not text.strip() or (rater == "judge" and is_wrong_refusal(text, question.answers)):
+        return Rating(dict.fromkeys(METRICS[rater], 0.0))
+    return None
+
+
+def prompts(rater: str, item: ToRate, read_tokens: int = READ_TOKENS) -> list[Messages]:
+    """The prompts whose replies make a rating: of ``lr`` two for each right answer, of the others one.
+
+    They hold all that a rating depends on, but for the model.
+    """
+    question = item.question
+    if rater == "facts":
+        return [_facts_messages(question, item.read[: _fitting(item.read, read_tokens)])]
+    answer = plain(item.text or "")
+    if rater == "lr":
+        return [_lr_messages(name, question, answer, each) for each in question.answers for name in _LR_PROMPTS]
+    references = "\n".join(map(tidy, question.answers))
+    fence = fence_for(question.text, references, answer)
+    return [render(_PROMPTS[rater], question=question.text, references=references, answer=answer, fence=fence)]
+
+
+def recalled(ratings: Iterable[Rating]) -> tuple[float, float] | None:
+    """The recall of supporting facts over ``ratings`` of the rater ``facts``, by fact and by sample; None without any.
+
+    By fact: those recalled of those needed, over all questions. By sample: the share of questions with all of theirs.
+    """
+    counts = [each.counts for each in ratings if each.counts.get("facts.needed")]
+    if not counts:
+        return None
+    found, needed = (sum(each[name] for each in counts) for name in ("facts.recalled", "facts.needed"))
+    whole = sum(each["facts.recalled"] == each["facts.needed"] for each in counts)
+    return found / needed, whole / len(counts)
+
+
+# ------------------------------------------------------------------------------------------------------- LR-1 and LR-2
+
+_LR_PROMPTS = ("evaluate/rater_strict", "evaluate/rater_permissive")
+_LR_FORMS = ("YES or NO", '"Yes", "Yes, partially" or "No"')
+
+
+def lr_level(strict: bool, permissive: Degree) -> Literal["none", "partial", "exact"]:
+    """GraphReader's truth table (appendix B): exact if either rater says yes in full, partial if only the permissive
+    one sees anything in common."""
+    if strict or permissive == "yes":
+        return "exact"
+    return "partial" if permissive == "partially" else "none"
+
+
+def _lr(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
+    """The best over the right answers. What a missing verdict could still change has no score."""
+    verdicts: list[tuple[bool | None, Degree | None]] = []
+    for first, second in zip(asked[::2], asked[1::2], strict=True):
+        strict = _verdict(chat, first, read_yes_no, "lr", _LR_FORMS[0])
+        permissive: Degree | None = _verdict(chat, second, read_degree, "lr", _LR_FORMS[1])
+        verdicts.append((strict, permissive))
+        if strict and permissive == "yes":  # no other right answer can add to that
+            break
+    worst = _lr_scores([(strict or False, permissive or "no") for strict, permissive in verdicts])
+    best = _lr_scores([(strict is not False, permissive or "yes") for strict, permissive in verdicts])
+    scores = {metric: value for metric, value in worst.items() if best[metric] == value}
+    if scores == worst:
+        return Rating(scores)
+    silent = [name for place, name in enumerate(("strict", "permissive")) if any(v[place] is None for v in verdicts)]
+    who = f"{' and '.join(silent)} rater{'s' if len(silent) > 1 else ''}"
+    return Rating(scores, (f"{UNRATED}: the {who} gave no verdict, asked twice.",), settled=False)
+
+
+def _lr_scores(verdicts: Sequence[tuple[bool, Degree]]) -> dict[str, float]:
+    levels = {lr_level(*each) for each in verdicts}
+    degrees = {permissive for _, permissive in verdicts}
+    return {
+        "lr1": float("exact" in levels),
+        "lr2": float(levels != {"none"}),
+        "strict": float(any(strict for strict, _ in verdicts)),
+        "permissive": float(degrees != {"no"}),
+    }
+
+
+def _lr_messages(prompt: str, question: Question, answer: str, reference: str) -> Messages:
+    reference = tidy(reference)
+    fence = fence_for(question.text, reference, answer)
+    return render(prompt, question=question.text, answer=answer, reference=reference, fence=fence)
+
+
+# ---------------------------------------------------------------------------------------------------- judge and rubric
+
+_PROMPTS = {"judge": "evaluate/rater_judge", "rubric": "evaluate/rater_rubric"}
+
+
+def _judge(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
+    score = _verdict(chat, asked[0], _read_judge, "judge", "1 or 0")
+    if score is None:
+        return Rating({"judge": 0.0}, (f"{FLAGGED}: the judge gave no verdict, asked twice: wrong.",), settled=False)
+    return Rating({"judge": float(score)})
+
+
+def _read_judge(text: str) -> int | None:
+    score, said = read_score(text, "01"), read_yes_no(text)
+    return score if score is not None or said is None else int(said)
+
+
+def _rubric(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
+    points = _verdict(chat, asked[0], lambda text: read_score(text, "012"), "rubric", '"Score: 2", 1 or 0')
+    if points is None:
+        return Rating({}, (f"{UNRATED}: the rubric rater gave no score, asked twice.",), settled=False)
+    return Rating({"accuracy": float(points > 0)}, counts={"points": points})
+
+
+# ---------------------------------------------------------------------------------------------------- supporting facts
+
+
+class _Recall(BaseModel):
+    """Of the supporting facts: how many are truly needed, and how many of those the text says."""
+
+    analysis: Any = None
+    recalled: int = Field(ge=0)
+    needed: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _check(self) -> _Recall:
+        if self.recalled > self.needed:
+            raise ValueError(f"recalled is {self.recalled}, more than needed, which is {self.needed}")
+        return self
+
+
+@cache
+def _recall_of(count: int) -> type[_Recall]:
+    """The reply about ``count`` supporting facts."""
+    return create_model("Recall", __base__=_Recall, needed=(int, Field(ge=0, le=count)))
+
+
+def _facts(asked: Sequence[Messages], item: ToRate, chat: Chat, read_tokens: int) -> Rating:
+    said, _ = ask(chat, asked[0], _recall_of(len(item.question.facts)), stage="rate_facts")
+    seen, whole = _fitting(item.read, read_tokens), len(item.read)
+    flags = (f"{CUT}: {seen:,} of {whole:,} characters that were read were rated.",) if seen < whole else ()
+    if not said.needed:
+        return Rating({}, (f"{UNRATED}: the rater says that none of the facts is needed.",), _fact_counts(0, 0))
+    return Rating({"facts.rated": said.recalled / said.needed}, flags, _fact_counts(said.recalled, said.needed))
+
+
+def _facts_messages(question: Question, text: str) -> Messages:
+    facts = "\n".join(f"{number}. {tidy(each)}" for number, each in enumerate(question.facts, 1))
+    fence = fence_for(question.text, text, facts)
+    count = str(len(question.facts))
+    return render("evaluate/rater_facts", question=question.text, text=text, facts=facts, count=count, fence=fence)
+
+
+def _fact_counts(found: int, needed: int) -> dict[str, int]:
+    return {"facts.recalled": found, "facts.needed": needed}
+
+
+def _fitting(text: str, tokens: int) -> int:
+    """How many characters of ``text`` are rated."""
+    return head(text, tokens)
+
+
+# ----------------------------------------------------------------------------------------------------- asking the model
+
+_RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]] = {
+    "judge": _judge,
+    "lr": _lr,
+    "rubric": _rubric,
+    "facts": _facts,
+}
+
+
+def _verdict(chat: Chat, messages: Messages, read: Callable[[str], T | None], rater: str, form: str) -> T | None:
+    """What ``read`` makes of the reply; asked once more where that is nothing. After that the chat forgets both."""
+    stage = f"rate_{rater}"
+    reply = chat.send(messages, stage=stage)
+    said = read(without_thoughts(reply.text, cut_off=reply.cut_off))
+    if said is not None:
+        return said
+    fault = _BROKE_OFF if reply.cut_off else _NO_VERDICT if reply.text.strip() else _EMPTY
+    reminder = render("evaluate/rater_again", fault=fault, form=form)[1]["content"]
+    again = with_reminder(messages, f"\n\n{reminder}.")
+    second = chat.send(again, stage=stage)
+    said = read(without_thoughts(second.text, cut_off=second.cut_off))
+    if said is None:
+        for each in (messages, again):
+            chat.forget(each)
+    return said

@@ -1,0 +1,214 @@
+"""What a file says, looked at as a whole before anything of it is written: a file may come from anybody.
+
+Looked at are names of labels, types and properties, values, ids (each once), the ends of relationships (all there),
+vectors (of the length that the file names) and the description of the graph. What is kept in memory of a node is nine
+bytes: a hash of its id, and its kind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgplatform.errors import InputError
+from kgplatform.exchange.elements import (
+    GRAPH_ID,
+    KINDS,
+    Element,
+    Node,
+    Placed,
+    Relationship,
+    fault_of,
+    is_name,
+    kinds_of,
+)
+from kgplatform.ingest.graph_state import FORMAT_VERSION
+from kgplatform.ingest.type_names import reserved_label, reserved_relationship
+
+_LONGEST_ID = 500
+_LONGEST_INDEXED = 8000
+_INDEXED = ("name", "key", "source", "memory")
+"""Properties with an index, which refuses longer ones (bytes of UTF-8)."""
+_VECTORS = ("embedding", "elementEmbedding")
+_BATCH = 5000
+
+
+class NodeKinds:
+    """The kind of each node of a file, by its id. ``settle`` comes after the last ``add`` and before the first look."""
+
+    def __init__(self) -> None:
+        self._hashes = array("Q")
+        self._kinds = bytearray()
+        self._order: NDArray[np.uint64] = np.empty(0, np.uint64)
+        self._ranks: NDArray[np.uint8] = np.empty(0, np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def add(self, node_id: str, kind: str) -> None:
+        """Take note of a node."""
+        self._hashes.append(_hash(node_id))
+        self._kinds.append(KINDS.index(kind))
+
+    def settle(self) -> None:
+        """Raise ``ValueError`` if two nodes have one id, with the numbers of both."""
+        hashes = np.frombuffer(self._hashes, np.uint64) if self._hashes else np.empty(0, np.uint64)
+        order = np.argsort(hashes, kind="stable")
+        self._order, self._ranks = hashes[order], np.frombuffer(self._kinds, np.uint8)[order]
+        twice = np.flatnonzero(self._order[1:] == self._order[:-1])
+        if len(twice):
+            raise ValueError(f"nodes {order[twice[0]] + 1:,} and {order[twice[0] + 1] + 1:,} have the same id")
+
+    def kinds(self, ids: Sequence[str]) -> list[str | None]:
+        """The kinds of nodes; None for an id that no node has."""
+        if not len(self._order):
+            return [None] * len(ids)
+        wanted = np.fromiter(map(_hash, ids), np.uint64, len(ids))
+        places = np.minimum(np.searchsorted(self._order, wanted), len(self._order) - 1)
+        there = self._order[places] == wanted
+        return [KINDS[self._ranks[at]] if is_there else None for at, is_there in zip(places, there, strict=True)]
+
+
+@dataclass(slots=True)
+class Contents:
+    """What a file was found to hold. ``graph`` is the node that describes it; ``present`` are the kinds there are."""
+
+    graph: Node
+    kinds: NodeKinds
+    relationships: int = 0
+    documents: list[dict[str, str]] = field(default_factory=list)
+    present: set[str] = field(default_factory=set)
+
+
+def check_elements(path: object, elements: Iterable[Placed]) -> Contents:
+    """Look at everything that a file holds. Raises ``InputError`` that names the place where something is wrong."""
+    check = _Check(str(path))
+    for place, element in elements:
+        check.take(place, element)
+    return check.finish()
+
+
+class _Check:
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._found = Contents(Node(GRAPH_ID, (), {}), NodeKinds())
+        self._are_nodes = True
+        self._ends: list[tuple[str, Relationship]] = []
+        self._lengths: dict[int, str] = {}
+
+    def take(self, place: str, element: Element) -> None:
+        """The next one."""
+        if fault := _fault_of_properties(element.properties):
+            raise self._fault(place, fault)
+        if isinstance(element, Node):
+            self._take_node(place, element)
+        else:
+            self._take_relationship(place, element)
+
+    def finish(self) -> Contents:
+        """After the last one."""
+        self._end_nodes()
+        self._check_ends()
+        if not self._found.graph.labels:
+            raise InputError(f"{self._path} does not describe its graph: it has no node of the kind Graph.")
+        dimension = self._found.graph.properties["embeddingDimension"]
+        for length, place in self._lengths.items():
+            if length != dimension:
+                raise self._fault(place, f"has a vector of {length} numbers, and the graph's have {dimension}")
+        return self._found
+
+    def _take_node(self, place: str, node: Node) -> None:
+        if not self._are_nodes:
+            raise self._fault(place, "is a node after the first relationship; nodes come first")
+        if fault := _fault_of_node(node):
+            raise self._fault(place, fault)
+        (kind,) = kinds_of(node.labels)
+        self._found.kinds.add(node.id, kind)
+        self._found.present.add(kind)
+        for name in _VECTORS:
+            if name in node.properties:
+                self._lengths.setdefault(len(node.properties[name]), place)
+        if kind == "Graph":
+            if fault := "is a second description of the graph" if self._found.graph.labels else _fault_of_graph(node):
+                raise self._fault(place, fault)
+            self._found.graph = node
+        elif kind == "Document":
+            self._found.documents.append({"id": node.id, "sha256": str(node.properties.get("sha256"))})
+
+    def _take_relationship(self, place: str, relationship: Relationship) -> None:
+        self._end_nodes()
+        reserved = reserved_relationship(relationship.type)
+        if not is_name(relationship.type) or reserved not in (None, relationship.type):
+            raise self._fault(place, f"has a type that cannot be used: {relationship.type[:80]!r}")
+        self._found.relationships += 1
+        self._ends.append((place, relationship))
+        if len(self._ends) == _BATCH:
+            self._check_ends()
+
+    def _end_nodes(self) -> None:
+        if self._are_nodes:
+            self._are_nodes = False
+            try:
+                self._found.kinds.settle()
+            except ValueError as error:
+                raise InputError(f"{self._path} cannot be imported: {error}. Nothing was imported.") from error
+
+    def _check_ends(self) -> None:
+        ends = [each for _, relationship in self._ends for each in (relationship.start, relationship.end)]
+        for number, (end, kind) in enumerate(zip(ends, self._found.kinds.kinds(ends), strict=True)):
+            if kind is None:
+                raise self._fault(self._ends[number // 2][0], f"joins a node that the file does not have: {end[:80]!r}")
+        self._ends.clear()
+
+    def _fault(self, place: str, fault: str) -> InputError:
+        return InputError(f"{self._path}, {place}, {fault}. Nothing was imported.")
+
+
+def _fault_of_properties(properties: dict[str, Any]) -> str | None:
+    for name, value in properties.items():
+        if not is_name(name):
+            return f"has a property with a name that cannot be used: {name[:80]!r}"
+        if fault := fault_of(value):
+            return f"has a property {name!r} that {fault}"
+    return None
+
+
+def _fault_of_node(node: Node) -> str | None:
+    kinds = kinds_of(node.labels)
+    if len(kinds) != 1 or len(set(node.labels)) != len(node.labels):
+        return f"has not one label of a kind, but {len(kinds)}; the kinds are {', '.join(KINDS)}"
+    if "Entity" in node.labels and kinds != ["KeyElement"]:
+        return "is an Entity, but no KeyElement"
+    for label in node.labels:
+        if not is_name(label) or reserved_label(label) not in (None, label):
+            return f"has a label that cannot be used: {label[:80]!r}"
+    if not 0 < len(node.id) <= _LONGEST_ID or fault_of(node.id) or "id" in node.properties:
+        return "has an id that cannot be used"
+    for name in _INDEXED:
+        value = node.properties.get(name, "")
+        if not isinstance(value, str) or len(value.encode()) > _LONGEST_INDEXED:
+            return f"has a {name} that is no text, or longer than {_LONGEST_INDEXED:,} bytes"
+    vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
+    if not all(isinstance(each, list) and each and isinstance(each[0], float) for each in vectors):
+        return "has a vector that is no list of numbers"
+    return None
+
+
+def _fault_of_graph(node: Node) -> str:
+    """What is wrong with the description of the graph; empty if nothing is."""
+    format_, model, length = (node.properties.get(key) for key in ("format", "embeddingModel", "embeddingDimension"))
+    if node.id != GRAPH_ID or type(format_) is not int or not isinstance(model, str) or type(length) is not int:
+        return "describes no graph: it lacks the format, or the embedding model"
+    if format_ > FORMAT_VERSION:
+        return f"is of a graph of format {format_}; this kgplatform reads {FORMAT_VERSION}: upgrade it"
+    return "is of a graph whose import was not finished" if "importing" in node.properties else ""
+
+
+def _hash(node_id: str) -> int:
+    return int.from_bytes(hashlib.blake2b(node_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")

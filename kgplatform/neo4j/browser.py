@@ -1,0 +1,60 @@
+"""Neo4j Browser: the jar that Neo4j distributes it in, and which ``kgplatform browser`` runs for a home folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kgplatform.neo4j.install import install_one
+from kgplatform.neo4j.process import process_mark
+from kgplatform.neo4j.store import Connection
+from kgplatform.settings import Settings
+
+
+def browser_jar(settings: Settings, report: Callable[[str], None]) -> Path:
+    """The jar, fetched if it was never installed here. Raises ``ServerError``."""
+    return install_one(settings.jar_folder, "neo4j-browser", report)
+
+
+@contextmanager
+def announced_browser(settings: Settings, connection: Connection, address: str) -> Iterator[None]:
+    """Say, in a small file while the block lasts, that the Browser of this graph is served at ``address`` from here."""
+    file = _file(settings)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    said = {"address": address, "graph": connection.uri, "pid": os.getpid(), "began": process_mark(os.getpid())}
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(said), "utf-8")
+    part.replace(file)
+    try:
+        yield
+    finally:
+        if _said(file).get("pid") == os.getpid():  # else another one has taken over
+            file.unlink(missing_ok=True)
+
+
+def browser_url_of(settings: Settings, connection: Connection) -> str | None:
+    """Where a person opens Neo4j Browser on this graph: ``kgplatform browser`` if it runs, else the server's own.
+
+    None for a given server without the former: where that has its Browser is not known.
+    """
+    said = _said(_file(settings))
+    pid = said.get("pid")
+    lives = isinstance(pid, int) and process_mark(pid) == said.get("began")
+    if lives and said.get("graph") == connection.uri:
+        return str(said["address"])
+    return connection.browser_url
+
+
+def _file(settings: Settings) -> Path:
+    return settings.home_folder / "browser.json"
+
+
+def _said(file: Path) -> dict[str, object]:
+    try:
+        said = json.loads(file.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -1,0 +1,208 @@
+"""The program files of the managed Neo4j: fetched once with jgo into one folder that all homes share.
+
+The lock file beside this module names every jar with its size and SHA-256, so that every machine runs the same
+bytes. A jar folder is laid out like a Maven repository. ``complete.json`` in it lists the size and the time of every
+jar that was checked; while it agrees with the files, nothing is read or fetched again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgplatform.errors import ServerError
+
+if TYPE_CHECKING:
+    from jgo.maven import MavenContext
+
+VERSION = "5.26.30"
+Report = Callable[[str], None]
+
+_LOCK_FILE = Path(__file__).with_name(f"neo4j-{VERSION}.lock")
+_DOWNLOADS_AT_ONCE = 8
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One line of the lock file: Maven coordinate, size in bytes, SHA-256."""
+
+    group: str
+    artifact: str
+    version: str
+    classifier: str
+    size: int
+    sha256: str
+
+    @property
+    def path(self) -> str:
+        """Where the jar lies, relative to the jar folder."""
+        name = "-".join(part for part in (self.artifact, self.version, self.classifier) if part)
+        return "/".join((*self.group.split("."), self.artifact, self.version, f"{name}.jar"))
+
+
+def locked_jars() -> list[Jar]:
+    """Every jar of the server, in the order of the class path."""
+    return [_parse(line) for line in _LOCK_FILE.read_text("utf-8").splitlines() if line]
+
+
+def install(folder: Path, report: Report, *, recheck: bool = False) -> list[Path]:
+    """Make sure that every jar lies whole in ``folder``; return them in the order of the class path.
+
+    ``recheck`` reads every file again even if nothing seems to have changed. Raises ``ServerError``.
+    """
+    jars = locked_jars()
+    if recheck or not _unchanged(folder, jars):
+        with _alone_in(folder, report):
+            if recheck or not _unchanged(folder, jars):
+                _complete(folder, jars, report)
+    return [folder / jar.path for jar in jars]
+
+
+def install_one(folder: Path, artifact: str, report: Report) -> Path:
+    """Make sure that the one jar of ``artifact`` lies whole in ``folder``, and return it. Raises ``ServerError``."""
+    jar = next(each for each in locked_jars() if each.artifact == artifact)
+    with _alone_in(folder, report):
+        if not _whole(folder / jar.path, jar):
+            _fetch_all(folder, [jar], report)
+    return folder / jar.path
+
+
+@contextmanager
+def _alone_in(folder: Path, report: Report) -> Iterator[None]:
+    """No other process fetches into ``folder``; what the file system refuses is worded for people."""
+    try:
+        with file_lock(folder / ".lock", partial(report, "Another process is fetching Neo4j; waiting for it …")):
+            yield
+    except OSError as error:
+        raise ServerError(f"Neo4j cannot be stored in {folder}: {error.strerror or error}.") from error
+
+
+@contextmanager
+def file_lock(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold ``path`` against all other processes and threads; ``on_wait`` is called if one of them has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _parse(line: str) -> Jar:
+    coordinate, size, sha256 = line.split()
+    group, artifact, version, *classifier = coordinate.split(":")
+    return Jar(group, artifact, version, "".join(classifier), int(size), sha256)
+
+
+def _marks(folder: Path, jars: list[Jar]) -> dict[str, list[int]]:
+    """Size and time of change, in whole seconds (image layers keep no finer ones), of every jar that is there."""
+    marks = {}
+    for jar in jars:
+        try:
+            stat = (folder / jar.path).stat()
+        except FileNotFoundError:
+            continue
+        marks[jar.path] = [stat.st_size, int(stat.st_mtime)]
+    return marks
+
+
+def _unchanged(folder: Path, jars: list[Jar]) -> bool:
+    try:
+        known = json.loads((folder / "complete.json").read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    return bool(known == _marks(folder, jars)) and len(known) == len(jars)
+
+
+def _complete(folder: Path, jars: list[Jar], report: Report) -> None:
+    wanting = [jar for jar in jars if not _whole(folder / jar.path, jar)]
+    if wanting:
+        _fetch_all(folder, wanting, report)
+    manifest = folder / "complete.json"
+    part = manifest.with_suffix(".part")
+    part.write_text(json.dumps(_marks(folder, jars), indent=0), "utf-8")
+    part.replace(manifest)
+
+
+def _whole(path: Path, jar: Jar) -> bool:
+    try:
+        if path.stat().st_size != jar.size:
+            return False
+        return hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256
+    except FileNotFoundError:
+        return False
+
+
+def _fetch_all(folder: Path, jars: list[Jar], report: Report) -> None:
+    size = sum(jar.size for jar in jars) / 1e6
+    report(f"Fetching Neo4j {VERSION} ({len(jars)} files, {size:.0f} MB, once) …")
+    context = _maven(folder)
+    pool = ThreadPoolExecutor(_DOWNLOADS_AT_ONCE)
+    try:
+        for done, _ in enumerate(pool.map(partial(_fetch, context, folder), jars), start=1):
+            if done % 50 == 0:
+                report(f"Fetched {done} of {len(jars)} files …")
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _maven(folder: Path) -> MavenContext:
+    """Maven Central, after the repositories of the user's jgo configuration (a mirror, say)."""
+    from jgo.config import GlobalSettings
+    from jgo.constants import MAVEN_CENTRAL_URL
+    from jgo.maven import MavenContext
+
+    remotes = dict(GlobalSettings.load().repositories)
+    remotes.setdefault("central", MAVEN_CENTRAL_URL)
+    return MavenContext(repo_cache=folder, remote_repos=remotes, timeout=30)
+
+
+def _fetch(context: MavenContext, folder: Path, jar: Jar) -> None:
+    """jgo only warns about a wrong checksum and leaves a cut-off file behind: both are dealt with here."""
+    path = folder / jar.path
+    component = context.project(jar.group, jar.artifact).at_version(jar.version)
+    for last in (*[False] * (_TRIES - 1), True):
+        path.unlink(missing_ok=True)
+        try:
+            component.artifact(jar.classifier).resolve()
+        except (OSError, RuntimeError) as error:
+            path.unlink(missing_ok=True)
+            if last or not _may_pass(error):
+                raise _fetch_error(jar, error) from error
+            continue
+        if _whole(path, jar):
+            return
+        path.unlink()
+    raise ServerError(
+        f"{path.name} arrived damaged {_TRIES} times (its checksum is not the expected one); "
+        "check the connection or the mirror, then run it again."
+    )
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.errno is None
+
+
+def _fetch_error(jar: Jar, error: Exception) -> ServerError:
+    if isinstance(error, OSError) and error.errno is not None:
+        return ServerError(f"{Path(jar.path).name} cannot be stored: {error.strerror}.")
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return ServerError(
+            f"Neo4j {VERSION} cannot be fetched: the Maven repository's certificate is not trusted on this machine. If "
+            "your network has a certificate of its own, name its file in REQUESTS_CA_BUNDLE."
+        )
+    return ServerError(
+        f"Neo4j {VERSION} cannot be fetched: the Maven repository does not give {Path(jar.path).name}. Connect to the "
+        "network for this first start, or set KGPLATFORM_NEO4J_JARS to a folder that has the files."
+    )

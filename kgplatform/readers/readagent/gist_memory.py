@@ -1,0 +1,198 @@
+"""What ReadAgent remembers (section 3.1): gists in reading order, each under the tag of its page, up to the window.
+
+    memory = memory_of(pages)
+    memory.text({5: "the whole of page 5"})      # "<Page 4>\\na gist\\n<Page 5>\\nthe whole of page 5\\n…"
+
+The tags are the program's. In one document a tag has the index of its page; where several documents are remembered the
+pages are counted through, from 0, under the titles of their documents. What does not fit is chosen by retrieval: the
+pages whose gists are nearest to the question, and those that hold the passages that a search finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kgplatform.errors import InputError
+from kgplatform.readers.calls import Calls
+from kgplatform.readers.graphreader.brief import short_name
+from kgplatform.readers.readagent.brief import PageBrief
+from kgplatform.readers.window import tokens
+from kgplatform.records import QueryRun
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.pages import MemorySize, Page, Pages, fuse_ranks
+from kgplatform.text import count_words, counted
+
+NOT_GISTED = "(not gisted)"
+_NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
+_TAG_TOKENS = 6
+_LONGER = 1.2
+"""How many more tokens a text can have in a window than by the count that is stored with pages."""
+
+_TAG = re.compile(r"<(\s*page\s+\d+\s*)>", re.IGNORECASE)
+_PASSAGES = 50
+"""Passages of a search whose pages are remembered first, where not all can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class GistMemory:
+    """Pages by the numbers of their tags, in reading order. ``gists`` is False where only raw pages are shown."""
+
+    pages: dict[int, Page]
+    gists: bool
+
+    def text(self, raw: Mapping[int, str]) -> str:
+        """The memory as a prompt shows it: pages that are in ``raw`` in full, in place of their gists."""
+        lines: list[str] = []
+        several = len({page.document for page in self.pages.values()}) > 1
+        last = ""
+        for number, page in self.pages.items():
+            if number not in raw and not self.gists:
+                continue
+            if several and page.document != last:
+                lines.append(_heading(page, first=not lines))
+                last = page.document
+            lines += (f"<Page {number}>", _without_tags(raw.get(number, _gist(page))))
+        return "\n".join(lines)
+
+    def words(self, raw: Mapping[int, str]) -> int:
+        """The words of gists and raw pages in that text; tags, titles and what is not gisted do not count."""
+        shown = (raw.get(number, (page.gist or "") if self.gists else "") for number, page in self.pages.items())
+        return sum(map(count_words, shown))
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A memory, the words of the text that it stands for, and a note on what it leaves out."""
+
+    memory: GistMemory
+    words: int
+    note: str
+
+
+def memory_of(pages: Sequence[Page], *, gists: bool = True) -> GistMemory:
+    """The memory of ``pages``, which are in reading order."""
+    one = len({page.document for page in pages}) == 1
+    return GistMemory({page.index if one else place: page for place, page in enumerate(pages)}, gists)
+
+
+def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -> Remembered:
+    """The gists of the chosen documents, as many as fit beside a page that is read again; a step of the trace says so.
+
+    Raises ``InputError`` where there are no gists.
+    """
+    size = need_pages(pages)
+    if size.ungisted == size.pages:
+        raise InputError(_NO_GISTS)
+    if brief.options.lookup == "nearest":
+        need_vectors(size)
+    looked_up = 0 if brief.options.lookup == "none" else brief.options.pages
+    made = _all(pages, size, _beside(brief.room, size, min(looked_up, 1)))
+    chosen = "" if made else ", chosen by retrieval"
+    memory, queries = made or _best(brief, pages, size, evidence, _beside(brief.room, size, looked_up))
+    shown, cost = len(memory.pages), tokens(memory.text({}))
+    detail = f"{shown:,} of {counted(size.pages, 'gist')}{chosen}, {cost:,} tokens{_more(size)}"
+    calls.note("remember", detail, (*size.queries, *queries))
+    by_meaning = bool(chosen) or brief.options.lookup == "nearest"
+    return Remembered(memory, size.words, left_out(size, by_meaning=by_meaning))
+
+
+def need_pages(pages: Pages) -> MemorySize:
+    """How much there is to read. Raises ``InputError`` where no document has pages."""
+    size = pages.size()
+    if not size.pages:
+        raise InputError(_NO_GISTS)
+    return size
+
+
+def need_vectors(size: MemorySize) -> None:
+    """Raise ``InputError`` where no gist can be found by meaning."""
+    if size.unembedded == size.pages - size.ungisted:
+        raise InputError("The gists have no vectors yet. Run `kgplatform gist` again to finish them.")
+
+
+def left_out(size: MemorySize, *, by_meaning: bool) -> str:
+    """A note on documents without gists and, where pages were looked for ``by_meaning``, on gists without vectors."""
+    notes = []
+    if size.without:
+        were = "was" if size.without == 1 else "were"
+        notes.append(
+            f"{counted(size.without, 'document')} without finished gists {were} left out; run `kgplatform gist`."
+        )
+    if by_meaning and size.unembedded:
+        notes.append(
+            f"Not looked for: {counted(size.unembedded, 'gist')} without vectors; run `kgplatform gist` again."
+        )
+    return " ".join(notes)
+
+
+def _beside(room: int, size: MemorySize, pages: int) -> int:
+    """What ``room`` leaves for gists beside so many pages that are read again: half of it at least."""
+    return room - min(int(pages * size.longest * _LONGER), room // 2)
+
+
+_Made = tuple[GistMemory, tuple[QueryRun, ...]]
+
+
+def _all(pages: Pages, size: MemorySize, room: int) -> _Made | None:
+    """All gists, unless they take more than ``room``; what surely does is not even loaded."""
+    if size.tokens + _TAG_TOKENS * size.pages > room:
+        return None
+    found = pages.all()
+    memory = memory_of(found.pages)
+    return (memory, found.queries) if tokens(memory.text({})) <= room else None
+
+
+def _best(brief: PageBrief, pages: Pages, size: MemorySize, evidence: Evidence, room: int) -> _Made:
+    """The gists of the best pages, best first, as many as ``room`` holds; in reading order."""
+    need_vectors(size)
+    mean = _TAG_TOKENS + size.tokens // size.pages
+    near = pages.near(2 * room // mean)
+    searched = evidence.search_in(brief.question, brief.options.documents, top_k=_PASSAGES)
+    holding = pages.with_passages([each.id for each in searched.result.passages])
+    ranked = fuse_ranks(near.ids, holding.ids)
+    found = pages.named(ranked)
+    kept = _fitting(ranked, {page.id: page for page in found.pages}, room)
+    if not kept:
+        raise InputError("No gist fits into the window beside the question. Raise window_tokens.", "window_tokens")
+    memory = memory_of([page for page in found.pages if page.id in kept])
+    return memory, (*near.queries, *searched.queries, *holding.queries, *found.queries)
+
+
+def _fitting(ranked: Sequence[str], pages: Mapping[str, Page], room: int) -> set[str]:
+    """The ids of the pages that fit, tried best first; each document costs its title once."""
+    kept: set[str] = set()
+    titled: set[str] = set()
+    for page in (pages[each] for each in ranked if each in pages):
+        cost = _TAG_TOKENS + tokens(_gist(page)) + 1
+        if page.document not in titled:
+            cost += tokens(_heading(page)) + 1
+        if cost <= room:
+            room -= cost
+            kept.add(page.id)
+            titled.add(page.document)
+    return kept
+
+
+def _without_tags(text: str) -> str:
+    """``text`` with what looks like a tag of ours in round brackets: no page can pass words off as another page's."""
+    return _TAG.sub(r"(\1)", text)
+
+
+def _gist(page: Page) -> str:
+    return NOT_GISTED if page.gist is None else page.gist
+
+
+def _heading(page: Page, *, first: bool = False) -> str:
+    return f"{'' if first else chr(10)}# {short_name(page.title)}"
+
+
+def _more(size: MemorySize) -> str:
+    """What else there is to say of a memory, as it follows its size in a trace."""
+    parts = [
+        (size.for_question, f"{counted(size.for_question, 'document')} by the gists made for this question"),
+        (size.without, f"{counted(size.without, 'document')} without gists left out"),
+        (size.ungisted, f"{counted(size.ungisted, 'page')} not gisted"),
+    ]
+    return "".join(f"; {said}" for number, said in parts if number)

@@ -1,0 +1,231 @@
+"""Reading pages again (ReadAgent, section 3.2): which, and whether they fit into the window (appendix I).
+
+    look_up = LookUp(brief, pages, memory, calls, counts)
+    look_up.parallel()                           # or sequential(answer_now), nearest(), without_gists(ids)
+    look_up.raw, look_up.passages                # pages in full, by number; the passages that they consist of
+
+A page takes the place of its gist, under the same tag. One that does not fit beside those before it is left out; if the
+first does not fit at all, as much of it as does is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from kgplatform.errors import ModelError
+from kgplatform.models.json_text import without_thoughts
+from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.readers.calls import Calls, StepFound
+from kgplatform.readers.readagent.brief import PageBrief
+from kgplatform.readers.readagent.gist_memory import GistMemory
+from kgplatform.readers.readagent.page_requests import NO_PAGE, Next, Request, read_next, read_request
+from kgplatform.readers.window import head, tokens
+from kgplatform.records import Passage
+from kgplatform.retrieve.pages import Pages, PageText, PageTexts
+from kgplatform.text import counted
+
+NO_ROOM = "no room"
+_GONE = "gone"
+_LEAST_CUT = 50
+"""Tokens of a page that are worth reading by themselves."""
+
+_NEXT = "readagent/next"
+_READ_ALREADY = "read again already"
+_NEITHER = "no page and no STOP"
+_FAULTS = {
+    NO_PAGE: "there is no page of that number.",
+    _READ_ALREADY: "that page was read again already.",
+    _NEITHER: "it names no page and does not say STOP.",
+}
+
+
+class LookUp:
+    """The pages of one run that are read again. ``ended``: the error that ended it early, where an answer was there."""
+
+    def __init__(self, brief: PageBrief, pages: Pages, memory: GistMemory, calls: Calls, counts: Counter[str]) -> None:
+        self.brief = brief
+        self.memory = memory
+        self.raw: dict[int, str] = {}
+        self.passages: list[Passage] = []
+        self.ended: ModelError | None = None
+        self._pages = pages
+        self._calls = calls
+        self._counts = counts
+        self._interim = ""
+
+    @property
+    def text(self) -> str:
+        """The memory as it is now."""
+        return self.memory.text(self.raw)
+
+    # ------------------------------------------------------------------------------------------------------- the ways
+
+    def parallel(self) -> None:
+        """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
+        calls, mark = self._calls, self._calls.mark()
+        messages = self.brief.lookup_messages(self.text)
+        reply = calls.send(messages, stage="look up")
+        said = without_thoughts(reply.text, cut_off=reply.cut_off)
+        request = read_request(said, self.memory.pages.keys(), self.brief.options.pages)
+        for _, reason in request.refused:
+            self._counts[f"malformed.{reason}"] += 1
+        if request.fault:
+            self._counts[f"malformed.{request.fault}"] += 1
+            calls.forget(messages)
+        calls.add("look up", _told(request), mark, prompt=self.brief.lookup_prompt)
+        self._read(request.taken, in_order=self.brief.options.by_importance)
+
+    def sequential(self, answer_now: Callable[[], str]) -> None:
+        """ReadAgent-S: one page at a time, each seen before the next is named. ``answer_now`` gives an answer so far.
+
+        Raises ``ModelError``, unless such an answer is there already: then see ``ended``.
+        """
+        most = min(self.brief.options.pages, len(self.memory.pages))
+        try:
+            while len(self.raw) < most:
+                number = self._next()
+                if number is None or not self._read([number], in_order=True):
+                    return
+                if self.brief.options.interim:
+                    self._interim = self.brief.shortened(answer_now())
+        except ModelError as error:
+            if not self._interim:
+                raise
+            self.ended = error
+            return
+        every = len(self.raw) == len(self.memory.pages)
+        why = "no page is left" if every else f"the limit of {counted(most, 'page')}"
+        self._calls.note("look up", f"ended: {why}")
+
+    def nearest(self) -> None:
+        """The pages whose gists are nearest to the question by meaning; no model chooses."""
+        numbers = {page.id: number for number, page in self.memory.pages.items()}
+        near = self._pages.near(len(numbers))
+        chosen = [numbers[each] for each in near.ids if each in numbers][: self.brief.options.pages]
+        self._calls.note("look up", f"nearest by meaning: {_listed(chosen)}", near.queries)
+        self._read(chosen)
+
+    def without_gists(self, ranked: Sequence[str]) -> None:
+        """The best pages alone: ids, best first."""
+        numbers = {page.id: number for number, page in self.memory.pages.items()}
+        self._read([numbers[each] for each in ranked if each in numbers])
+
+    # -------------------------------------------------------------------------------------------------- the next page
+
+    def _next(self) -> int | None:
+        """The page that the model names; None for STOP, and for a second reply that is of no use."""
+        calls, mark = self._calls, self._calls.mark()
+        messages = self.brief.next_messages(self.text, sorted(self.raw), self._interim)
+        asked, fault = self._ask_next(messages)
+        faults = [_faulty(asked, fault)] if fault else []
+        if fault:
+            again = _reminded(messages, fault)
+            asked, fault = self._ask_next(again)
+        if fault:
+            faults.append(_faulty(asked, fault))
+            for each in (messages, again):
+                calls.forget(each)
+        outcome = "stop" if fault or asked.page is None else f"page {asked.page}"
+        calls.add("look up", "; ".join([*faults, outcome]), mark, prompt=_NEXT)
+        return None if fault else asked.page
+
+    def _ask_next(self, messages: Messages) -> tuple[Next, str]:
+        """What the model wants, and what is wrong with that."""
+        reply = self._calls.send(messages, stage="look up")
+        asked = read_next(without_thoughts(reply.text, cut_off=reply.cut_off))
+        fault = self._judge(asked)
+        if fault:
+            self._counts[f"malformed.{fault}"] += 1
+        return asked, fault
+
+    def _judge(self, asked: Next) -> str:
+        if asked.page is None:
+            return "" if asked.stop else _NEITHER
+        if asked.page not in self.memory.pages:
+            return NO_PAGE
+        return _READ_ALREADY if asked.page in self.raw else ""
+
+    # ------------------------------------------------------------------------------------------------------- the pages
+
+    def _read(self, numbers: Sequence[int], *, in_order: bool = False) -> bool:
+        """Read pages in full, as many as fit; whether all did. ``in_order``: none after the first that does not."""
+        if not numbers:
+            return True
+        found = self._pages.texts([self.memory.pages[number].id for number in numbers])
+        before, passages = set(self.raw), len(self.passages)
+        refused: list[tuple[str, str]] = []
+        for number in numbers:
+            text = found.texts.get(self.memory.pages[number].id)
+            stopped = in_order and any(reason == NO_ROOM for _, reason in refused)
+            if text is None:
+                refused.append((str(number), _GONE))
+            elif stopped or not self._fits(number, text.text):
+                refused.append((str(number), NO_ROOM))
+            else:
+                self._take(number, text)
+        cut = "" if self.raw else self._cut_first(numbers, found)
+        refused = [each for each in refused if int(each[0]) not in self.raw]
+        for _, reason in refused:
+            self._counts[f"refused.{reason}"] += 1
+        read = [number for number in numbers if number in self.raw and number not in before]
+        seen = StepFound(
+            found.queries,
+            pages=tuple(self.memory.pages[number].id for number in read),
+            passages=tuple(each.id for each in self.passages[passages:]),
+        )
+        self._calls.note("read pages", f"{_listed(read)}{cut}{_refused(refused)}", found=seen)
+        return not refused and not cut
+
+    def _fits(self, number: int, text: str) -> bool:
+        return tokens(self.memory.text({**self.raw, number: text})) <= self.brief.room
+
+    def _take(self, number: int, text: PageText) -> None:
+        self.raw[number] = text.text
+        self.passages += text.passages
+
+    def _cut_first(self, numbers: Sequence[int], found: PageTexts) -> str:
+        """As much of the first page as fits by itself; in words, how much that is."""
+        number = next((each for each in numbers if self.memory.pages[each].id in found.texts), None)
+        room = self.brief.room - tokens(self.memory.text({number: ""})) if number is not None else 0
+        if number is None or room < _LEAST_CUT:
+            return ""
+        whole = found.texts[self.memory.pages[number].id]
+        end = len(whole.text[: head(whole.text, room)].rstrip())
+        self._take(number, _shortened(whole, end))
+        self._counts["cut.page"] += 1
+        return f"; page {number} cut to {end:,} of {len(whole.text):,} characters"
+
+
+def _shortened(page: PageText, end: int) -> PageText:
+    """The first ``end`` characters of a page, with what its passages have of them."""
+    last = page.passages[0].start + end
+    kept = [replace(each, text=each.text[: last - each.start]) for each in page.passages if each.start < last]
+    return PageText(page.text[:end], tuple(replace(each, end=each.start + len(each.text)) for each in kept))
+
+
+def _told(request: Request) -> str:
+    """What was asked for: "2, 8; refused: 99 (no such page)"."""
+    return f"{_listed(request.taken)}{_refused(request.refused)}{'; ' if request.fault else ''}{request.fault}"
+
+
+def _faulty(asked: Next, fault: str) -> str:
+    """What is wrong with a request: "99 (no such page)"."""
+    return fault if asked.page is None else f"{asked.page} ({fault})"
+
+
+def _refused(refused: Sequence[tuple[str, str]]) -> str:
+    listed = ", ".join(f"{said} ({reason})" for said, reason in refused)
+    return f"; refused: {listed}" if listed else ""
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    noun = "page" if len(numbers) == 1 else "pages"
+    return f"{noun} {', '.join(map(str, numbers))}" if numbers else "no page"
+
+
+def _reminded(messages: Messages, fault: str) -> Messages:
+    """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
+    reminder = render("readagent/again", fault=_FAULTS[fault])[1]["content"]
+    return with_reminder(messages, f"\n\n{reminder}")

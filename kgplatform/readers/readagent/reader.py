@@ -1,0 +1,202 @@
+"""Reader ``readagent`` (ReadAgent, arXiv 2402.09727): remember the gists, read some pages again, answer.
+
+    answer(question, run, Options(lookup="sequential", pages=3))
+
+The gists are those that `kgplatform gist` made, once for all questions. Calls of the model: one look-up and one answer
+in parallel; up to ``pages`` look-ups, one more for STOP, and one answer in sequence; replies that are asked for again
+come on top, and with ``interim`` an answer after each page. The last of them is the answer then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kgplatform.errors import InputError
+from kgplatform.readers.answer import NOTHING_NEAR, without_model
+from kgplatform.readers.calls import Calls
+from kgplatform.readers.citations import cite_words
+from kgplatform.readers.marked import Said, ask_marked, finish
+from kgplatform.readers.readagent.brief import Options, PageBrief, make_brief
+from kgplatform.readers.readagent.gist_memory import Remembered, left_out, memory_of, need_pages, need_vectors, remember
+from kgplatform.readers.readagent.look_up import LookUp
+from kgplatform.readers.reader import AnswerMode, Reader
+from kgplatform.readers.run import Run
+from kgplatform.records import Answer, Passage
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.pages import Pages
+from kgplatform.text import compression_rate
+
+BM25_PAGES = 20_000
+"""Pages that are compared by their words: the text of all of them is read for that."""
+
+_NO_CHOICE = "The model's reply names none of the choices."
+
+
+def answer(question: str, run: Run, options: Options) -> Answer:
+    """The answer from gists and the pages that were read again, with the places where these have its words.
+
+    ``counts``: ``words.in_context`` and ``words.of_text`` make the compression rate (section 4), ``pages.looked_up`` is
+    what the paper calls # LU. Raises ``InputError`` where there are no gists, and ``ModelError``.
+    """
+    brief = make_brief(question, options)
+    if run.chat is None:
+        found = run.evidence.search_in(brief.question, options.documents)
+        return without_model(brief.question, READER.name, found, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell)
+    pages = run.evidence.pages(brief.question, options.documents)
+    if options.has_gists:
+        remembered = remember(brief, pages, run.evidence, calls)
+        ranked: Sequence[str] = ()
+    else:
+        remembered, ranked = _retrieved(options, pages, calls)
+    asked = _Run(brief, run.evidence, pages, calls, remembered)
+    asked.look_up_pages(ranked)
+    return asked.answer()
+
+
+def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[Remembered, Sequence[str]]:
+    """The best pages by the comparators ``bm25`` and ``dense``: as a memory without gists, and best first."""
+    size = need_pages(pages)
+    if options.lookup == "dense":
+        need_vectors(size)
+        found = pages.near(options.pages)
+    elif size.pages > BM25_PAGES:
+        raise InputError(
+            f"bm25 reads the text of every page, and there are {size.pages:,}; it does so for {BM25_PAGES:,} at most. "
+            "Choose documents.",
+            "documents",
+        )
+    else:
+        found = pages.best_by_words(options.pages)
+    named = pages.named(found.ids)
+    detail = f"the best {len(found.ids):,} of {size.pages:,} by {options.lookup}"
+    note = left_out(size, by_meaning=options.lookup == "dense")
+    calls.note("find pages", detail, (*size.queries, *found.queries, *named.queries))
+    return Remembered(memory_of(named.pages, gists=False), size.words, note), found.ids
+
+
+class _Run:
+    """One question on its way from the memory to the answer."""
+
+    def __init__(
+        self, brief: PageBrief, evidence: Evidence, pages: Pages, calls: Calls, remembered: Remembered
+    ) -> None:
+        self.brief = brief
+        self.evidence = evidence
+        self.pages = pages
+        self.calls = calls
+        self.remembered = remembered
+        self.counts: Counter[str] = Counter()
+        self.look_up = LookUp(brief, pages, remembered.memory, calls, self.counts)
+        self._said: dict[str, Said] = {}
+        self._words = 0
+
+    def look_up_pages(self, ranked: Sequence[str]) -> None:
+        """Read pages again, in the way that was chosen; ``ranked``: ids of pages that were found without gists."""
+        lookup = self.brief.options.lookup
+        if lookup == "parallel":
+            self.look_up.parallel()
+        elif lookup == "sequential":
+            self.look_up.sequential(self._answer_so_far)
+        elif lookup == "nearest":
+            self.look_up.nearest()
+        elif not self.brief.options.has_gists:
+            self.look_up.without_gists(ranked)
+
+    def answer(self) -> Answer:
+        """The answer, where its words stand, and what was counted."""
+        options, raw = self.brief.options, self.look_up.raw
+        words = self._words if self.look_up.ended else self.remembered.memory.words(raw)
+        said = self._ask("answer", self._rate(words)) if words else Said(None)
+        read = self._citable(said.answer) if said.answer else self.look_up.passages
+        mode: AnswerMode = "reject" if options.choices else options.mode
+        done = finish(
+            READER.name,
+            self.brief.question,
+            said.answer,
+            read,
+            self.evidence,
+            self.calls,
+            mode,
+            self.counts,
+            self._note(said),
+        )
+        if said.answer is not None:
+            done = replace(done, text=self.brief.with_letter(said.answer, done.text or ""))
+        sizes = {"words.in_context": words, "words.of_text": self.remembered.words, "pages.looked_up": len(raw)}
+        return replace(done, counts=dict(sorted((done.counts | sizes).items())))
+
+    def _answer_so_far(self) -> str:
+        """The answer from the memory as it is now, for the next look-up."""
+        said = self._ask("interim answer", "")
+        return self.brief.with_letter(said.answer, said.answer) if said.answer else "(none)"
+
+    def _ask(self, name: str, detail: str) -> Said:
+        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did."""
+        text = self.look_up.text
+        if self.look_up.ended or text in self._said:
+            said = self._said.get(text) or list(self._said.values())[-1]
+            self.calls.note(name, f"the last interim answer; {detail}")
+            return said
+        mark = self.calls.mark()
+        said, broken = ask_marked(
+            self.calls, self.brief.answer_messages(text), self.brief.read_answer, stage="answer", marks=self.brief.marks
+        )
+        self.counts[f"malformed.{'no choice' if self.brief.options.choices else 'no answer'}"] += broken
+        outcome = "answered" if said.answer else "not in the text" if said.marked else "no reply that can be used"
+        self.calls.add(name, "; ".join(filter(None, (outcome, detail))), mark, prompt=self.brief.answer_prompt)
+        self._said[text] = said
+        self._words = self.remembered.memory.words(self.look_up.raw)
+        return said
+
+    def _rate(self, words: int) -> str:
+        """The compression rate at the last prompt (section 4): question, options, tags and titles do not count."""
+        whole = self.remembered.words
+        return (
+            f"{words:,} of {whole:,} words in the prompt, compression rate {100 * compression_rate(words, whole):.1f} %"
+        )
+
+    def _citable(self, text: str) -> Sequence[Passage]:
+        """What was read again; where that has no words of the answer, also the pages whose gists have them."""
+        read, memory = self.look_up.passages, self.remembered.memory
+        if cite_words(text, read) or not memory.gists:
+            return read
+        gists = [
+            Passage(page.id, page.document, page.title, 0, len(page.gist), None, page.gist, 0.0, ())
+            for number, page in memory.pages.items()
+            if page.gist and number not in self.look_up.raw
+        ]
+        ids = list(dict.fromkeys(each.chunk for each in cite_words(text, gists)))
+        if not ids:
+            return read
+        found = self.pages.texts(ids)
+        self.calls.note("read pages", f"{len(ids)} whose gists have words of the answer, to cite them", found.queries)
+        return [*read, *(each for id_ in ids if id_ in found.texts for each in found.texts[id_].passages)]
+
+    def _note(self, said: Said) -> str:
+        parts = [
+            self.remembered.note,
+            f"The look-up ended early: {self.look_up.ended}" if self.look_up.ended else "",
+            _NO_CHOICE if self.brief.options.choices and not said.marked else "",
+            "" if self.remembered.memory.pages else NOTHING_NEAR,
+        ]
+        return " ".join(filter(None, parts))
+
+
+def _read_again(answered: Answer) -> list[Passage]:
+    """The passages of the pages that were read again."""
+    again = {id_ for step in answered.trace if step.pages for id_ in step.passages}
+    return [each for each in answered.evidence.passages if each.id in again]
+
+
+READER = Reader(
+    "readagent",
+    "Answers from gists of pages, after the pages that matter are read again. Needs `kgplatform gist`.",
+    Options,
+    answer,
+    needs=lambda options: ("gists",),
+    kept=_read_again,
+    usual=True,
+)

@@ -1,0 +1,210 @@
+"""The record of a reader: all that the platform knows of it, and what every door is made from.
+
+    @dataclass(frozen=True, slots=True)
+    class Options:
+        mode: AnswerMode = mode_option()
+        top_k: int = option(5, "how many facts", least=1)
+
+        def __post_init__(self) -> None:
+            check(self)
+
+    READER = Reader("bestfact", "The nearest fact, without a model.", Options, answer)
+
+The command line, HTTP, MCP, the explorer's form, ``evaluate`` and the documentation read the fields of ``Options``:
+their types, defaults, bounds and help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from kgplatform.errors import InputError
+from kgplatform.readers.run import Run
+from kgplatform.readers.window import SMALLEST
+from kgplatform.records import Answer, Passage
+from kgplatform.text import did_you_mean
+
+AnswerMode = Literal["reject", "open"]
+"""What happens where the documents do not say: a refusal, or the model's own knowledge."""
+
+Need = Literal["entities", "facts", "gists", "tree"]
+"""What a reader reads beside the texts: extracted entities, atomic facts by a model, gists of pages, the tree."""
+
+LARGEST = 1_000_000
+"""The largest number of an option that has no other bound."""
+
+_TYPES: dict[type[Any], str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_ADAPTERS: dict[str, TypeAdapter[Any]] = {
+    "boolean": TypeAdapter(bool),
+    "integer": TypeAdapter(int),
+    "number": TypeAdapter(float),
+    "string": TypeAdapter(str),
+    "list": TypeAdapter(tuple[str, ...]),
+}
+_WANTED = {
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "text",
+    "list": "a list of texts",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One field of a reader's ``Options``.
+
+    ``type``: "boolean", "integer", "number", "string" or "list" (of strings). ``optional``: None is a value too.
+    ``choices``: the only values, or the only items of a list; any where there are none. ``least`` and ``most``: the
+    bounds of a number. ``help``: a phrase without a full stop; of a switch that is on by default, what it is that can
+    be left out. ``example``: what a value looks like. ``one``: what an item of a list is called.
+    """
+
+    name: str
+    type: str
+    default: Any
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    optional: bool = False
+    example: str = ""
+    one: str = ""
+
+    def typed(self, value: Any) -> Any:
+        """``value`` as this type: 5 for "5", a tuple for a list. Raises ``InputError`` where it is of another one."""
+        if value is None and self.optional:
+            return None
+        items = (value,) if self.type == "list" and isinstance(value, str) else value
+        try:
+            return _ADAPTERS[self.type].validate_python(items)
+        except ValidationError as error:
+            wanted = _WANTED[self.type] + (" or none" if self.optional else "")
+            shown = f"{value:.100}" if isinstance(value, str) else f"{value!r:.100}"
+            raise InputError(f"{self.name}={shown} cannot be used: it is to be {wanted}.", self.name) from error
+
+    def check(self, value: Any) -> None:
+        """Raise ``InputError`` for a ``value`` of the right type that is out of bounds or none of the choices."""
+        if self.choices:
+            for each in value if self.type == "list" else (value,):
+                if each not in self.choices:
+                    hint = did_you_mean(str(each), self.choices)
+                    raise InputError(
+                        f"There is no {self.one or self.name} {each!r:.100}.{hint} Choose one of "
+                        f"{', '.join(self.choices)}."
+                    )
+        elif value is not None and self.type in ("integer", "number"):
+            least, most = self.bounds
+            if not value >= least:  # nor is NaN
+                raise InputError(f"{self.name} must be at least {least:,}.", self.name)
+            if not value <= most:
+                raise InputError(f"{self.name} must be at most {most:,}.", self.name)
+
+    @property
+    def singular(self) -> str:
+        """Its name where it is given item by item: "document" for "documents"."""
+        return self.one if self.name == f"{self.one}s" else self.name
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest number."""
+        return -LARGEST if self.least is None else self.least, LARGEST if self.most is None else self.most
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A reader by its ``name``; ``about`` says in a sentence or two what it does.
+
+    ``Options``: a frozen dataclass whose fields have their help (``option``) and which checks them (``check``).
+    ``answer(question, run, options)`` reads; without a language model it gives the evidence.
+
+    What the doors and ``evaluate`` ask beside that: ``needs_model``: whether it does less without a language model.
+    ``needs``: what it reads beside the texts, by its options. ``kept``: the passages that were before the model when it
+    wrote the answer, where these are not all that were read. ``usual``: `kgplatform evaluate` asks it by default.
+    """
+
+    name: str
+    about: str
+    Options: type[Any]
+    answer: Callable[[str, Run, Any], Answer]
+    needs_model: bool = True
+    needs: Callable[[Any], Sequence[Need]] = lambda options: ("entities",)
+    kept: Callable[[Answer], Sequence[Passage]] | None = None
+    usual: bool = False
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Its options, in the order of their fields."""
+        return options_of(self.Options)
+
+    def made(self, given: Mapping[str, Any]) -> Any:
+        """The ``Options`` with what is ``given``, else as by default; raises ``InputError`` for what is wrong."""
+        known = {each.name: each for each in self.options}
+        return self.Options(**{name: known[name].typed(value) for name, value in given.items()})
+
+
+# -------------------------------------------------------------------------------------------- the fields of ``Options``
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    choices: Sequence[str] = (),
+    example: str = "",
+    one: str = "",
+) -> Any:
+    """A field of ``Options``; what is said of it is as ``Option`` has it. A ``Literal`` type has its choices itself."""
+    said = {"help": help, "least": least, "most": most, "choices": tuple(choices), "example": example, "one": one}
+    return field(default=default, metadata=said)
+
+
+def mode_option() -> Any:
+    """The option that all readers have."""
+    return option(
+        "reject",
+        "reject refuses where the documents do not say it; open lets the model answer from its own knowledge then, and "
+        "says so",
+    )
+
+
+def window_option(default: int = 4096) -> Any:
+    """The option of the readers that divide the window of the model among the parts of their prompts."""
+    return option(default, "the most tokens of a prompt", least=SMALLEST, example="8192")
+
+
+def documents_option() -> Any:
+    """The option of the readers that can read some documents alone."""
+    return option((), "read this document alone; may be given several times", example="notes.md", one="document")
+
+
+def options_of(kind: type[Any]) -> tuple[Option, ...]:
+    """The options that the fields of the dataclass ``kind`` are, in their order."""
+    hints = get_type_hints(kind)
+    return tuple(_option(each.name, hints[each.name], each.default, each.metadata) for each in fields(kind))
+
+
+def check(options: Any) -> None:
+    """Raise ``InputError`` where a number of ``options`` is out of bounds, or a text is none of the choices."""
+    for each in options_of(type(options)):
+        each.check(getattr(options, each.name))
+
+
+def _option(name: str, hint: Any, default: Any, said: Mapping[str, Any]) -> Option:
+    kinds = [each for each in get_args(hint) if each is not type(None)]
+    optional = type(None) in get_args(hint)
+    if get_origin(hint) is tuple:
+        type_ = "list"
+    elif get_origin(hint) is Literal:
+        type_ = "string"
+    else:
+        type_ = _TYPES[kinds[0] if optional else hint]
+    choices = tuple(kinds) if get_origin(hint) is Literal else said.get("choices", ())
+    about = {key: value for key, value in said.items() if key != "choices"}
+    return Option(name, type_, default, choices=choices, optional=optional, **about)

@@ -1,0 +1,65 @@
+"""All readers, and the options of each: the one list in which a reader's name stands outside its folder.
+
+options = options_for("youtu", {"agent": False})
+answer = find("youtu").answer(question, run, options)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kgplatform.errors import InputError
+from kgplatform.readers.baselines import chunk_read, full_text, retrieve
+from kgplatform.readers.cypher import reader as cypher
+from kgplatform.readers.graphreader import reader as graphreader
+from kgplatform.readers.longagent import reader as longagent
+from kgplatform.readers.readagent import reader as readagent
+from kgplatform.readers.reader import Reader
+from kgplatform.readers.youtu import reader as youtu
+
+READERS: list[Reader] = [
+    retrieve.READER,
+    youtu.READER,
+    graphreader.READER,
+    readagent.READER,
+    longagent.READER,
+    cypher.READER,
+    full_text.READER,
+    chunk_read.READER,
+    chunk_read.READER_WITH_NOTES,
+]
+"""In the order in which doors show them; the first is asked where none is named. One's own is appended here."""
+
+
+def names() -> tuple[str, ...]:
+    """The names of all readers."""
+    return tuple(each.name for each in READERS)
+
+
+def find(name: str) -> Reader:
+    """The reader ``name``. Raises ``InputError`` where there is none."""
+    for reader in READERS:
+        if reader.name == name:
+            return reader
+    raise InputError(f"There is no reader {name!r}. Choose one of {', '.join(names())}.")
+
+
+def options_for(name: str, given: Mapping[str, Any]) -> Any:
+    """The options of the reader ``name``, those that are not ``given`` as it has them by default.
+
+    Raises ``InputError`` for a reader that does not exist, ``InputError`` for an option that it does not have, and for
+    a value of another type or out of bounds.
+    """
+    reader = find(name)
+    known = {each.name for each in reader.options}
+    if foreign := [each for each in given if each not in known]:
+        raise _foreign(name, foreign)
+    return reader.made(given)
+
+
+def _foreign(name: str, foreign: list[str]) -> InputError:
+    owners = [each.name for each in READERS if {option.name for option in each.options}.issuperset(foreign)]
+    use = f", or use the reader {' or '.join(owners)}" if owners else ""
+    said = f"The reader {name} has no option {' and '.join(foreign)}."
+    return InputError(f"{said} Leave {'it' if len(foreign) == 1 else 'them'} out{use}.", *foreign)

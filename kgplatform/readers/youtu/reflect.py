@@ -1,0 +1,155 @@
+"""Reasoning and reflection: the model thinks about the evidence, and names an answer or a new query (eq. 9).
+
+A reply ends with ``So the answer is: …``, which ends the loop, or with ``The new query is: …``, which is searched; what
+it brings is in the next prompt. Only the model's own reply is read for these marks: never a passage, never a fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kgplatform.errors import BudgetError, ModelError
+from kgplatform.prompt import Messages, render
+from kgplatform.readers.answer import fence_for, shown_facts, shown_passages
+from kgplatform.readers.calls import Calls
+from kgplatform.readers.youtu.memory import Memory
+from kgplatform.readers.youtu.sub_questions import same_words
+from kgplatform.text import tidy
+
+_STAGE = "reflect"
+_PROMPT = "youtu/reflect"
+_LONGEST_QUERY = 500
+_TAG = r"(?:think|thinking|thought|reasoning)"
+_THOUGHT = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_BEFORE_END = re.compile(rf".*</{_TAG}>", re.DOTALL | re.IGNORECASE)
+_AFTER_START = re.compile(rf"<{_TAG}>.*", re.DOTALL | re.IGNORECASE)
+_DECORATION = r"[\s*_`#>\"'“”„«»]*"
+_ANSWER = re.compile(rf"so\s+the\s+answer\s+is[*_`\s]*[:：]{_DECORATION}(?P<text>[^\n]*)", re.IGNORECASE)
+_QUERY = re.compile(rf"the\s+new\s+query\s+is[*_`\s]*[:：]{_DECORATION}(?P<text>[^\n]*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A reply without its hidden thoughts, and its exit: an answer, a query (that may be empty), or neither."""
+
+    text: str
+    answer: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why the reflection ended, where the reader of the answer should know it. ``error``: what stopped it."""
+
+    note: str = ""
+    error: ModelError | None = None
+
+
+def reflect(memory: Memory, calls: Calls, search: Callable[[str], None], steps: int) -> Ending:
+    """Up to ``steps`` calls of the model. ``search`` is given each new query and puts what it finds into ``memory``.
+
+    One call is left for the final answer. Errors of a model do not leave: they end the reflection.
+    """
+    query, was_empty = memory.question, False
+    for step in range(1, steps + 1):
+        if calls.left < 2:
+            calls.note("reflect", "stopped: the last call is kept for the final answer")
+            return Ending()
+        try:
+            thought = _think(memory, query, step, steps, calls)
+            go_on = _goes_on(thought, was_empty=was_empty)
+            if thought.query is not None and thought.answer is None:
+                go_on = go_on and _is_new(thought.query, memory, calls, step)
+                if go_on:
+                    query = thought.query
+                    memory.queries.append(query)
+                    search(query)
+        except ModelError as error:
+            return Ending("" if isinstance(error, BudgetError) else _stopped_by(error, step), error)
+        if not go_on:
+            return Ending()
+        was_empty = not thought.text
+    calls.note("reflect", f"stopped after {steps} steps")
+    return Ending()
+
+
+def read_thought(reply: str) -> Thought:
+    """What a reply says. The answer wins over a query; marks inside of hidden thoughts are none.
+
+    >>> read_thought("The signing is missing. **The new query is:** When did the club sign her?").query
+    'When did the club sign her?'
+    """
+    text = _AFTER_START.sub("", _BEFORE_END.sub("", _THOUGHT.sub("", reply))).strip()
+    answers, queries = list(_ANSWER.finditer(text)), list(_QUERY.finditer(text))
+    if answers:
+        return Thought(text, answer=_undecorated(answers[-1]["text"]))
+    return Thought(text, query=_undecorated(queries[-1]["text"])[:_LONGEST_QUERY] if queries else None)
+
+
+def reflect_messages(memory: Memory, query: str, step: int, steps: int) -> Messages:
+    """The prompt of a step: the question, the current query, all evidence so far, the earlier thoughts."""
+    evidence = memory.evidence()
+    facts, passages = shown_facts(evidence.facts), shown_passages(evidence.passages)
+    queries, thoughts = "\n".join(f"- {each}" for each in memory.queries), memory.shown_thoughts()
+    return render(
+        _PROMPT,
+        question=memory.question,
+        query=query,
+        step=str(step),
+        steps=str(steps),
+        fence=fence_for(queries, thoughts, facts, passages),
+        queries=queries,
+        thoughts=thoughts,
+        facts=facts,
+        passages=passages,
+    )
+
+
+def _think(memory: Memory, query: str, step: int, steps: int, calls: Calls) -> Thought:
+    """One call; the thought is remembered."""
+    mark, name = calls.mark(), f"reflect {step}"
+    messages = reflect_messages(memory, query, step, steps)
+    try:
+        thought = read_thought(calls.send(messages, stage=_STAGE).text)
+    except ModelError as error:
+        calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
+        raise
+    calls.add(name, _in_words(thought), mark, prompt=_PROMPT)
+    if thought.text:
+        memory.thoughts.append(thought.text)
+    else:
+        calls.forget(messages)  # hidden thoughts alone may be in the cache, and nobody can use them
+    return thought
+
+
+def _goes_on(thought: Thought, *, was_empty: bool) -> bool:
+    """Whether there is another step: after a query, and after the first of two empty replies."""
+    return thought.query is not None or (not thought.text and not was_empty)
+
+
+def _is_new(query: str, memory: Memory, calls: Calls, step: int) -> bool:
+    if not same_words(query):
+        calls.note(f"reflect {step}", "stopped: the new query is empty")
+        return False
+    if same_words(query) in {same_words(each) for each in memory.queries}:
+        calls.note(f"reflect {step}", f"stopped: this was searched before: {query}")
+        return False
+    return True
+
+
+def _in_words(thought: Thought) -> str:
+    if not thought.text:
+        return "an empty reply"
+    if thought.answer is not None:
+        return f"the answer is: {thought.answer}"
+    return "neither an answer nor a new query" if thought.query is None else f"the new query is: {thought.query}"
+
+
+def _stopped_by(error: ModelError, step: int) -> str:
+    return f"The reflection stopped in step {step}; the answer is from what was found until then. {error}"
+
+
+def _undecorated(text: str) -> str:
+    return tidy(text).strip("*_`\"'“”„«» ")

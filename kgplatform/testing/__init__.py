@@ -1,0 +1,78 @@
+"""Test doubles that work: a chat that plays a script, an embedder without a model, a server on loopback.
+
+>>> chat = ScriptedChat(["Paris"])
+>>> chat.send([{"role": "user", "content": "The capital of France?"}], stage="answer").text
+'Paris'
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kgplatform.models.chat import Reply
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.prompt import Messages
+from kgplatform.records import Usage
+from kgplatform.testing.openai_server import Fault, OpenAIServer, RecordedRequest
+from kgplatform.text import count_tokens
+
+__all__ = ["Fault", "HashEmbedder", "OpenAIServer", "RecordedRequest", "ScriptedChat", "SentMessages"]
+
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessages:
+    """One call that a ``ScriptedChat`` got."""
+
+    messages: Messages
+    stage: str
+    json_mode: bool
+
+
+class ScriptedChat:
+    """A ``Chat`` that answers from a list, in order, or by a function of the messages. ``calls`` has what was sent.
+
+    Several threads may use it; a list is then played in the order in which they come.
+    """
+
+    def __init__(
+        self, answers: Sequence[str | Reply] | Callable[[Messages], str | Reply], *, model: str = "scripted"
+    ) -> None:
+        self.model = model
+        self.calls: list[SentMessages] = []
+        self._answers = answers
+        self._lock = threading.Lock()
+
+    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
+        """The next answer. Raises ``AssertionError`` where the script is at its end."""
+        with self._lock:
+            number = len(self.calls)
+            self.calls.append(SentMessages([dict(message) for message in messages], stage, json_mode))
+        answer = self._answers(messages) if callable(self._answers) else self._scripted(number, messages, stage)
+        if isinstance(answer, Reply):
+            return answer
+        sent = sum(count_tokens(message["content"]) for message in messages)
+        return Reply(answer, Usage(1, sent, count_tokens(answer)), cut_off=False)
+
+    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+        """Nothing to do: a script remembers no answers."""
+
+    def with_model(self, model: str) -> ScriptedChat:
+        """The same script, played to another name."""
+        other = copy.copy(self)
+        other.model = model
+        return other
+
+    def _scripted(self, number: int, messages: Messages, stage: str) -> str | Reply:
+        answers = self._answers
+        if callable(answers) or number >= len(answers):
+            length = 0 if callable(answers) else len(answers)
+            last = messages[-1]["content"][:_SHOWN]
+            raise AssertionError(
+                f"The script has {length} answers, and call {number + 1} came, stage {stage}: {last!r}"
+            )
+        return answers[number]

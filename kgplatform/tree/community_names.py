@@ -1,0 +1,324 @@
+"""Names and summaries of communities: put together from their members and facts, or by a language model.
+
+A model names several communities a call, several calls at once.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from pydantic import BaseModel
+
+from kgplatform.errors import BudgetError, ModelError
+from kgplatform.models.chat import Chat
+from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages, render
+from kgplatform.text import node_id, normalise_name, tidy
+from kgplatform.work.threads import pool_of
+
+LONGEST_NAME = 80
+LONGEST_SUMMARY = 100
+"""Words."""
+CENTRAL = 10
+"""Members that speak for a community: those with the highest scores."""
+
+_LONGEST_LETTERS = 900
+_SENTENCES = 5
+_TURNS = "\u202a\u202b\u202d\u202e\u2066\u2067"
+_ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", ".”", ".)")
+
+
+@dataclass(frozen=True, slots=True)
+class SaidFact:
+    """A fact about members of a community; ``members`` are the ids of those central ones that it is about."""
+
+    kind: str
+    text: str
+    subject: str | None
+    predicate: str | None
+    object: str | None
+    members: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The fact as a sentence of its own."""
+        predicate = tidy((self.predicate or "").replace("_", " "))
+        if self.kind == "triple":
+            return _closed(f"{self.subject} {predicate} {self.object}")
+        if self.kind == "attribute":
+            return _closed(f"{self.subject}: {predicate} {self.object}")
+        return _closed(self.text)
+
+
+def clean_name(text: str, limit: int = LONGEST_NAME) -> str:
+    """``text`` as a name of one line: no control characters, not too long. It may be empty."""
+    kept = "".join(each if _is_shown(each) else " " for each in text)
+    return shortened(tidy(kept), limit)
+
+
+def clean_summary(text: str) -> str:
+    """``text`` as one paragraph: no control characters, at most 100 words. It may be empty."""
+    words = clean_name(text, 10 * _LONGEST_LETTERS).split(" ")
+    whole = " ".join(words[:LONGEST_SUMMARY]) + (" …" if len(words) > LONGEST_SUMMARY else "")
+    return shortened(whole, _LONGEST_LETTERS)
+
+
+def shortened(text: str, limit: int) -> str:
+    """``text``, cut after a word where it is longer than ``limit`` characters, the mark of the cut included."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    words = cut.rsplit(" ", 1)[0]
+    return (words if len(words) > limit // 2 else cut).rstrip(" ,;:") + "…"
+
+
+def _is_shown(character: str) -> bool:
+    """Not a control character, half a surrogate pair, or a mark that turns the direction of writing."""
+    return (
+        unicodedata.category(character) not in ("Cc", "Cs", "Co", "Cn") and character not in "\u202a\u202b\u202d\u202e"
+    )
+
+
+def _closed(text: str) -> str:
+    whole = tidy(text)
+    return whole if whole.endswith(_ENDS) else f"{whole}."
+
+
+def name_of(members: Sequence[tuple[str, str | None]], size: int) -> str:
+    """A community's name from its central members, ``(name, type)``, best first; ``size`` counts all of them.
+
+    >>> name_of([("Cyrus Field", "Person"), ("Great Eastern", "Ship"), ("Valentia", "Place")], 12)
+    'Cyrus Field, Great Eastern and others (Person, Ship)'
+    """
+    shown = [(clean_name(name), clean_name(kind or "", 24)) for name, kind in _unlike(members)]
+    chosen = [each for each in shown if each[0]][: 3 if size == 3 else 2]
+    if not chosen:
+        return f"{size} without a name"
+    if size == 1:
+        return chosen[0][0]
+    for count in range(len(chosen), 0, -1):
+        listed = _listed([name for name, _ in chosen[:count]], size)
+        types = ", ".join(dict.fromkeys(kind for _, kind in chosen[:count] if kind))
+        for name in (f"{listed} ({types})" if types else listed, listed):
+            if len(name) <= LONGEST_NAME:
+                return name
+    return _listed([shortened(chosen[0][0], LONGEST_NAME - len(" and another"))], size)
+
+
+def _listed(names: list[str], size: int) -> str:
+    left = size - len(names)
+    if left:
+        return f"{', '.join(names)} and {'others' if left > 1 else 'another'}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _unlike(members: Sequence[tuple[str, str | None]]) -> Iterator[tuple[str, str | None]]:
+    """The members whose names neither contain the name of one before nor are part of it."""
+    taken: list[str] = []
+    for name, kind in members:
+        key = normalise_name(name)
+        if not any(key in other or other in key for other in taken):
+            taken.append(key)
+            yield name, kind
+
+
+def central_facts(facts: Sequence[SaidFact], members: Sequence[str], count: int = _SENTENCES) -> list[SaidFact]:
+    """At most ``count`` of ``facts``, which together say most about ``members`` (ids, the most central first).
+
+    A member counts less with every fact that has it already, and sentences come before triples that say as much.
+    """
+    weights = {member: 1 / (2 + rank) for rank, member in enumerate(members)}
+    left = list({fact.sentence: fact for fact in reversed(facts)}.values())[::-1]
+    chosen, used = list[SaidFact](), Counter[str]()
+    while left and len(chosen) < count:
+        best = max(left, key=lambda fact: (_worth(fact, weights, used), fact.kind == "atomic"))
+        chosen.append(best)
+        used.update(best.members)
+        left.remove(best)
+    return chosen
+
+
+def _worth(fact: SaidFact, weights: dict[str, float], used: Counter[str]) -> float:
+    return round(sum(weights[member] / (1 + 2 * used[member]) for member in fact.members), 9)
+
+
+def summary_of(facts: Sequence[SaidFact], members: Sequence[tuple[str, str | None]], size: int) -> str:
+    """A summary of at most 100 words from facts, the most central first; else from the members' names."""
+    sentences: list[str] = []
+    words = 0
+    for fact in facts:
+        sentence = shortened(clean_name(fact.sentence, _LONGEST_LETTERS), 300)
+        words += len(sentence.split())
+        if sentences and words > LONGEST_SUMMARY:
+            break
+        sentences.append(sentence)
+    if sentences:
+        return clean_summary(" ".join(sentences))
+    names = [clean_name(name) for name, _ in members[:CENTRAL]]
+    more = f" and {size - len(names):,} more" if size > len(names) else ""
+    return clean_summary(f"{', '.join(names)}{more}.")
+
+
+# -------------------------------------------------------------------------------------------------- by a language model
+
+
+STAGE = "tree"
+PER_CALL = 5
+"""Communities of one call."""
+_LONGEST_FACT = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """A community that a model is to name. ``members``: name and type of the central ones, the centre first."""
+
+    id: str
+    size: int
+    members: Sequence[tuple[str, str | None]]
+    facts: Sequence[SaidFact]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a model called a community."""
+
+    id: str
+    name: str
+    summary: str
+
+
+@dataclass(slots=True)
+class Naming:
+    """What came of it: how many calls there were, which ids got no usable name, and why."""
+
+    calls: int = 0
+    failed: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    stopped: str = ""
+
+
+class NamesReply(BaseModel):
+    """A model's reply. Its items are looked at one by one, so that a wrong one does not spoil the others."""
+
+    communities: list[Any]
+
+    def names(self, count: int) -> dict[int, tuple[str, str]]:
+        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably."""
+        found: dict[int, tuple[str, str]] = {}
+        several: set[int] = set()
+        for item in self.communities:
+            number = _number(item)
+            if number is None or not 1 <= number <= count:
+                continue
+            if number in found:
+                several.add(number)
+            found[number] = (clean_name(_text(item, "name")), clean_summary(_text(item, "summary")))
+        return {number: words for number, words in found.items() if all(words) and number not in several}
+
+
+def _number(item: object) -> int | None:
+    given = item.get("id") if isinstance(item, dict) else None
+    try:
+        return int(str(given))
+    except ValueError:
+        return None
+
+
+def _text(item: dict[str, Any], key: str) -> str:
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def name_communities(
+    chat: Chat,
+    unnamed: Iterator[list[Unnamed]],
+    at_once: int,
+    commit: Callable[[list[Named]], None],
+) -> Naming:
+    """Have ``chat`` name the communities of each batch of ``unnamed``, with ``at_once`` calls under way.
+
+    ``commit`` gets the names of each batch as soon as they are there. Communities that the model leaves out or names
+    twice, or whose call fails, are reported. When the budget is used up nothing more is asked, and the result says so.
+    """
+    naming = Naming()
+    halt = threading.Event()
+    with pool_of(at_once) as pool:
+        under_way: dict[Future[list[Named]], list[Unnamed]] = {}
+        while not halt.is_set():
+            for batch in islice(unnamed, at_once - len(under_way)):
+                under_way[pool.submit(_ask, chat, batch, halt)] = batch
+                naming.calls += 1
+            if not under_way:
+                break
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done:
+                _take(future, under_way.pop(future), naming, halt, commit)
+        for future in under_way:  # paid for, so they are waited for
+            _take(future, under_way[future], naming, halt, commit)
+    return naming
+
+
+def _take(
+    future: Future[list[Named]],
+    batch: list[Unnamed],
+    naming: Naming,
+    halt: threading.Event,
+    commit: Callable[[list[Named]], None],
+) -> None:
+    try:
+        named = future.result()
+    except BudgetError as error:
+        naming.stopped = naming.stopped or str(error)
+        naming.calls -= 1
+        halt.set()
+        return
+    except ModelError as error:
+        named = []
+        _remember(naming, str(error))
+    else:
+        if len(named) < len(batch):
+            _remember(naming, "The language model left communities out, or named one twice.")
+    if named:
+        commit(named)
+    known = {each.id for each in named}
+    naming.failed += [each.id for each in batch if each.id not in known]
+
+
+def _remember(naming: Naming, reason: str) -> None:
+    if reason not in naming.reasons:
+        naming.reasons.append(reason)
+
+
+def _ask(chat: Chat, batch: list[Unnamed], halt: threading.Event) -> list[Named]:
+    if halt.is_set():
+        raise BudgetError("The run is stopping.")
+    messages = naming_messages(batch)
+    reply, _ = ask(chat, messages, NamesReply, stage=STAGE)
+    names = reply.names(len(batch))
+    if len(names) < len(batch):
+        chat.forget(messages, json_mode=True)  # the next run is to ask the model, and not its cache
+    return [Named(each.id, *names[number]) for number, each in enumerate(batch, 1) if number in names]
+
+
+def naming_messages(batch: Sequence[Unnamed]) -> Messages:
+    """The prompt for the communities of ``batch``, which it numbers from 1.
+
+    The fence is derived from what it surrounds: nothing that a document says can contain it.
+    """
+    shown = "\n\n".join(_shown(number, each) for number, each in enumerate(batch, 1))
+    return render("tree/name_communities", fence=f"communities-{node_id(shown)[:12]}", communities=shown)
+
+
+def _shown(number: int, community: Unnamed) -> str:
+    shown = [(clean_name(name), kind) for name, kind in community.members]
+    members = "; ".join(f"{name} ({kind})" if kind else name for name, kind in shown)
+    facts = "\n".join(f"- {shortened(fact.sentence, _LONGEST_FACT)}" for fact in community.facts)
+    head = f"Community {number}, {community.size} members\ncentre: {shown[0][0]}\nmembers: {members}"
+    return f"{head}\nfacts:\n{facts}" if facts else head

@@ -1,0 +1,266 @@
+"""Entities into communities: the methods by name, small communities joined to others, large ones divided again inside.
+
+labels = partition(graph)               # (n,) the communities at the top
+levels = nest(graph, labels)            # levels[1][5]: the one inside, of entity 5; -1 where the top one is not divided
+leaves(levels)[5]                       # the innermost one, whatever its depth
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse  # type: ignore[import-untyped]  # scipy carries no types
+
+from kgplatform.errors import InputError
+from kgplatform.tree import multiplex, paper
+from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
+from kgplatform.tree.paper import RELATION_WEIGHT, centroid_sums, overlap, relation_counts, unit_rows
+
+DEFAULT = "multiplex"
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """``title`` says what the method is, for people. ``find`` gives (n,) communities, numbered anyhow.
+
+    ``reads_relations``: it wants a vector for every relation name. ``joins_small``: communities of one or two join
+    others.
+    """
+
+    title: str
+    find: Callable[[EntityGraph, Floats], Indices]
+    reads_relations: bool = False
+    joins_small: bool = False
+
+
+def partition(
+    graph: EntityGraph,
+    method: str = DEFAULT,
+    *,
+    relation_vectors: Floats | None = None,
+    start: Indices | None = None,
+    movable: Bools | None = None,
+) -> Indices:
+    """(n,) communities 0 .. k-1, numbered in the order of their first members: each entity in exactly one.
+
+    ``relation_vectors``: (r, d), for methods that read them. ``start``: (n,) the communities until now, -1 for an
+    entity that has none, and ``movable``: (n,) which entities may leave theirs (those without one always may); both
+    or none. The others stay together as they were. The same graph gives the same communities.
+    Raises ``InputError`` for an unknown method, or without relation vectors where they are needed.
+    """
+    chosen = named(method)
+    if chosen.reads_relations and relation_vectors is None:
+        raise InputError(f"The method {method!r} needs a vector for every relation name: give relation_vectors.")
+    if graph.size == 0:
+        return np.empty(0, np.int64)
+    free = np.ones(graph.size, np.bool_)
+    if start is not None and movable is not None:
+        free = movable | (start < 0)
+    if start is not None and not free.all():
+        labels = _moved(graph, start, free)
+    else:
+        empty = np.empty((0, graph.vectors.shape[1]), np.float32)
+        labels = chosen.find(graph, empty if relation_vectors is None else relation_vectors)
+    labels = numbered(labels)
+    return numbered(joined(graph, labels, free)) if chosen.joins_small else labels
+
+
+def named(method: str) -> Method:
+    """The method of that name."""
+    if method not in METHODS:
+        raise InputError(f"There is no method {method!r} of community detection. Choose one of {', '.join(METHODS)}.")
+    return METHODS[method]
+
+
+def numbered(labels: Indices) -> Indices:
+    """The same communities, numbered 0 .. k-1 in the order of their first members."""
+    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
+    ranks = np.empty(len(first), np.int64)
+    ranks[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(ranks[labels])
+
+
+def _moved(graph: EntityGraph, start: Indices, free: Bools) -> Indices:
+    """Only ``free`` entities move, all by the constant Potts model, whatever method found ``start``."""
+    if not free.any():
+        return start
+    edges = multiplex.both_layers(graph)
+    return multiplex.settled(edges, start, free, multiplex.resolution(graph.size))
+
+
+def _multiplex(graph: EntityGraph, _: Floats) -> Indices:
+    return multiplex.communities(multiplex.both_layers(graph), graph.size)
+
+
+def _leidenalg(graph: EntityGraph, _: Floats) -> Indices:
+    layers = [multiplex.relation_layer(graph), multiplex.semantic_layer(graph.vectors)]
+    return multiplex.by_leidenalg(layers, [RELATION_WEIGHT, 1 - RELATION_WEIGHT], graph.size)
+
+
+METHODS = {
+    "multiplex": Method("both perceptions as two layers, Leiden with CPM", _multiplex, joins_small=True),
+    "leidenalg": Method("the same by leidenalg's find_partition_multiplex", _leidenalg, joins_small=True),
+    "paper": Method("k-means and fusion of centres, as in the paper", paper.communities, reads_relations=True),
+}
+"""By the name that the caller gives."""
+
+
+# ------------------------------------------------------------------------------------------------------------ the small
+
+
+SMALLEST = 3
+"""A community with fewer members is joined to another."""
+_AT_ONCE = 1000
+
+
+def joined(
+    graph: EntityGraph, labels: Indices, movable: NDArray[np.bool_] | None = None, smallest: int = SMALLEST
+) -> Indices:
+    """(n,) the communities, each member of a small one moved to the larger one that it fits best by the dual score.
+
+    ``labels``: (n,) communities 0 .. k-1, none without members. ``movable``: (n,) who may be moved, all if it is left
+    out. If all communities are small, nothing holds some entities together more than others: they become one
+    community, unless some may not be moved.
+    """
+    sizes = np.bincount(labels)
+    large = np.flatnonzero(sizes >= smallest)
+    lost = np.flatnonzero((sizes[labels] < smallest) & (True if movable is None else movable))
+    if not len(lost):
+        return labels
+    if not len(large):
+        return np.zeros_like(labels) if len(lost) == graph.size else labels
+    counts = relation_counts(graph)
+    belongs = sparse.coo_array((np.ones(graph.size), (labels, np.arange(graph.size))), (len(sizes), graph.size)).tocsr()
+    met = (belongs @ counts)[large]
+    centroids = unit_rows(centroid_sums(graph.vectors, labels)[large])
+    moved: Indices = labels.copy()
+    for begin in range(0, len(lost), _AT_ONCE):
+        rows = lost[begin : begin + _AT_ONCE]
+        related = overlap(counts[rows], met)
+        most = related.max(axis=1, keepdims=True)
+        relative = np.divide(related, most, out=np.zeros_like(related), where=most > 0)
+        score = RELATION_WEIGHT * relative + (1 - RELATION_WEIGHT) * (graph.vectors[rows] @ centroids.T)
+        moved[rows] = large[score.round(6).argmax(axis=1)]
+    return moved
+
+
+# ------------------------------------------------------------------------------------------------------------ the large
+
+
+LIMIT = 100
+"""The most entities of a community that has no communities inside."""
+
+
+def nest(
+    graph: EntityGraph,
+    labels: Indices,
+    limit: int = LIMIT,
+    method: str = DEFAULT,
+    *,
+    relation_vectors: Floats | None = None,
+    start: Sequence[Indices] | None = None,
+    movable: Bools | None = None,
+) -> list[Indices]:
+    """The levels of a hierarchy: for each depth (n,) communities 0 .. k-1, -1 where the one above is not divided.
+
+    ``labels``: (n,) communities 0 .. k-1, which are the first level. One of any level that has more than ``limit``
+    entities is divided by ``method`` on the graph inside it, or, where that finds no division, into halves by meaning:
+    no innermost community is larger than ``limit``. All entities of a divided community are in its parts.
+    ``start``: the levels until now (-1: none yet) and ``movable``: (n,) which entities may leave their communities;
+    both or none. What was divided stays divided in the same way, but for the entities that may move.
+    """
+    levels = [labels]
+    while large := [rows for _, rows in groups(levels[-1]) if len(rows) > limit]:
+        known = None if start is None or len(levels) >= len(start) else start[len(levels)]
+        inner = np.full(graph.size, -1, np.int64)
+        for rows, inside in zip(large, _inside(graph, levels[-1], large), strict=True):
+            kept = None if known is None or movable is None else (known[rows], movable[rows])
+            inner[rows] = inner.max() + 1 + _divided(inside, limit, method, relation_vectors, kept)
+        levels.append(inner)
+    return levels
+
+
+def leaves(levels: Sequence[Indices]) -> Indices:
+    """(n,) the innermost community of each entity, 0 .. k-1 over all levels."""
+    found, count = levels[0].copy(), 0
+    for level in levels:
+        inside = level >= 0
+        found[inside] = level[inside] + count
+        count += int(level.max(initial=-1)) + 1
+    return numbered(found)
+
+
+def groups(labels: Indices) -> Iterator[tuple[int, Indices]]:
+    """Each label but -1, with its positions in order."""
+    order = np.argsort(labels, kind="stable")
+    found, begins = np.unique(labels[order], return_index=True)
+    for label, rows in zip(found.tolist(), np.split(order, begins[1:]), strict=False):
+        if label >= 0:
+            yield label, rows
+
+
+def _inside(graph: EntityGraph, labels: Indices, chosen: list[Indices]) -> Iterator[EntityGraph]:
+    """The graph inside each of the ``chosen`` communities; statements are looked through once for all of them."""
+    outer = labels[graph.heads]
+    within = (graph.tails < 0) | (labels[graph.tails] == outer)
+    order = np.flatnonzero(within)[np.argsort(outer[within], kind="stable")]
+    sorted_labels = outer[order]
+    places = np.full(graph.size, -1, np.int64)
+    for rows in chosen:
+        label = labels[rows[0]]
+        begin, end = np.searchsorted(sorted_labels, [label, label + 1])
+        statements = order[begin:end]
+        places[rows] = np.arange(len(rows))
+        tails = graph.tails[statements]
+        yield EntityGraph(
+            ids=[graph.ids[row] for row in rows],
+            names=[graph.names[row] for row in rows],
+            types=[graph.types[row] for row in rows],
+            vectors=graph.vectors[rows],
+            heads=places[graph.heads[statements]],
+            tails=np.where(tails < 0, -1, places[tails]),
+            relations=graph.relations[statements],
+            relation_names=graph.relation_names,
+        )
+
+
+def _divided(
+    graph: EntityGraph, limit: int, method: str, relation_vectors: Floats | None, kept: tuple[Indices, Bools] | None
+) -> Indices:
+    """(n,) at least two parts 0 .. k-1 of a graph that is one community."""
+    start, movable = kept if kept is not None and _is_division(kept[0]) else (None, None)
+    if start is not None and movable is not None and not (movable | (start < 0)).any():
+        return numbered(start)
+    parts = partition(graph, method, relation_vectors=relation_vectors, start=start, movable=movable)
+    return parts if _is_division(parts) else _halved(graph.vectors, limit)
+
+
+def _is_division(parts: Indices) -> bool:
+    """Whether there are several parts, and not so many that most hold a single entity."""
+    count = len(np.unique(parts[parts >= 0]))
+    return 1 < count <= len(parts) // 2
+
+
+def _halved(vectors: Floats, limit: int) -> Indices:
+    """(n,) parts of at most ``limit``: halves along the direction in which the vectors differ most, halved again."""
+    parts = np.zeros(len(vectors), np.int64)
+    while True:
+        large = [rows for _, rows in groups(parts) if len(rows) > limit]
+        if not large:
+            return numbered(parts)
+        for rows in large:
+            order = np.argsort(_main_places(vectors[rows]), kind="stable")
+            parts[rows[order[len(rows) // 2 :]]] = parts.max() + 1
+
+
+def _main_places(vectors: Floats) -> Floats:
+    """(n,) where the rows lie along their first principal direction; its sign is that of its largest part."""
+    centred = vectors - vectors.mean(axis=0)
+    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    direction *= np.sign(direction[np.abs(direction).argmax()]) or 1
+    return np.asarray((centred @ direction).round(5))

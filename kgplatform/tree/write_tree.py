@@ -1,0 +1,239 @@
+"""What differs between the tree that is there and the one that is to be, and how it gets into Neo4j.
+
+It is written all at once where it is small enough, so that whoever searches meanwhile sees one tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from kgplatform.ingest.graph_state import set_state
+from kgplatform.neo4j.store import Parameters, Row, Store
+from kgplatform.records import Progress
+from kgplatform.tree.communities import Community, Tree
+from kgplatform.tree.community_names import CENTRAL, SaidFact, central_facts, name_of, summary_of
+from kgplatform.tree.entity_graph import EntityGraph, Indices
+from kgplatform.tree.stored_tree import StoredTree
+
+AT_ONCE = 50_000
+"""Rows that are written in one transaction at most. More are written in many, and the graph says so meanwhile."""
+
+WRITING, EMBEDDING, COMPLETE = "writing", "embedding", "complete"
+"""States of the tree: memberships are being written; most communities have no vectors; the tree can be searched."""
+
+_SLICE = 1000
+_READ = 100
+_ASKED, _FACTS = 25, 30
+"""Members whose facts are looked at, and facts of a community that are."""
+
+Statement = tuple[str, Parameters]
+T = TypeVar("T")
+
+
+def write_tree(
+    store: Store,
+    graph: EntityGraph,
+    tree: Tree,
+    stored: StoredTree,
+    found: Changes,
+    signed: Indices,
+    state: Row,
+    name_due: bool,
+    progress: Progress,
+) -> None:
+    """Write what ``found`` says, and ``state`` of the graph with it. New communities get names from their members.
+
+    ``name_due``: a language model is to name the new ones that have more than one member. Whoever searches meanwhile
+    does not find a new community before it has its vector.
+    """
+    at_once = found.rows <= AT_ONCE
+    if not at_once:
+        store.write(set_state(treeState=WRITING))
+    words = _new_words(store, graph, found, progress)
+    together: list[Statement] = []
+    for statement in _statements(graph, tree, stored, found, signed, words, name_due):
+        if at_once:
+            together.append(statement)
+        else:
+            store.write(statement)
+    together.append(set_state(**state))
+    store.write(*together)
+
+
+def _statements(
+    graph: EntityGraph,
+    tree: Tree,
+    stored: StoredTree,
+    found: Changes,
+    signed: Indices,
+    words: dict[str, tuple[str, str]],
+    name_due: bool,
+) -> Iterator[Statement]:
+    touched = (_community_row(graph, each, words, name_due) for each in found.touched)
+    yield from _sliced("tree/write_communities", touched)
+    yield from _sliced("tree/write_parents", parent_rows(found))
+    yield from _sliced("tree/write_members", member_rows(graph, tree, found, signed))
+    other = [each.id for each in found.represented if each.id in stored.communities]
+    yield from (("tree/remove_keywords", {"ids": part}) for part in _parts(other))
+    yield from _sliced("tree/write_keywords", keyword_rows(graph, found))
+    yield from (("tree/remove_communities", {"ids": part}) for part in _parts(found.gone))
+    alone = ({"id": each.id, **_words_row(words[each.id]), "by": "members"} for each in found.renamed)
+    yield from _sliced("tree/names", alone)
+
+
+def _sliced(statement: str, rows: Iterable[Row]) -> Iterator[Statement]:
+    return ((statement, {"rows": part}) for part in _parts(rows))
+
+
+def _parts(items: Iterable[T]) -> Iterator[list[T]]:
+    stream = iter(items)
+    while part := list(islice(stream, _SLICE)):
+        yield part
+
+
+def _community_row(graph: EntityGraph, community: Community, words: dict[str, tuple[str, str]], name_due: bool) -> Row:
+    # One that is there keeps its words, whatever stands here.
+    return {
+        "id": community.id,
+        "depth": community.depth,
+        "size": community.size,
+        "center": graph.ids[community.members[0]],
+        "nameDue": True if name_due and community.size > 1 else None,
+        **_words_row(words.get(community.id, ("", ""))),
+    }
+
+
+def _words_row(words: tuple[str, str]) -> Row:
+    return {"name": words[0], "summary": words[1]}
+
+
+# --------------------------------------------------------------------------------------------------- words from members
+
+
+def _new_words(store: Store, graph: EntityGraph, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
+    """Name and summary of each new community, from its central members and their facts."""
+    wanted = found.new + found.renamed
+    words: dict[str, tuple[str, str]] = {}
+    for start in range(0, len(wanted), _READ):
+        batch = wanted[start : start + _READ]
+        facts = read_facts(store, graph, batch)
+        for each in batch:
+            members = central_members(graph, each)
+            words[each.id] = (name_of(members, each.size), summary_of(facts[each.id], members, each.size))
+        progress("communities", len(words), len(wanted))
+    return words
+
+
+def central_members(graph: EntityGraph, community: Community) -> list[tuple[str, str | None]]:
+    """Name and type of the members that speak for ``community``, the centre first."""
+    return [(graph.names[each], graph.types[each]) for each in community.members[:CENTRAL].tolist()]
+
+
+def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -> dict[str, list[SaidFact]]:
+    """By community, what is said of its central members: a few facts, the most telling first."""
+    central = {each.id: [graph.ids[member] for member in each.members[:_ASKED].tolist()] for each in communities}
+    rows = [{"id": identity, "members": members} for identity, members in central.items()]
+    found = store.read("tree/facts", rows=rows, limit=_FACTS)
+    return {row["id"]: central_facts([_said(fact) for fact in row["facts"]], central[row["id"]]) for row in found}
+
+
+def _said(fact: list[Any]) -> SaidFact:
+    kind, text, subject, predicate, object_, members = fact
+    return SaidFact(kind, text, subject, predicate, object_, tuple(members))
+
+
+# --------------------------------------------------------------------------------------------------------- what differs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changes:
+    """``new``: communities that are not in the graph; ``gone``: ids of those that only are there.
+
+    ``touched``: those whose size or centre is to be written, new ones included. ``entities``: positions of those whose
+    community, score or signature is to be written. ``represented``: the communities whose keywords are.
+    """
+
+    new: list[Community]
+    gone: list[str]
+    touched: list[Community]
+    entities: Indices
+    represented: list[Community]
+    renamed: list[Community]
+
+    @property
+    def rows(self) -> int:
+        """About how many rows it takes to write them."""
+        return len(self.touched) + len(self.gone) + len(self.entities) + 6 * len(self.represented)
+
+
+def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices) -> Changes:
+    """What makes ``tree`` of ``stored``. ``signed``: (n,) the signatures of the entities now."""
+    before = stored.communities
+    ids = {community.id for community in tree.communities}
+    changed = stored.signatures != signed
+    new = [each for each in tree.communities if each.id not in before]
+    alone = [each for each in tree.communities if each.size == 1 and each.id in before]
+    return Changes(
+        new=new,
+        gone=sorted(before.keys() - ids),
+        touched=[each for each in tree.communities if _is_touched(graph, each, stored)],
+        entities=_entities(tree, stored, changed),
+        represented=[each for each in tree.communities if _is_represented_otherwise(graph, each, stored, changed)],
+        renamed=[each for each in alone if changed[each.members[0]]],
+    )
+
+
+def _is_touched(graph: EntityGraph, community: Community, stored: StoredTree) -> bool:
+    known = stored.communities.get(community.id)
+    if known is None:
+        return True
+    now = (community.size, graph.ids[community.members[0]], community.parent)
+    return now != (known.size, known.center, known.parent)
+
+
+def _entities(tree: Tree, stored: StoredTree, changed: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Indices:
+    leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
+    elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
+    same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
+    return np.flatnonzero(elsewhere | changed | ~same_score)
+
+
+def _is_represented_otherwise(
+    graph: EntityGraph, community: Community, stored: StoredTree, changed: np.ndarray[tuple[int], np.dtype[np.bool_]]
+) -> bool:
+    known = stored.communities.get(community.id)
+    keywords = community.keywords(graph)
+    if known is None:
+        return bool(keywords)
+    same = {key: score for key, (_, score) in keywords.items()} == known.keywords
+    return not same or any(changed[position] for position, _ in keywords.values())
+
+
+def parent_rows(found: Changes) -> list[Row]:
+    """Rows for ``tree_write_parents``."""
+    return [{"id": each.id, "parent": each.parent} for each in found.touched if each.parent is not None]
+
+
+def member_rows(graph: EntityGraph, tree: Tree, found: Changes, signed: Indices) -> Iterator[Row]:
+    """Rows for ``tree_write_members``, one by one: there may be a million."""
+    for position in found.entities.tolist():
+        yield {
+            "id": graph.ids[position],
+            "community": tree.communities[tree.leaves[position]].id,
+            "score": round(float(tree.scores[position]), 4),
+            "signature": int(signed[position]),
+        }
+
+
+def keyword_rows(graph: EntityGraph, found: Changes) -> list[Row]:
+    """Rows for ``tree_write_keywords``."""
+    return [
+        {"id": key, "name": graph.names[position], "score": score, "entity": graph.ids[position], "community": each.id}
+        for each in found.represented
+        for key, (position, score) in each.keywords(graph).items()
+    ]

@@ -1,0 +1,325 @@
+"""Neo4j Browser as a person meets it: real Chromium, the real Browser, a real graph."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from browser_server import Site, browser_site
+from conftest import EXAMPLES, ROOT, wipe
+from test_browser_site import hostile_graph
+from watching_proxy import watching_proxy
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.browser.links import browser_link, with_values
+from kgplatform.graph.colors import KINDS, TYPES, color_of
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import load_settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+_SLOW = 90_000
+"""Milliseconds that Chromium may take for anything on a busy machine."""
+_CHROMIUMS_OWN = "content-autofill.googleapis.com:443"
+"""Chromium's form filling asks there about any page with a form, whatever the page's policy is."""
+_FIRST_SLIDE = "What is in it"
+_KEPT = "() => JSON.parse(localStorage['neo4j.connections']).connectionsById['$$discovery'].password"
+
+
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """Some of the sample corpus, with its tree."""
+    settings = load_settings(home=tmp_path_factory.mktemp("browser"), embedder="hash:64")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        files = sorted((EXAMPLES / "corpus").iterdir())[:8]
+        graph.ingest(files, recorded=EXAMPLES / "extraction.jsonl")
+        graph.build_tree()
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def site(graph: KnowledgeGraph) -> Iterator[Site]:
+    """The site on it."""
+    with browser_site(graph) as site:
+        yield site
+
+
+@contextmanager
+def profile(chromium: Browser) -> Iterator[BrowserContext]:
+    """A profile of its own. An alert in it fails the test: somebody's text was run."""
+    context = chromium.new_context(viewport={"width": 1500, "height": 950})
+    context.set_default_timeout(_SLOW)
+    alerts: list[str] = []
+    context.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
+    yield context
+    context.close()
+    assert alerts == []
+
+
+@pytest.fixture
+def window(chromium: Browser) -> Iterator[BrowserContext]:
+    """A profile for one test."""
+    with profile(chromium) as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def connected(chromium: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A profile in which Neo4j Browser was opened once by the address that connects, for tests that change nothing."""
+    with profile(chromium) as context:
+        page = opened(context, site)
+        # As it takes the password out for a moment, another tab would find none: it stays for a second of frames.
+        page.wait_for_function(f"() => (window.lasted = ({_KEPT})() ? (window.lasted ?? 0) + 1 : 0) > 60")
+        at_rest(page, site)
+        yield context
+
+
+@pytest.fixture
+def page(connected: BrowserContext, site: Site) -> Iterator[Page]:
+    """Another tab of it, with the guide."""
+    page = connected.new_page()
+    page.goto(f"{site.address}/?cmd=guide&arg={site.address}/guide.html")
+    page.get_by_text(_FIRST_SLIDE, exact=True).wait_for()
+    wait_until_connected(page)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def tab(connected: BrowserContext) -> Iterator[Page]:
+    """Another tab of it, with nothing in it yet."""
+    page = connected.new_page()
+    yield page
+    page.close()
+
+
+def opened(window: BrowserContext, site: Site) -> Page:
+    """Neo4j Browser, connected, with its guide."""
+    page = window.new_page()
+    page.goto(site.start)
+    page.get_by_text(_FIRST_SLIDE, exact=True).wait_for()
+    wait_until_connected(page)
+    return page
+
+
+def wait_until_connected(page: Page) -> None:
+    """Browser names the server in its title then, and keeps the password, which it takes out for a moment."""
+    page.wait_for_function("() => document.title.includes('@')")
+    page.wait_for_function(_KEPT)
+
+
+def run_in(page: Page) -> None:
+    """Run what stands in the editor."""
+    wait_until_connected(page)
+    page.get_by_test_id("editor-Run").click()
+
+
+def nodes_drawn(page: Page) -> dict[str, str]:
+    """The captions of the nodes of the newest frame, as far as they are shown, with the colours of their discs."""
+    frame = page.get_by_test_id("frame").first
+    frame.locator("g.node").first.wait_for()
+    nodes = frame.locator("g.node").evaluate_all(
+        "nodes => nodes.map(node => ["
+        "[...node.querySelectorAll('text.caption')].map(line => line.textContent).join(' '), "
+        "node.querySelector('circle.b-outline').getAttribute('fill')])"
+    )
+    return {" ".join(caption.split()): color for caption, color in nodes}
+
+
+def stored(page: Page, name: str) -> Any:
+    return json.loads(page.evaluate("name => localStorage.getItem('neo4j.' + name)", name) or "null")
+
+
+def favourite(page: Page, title: str) -> None:
+    """Click a saved query of our folder, and run it."""
+    page.get_by_test_id("navigationFavorites").click()
+    folder = page.get_by_text("kgplatform", exact=True)
+    folder.click()
+    page.get_by_text(title).first.click()
+    page.get_by_test_id("editor-Run").click()
+
+
+def test_it_is_connected_and_a_saved_query_draws_nodes_in_our_colours(page: Page, graph: KnowledgeGraph) -> None:
+    assert all("start" not in each.url for each in page.context.pages)
+    favourite(page, "What joins two entities")
+    drawn = nodes_drawn(page)
+    types = {row["name"]: row["type"] for row in graph.store.read("graph/highlights/entities", limit=1000)}
+    shown = {caption: color for caption, color in drawn.items() if caption in types}
+    assert shown
+    assert {caption: color_of(types[caption]) for caption in shown} == shown
+    assert set(shown.values()) <= {TYPES[name] for name in ("Person", "Place", "Organization", "Product", "Event")}
+    facts = [color for caption, color in drawn.items() if caption not in types and color == KINDS["Fact"]]
+    assert facts
+
+
+def test_the_guide_runs_its_statements_at_a_click(page: Page, graph: KnowledgeGraph) -> None:
+    (first, *_) = graph.store.read("graph/highlights/entities", limit=1)
+    for title in ("Documents", "Entities"):
+        page.get_by_test_id("guideNextSlide").click()
+        page.locator("h3:visible", has_text=title).wait_for()
+    page.locator("pre.runnable:visible .fa-play-circle-o").first.click()
+    around = nodes_drawn(page)
+    assert first["name"] in around
+    assert around[first["name"]] == color_of(first["type"])
+
+
+def test_relationships_are_called_by_their_type(tab: Page, site: Site) -> None:
+    tab.goto(browser_link(site.address, "MATCH p = (:Entity)-[:FOUNDED]->(:Entity) RETURN p LIMIT 3"))
+    run_in(tab)
+    nodes_drawn(tab)
+    captions = tab.get_by_test_id("frame").first.locator("g.relationship text").all_text_contents()
+    assert set(captions) == {"FOUNDED"}
+
+
+@pytest.mark.parametrize("path", ["", "/browser/"])
+def test_a_link_puts_a_statement_into_the_editor(tab: Page, site: Site, graph: KnowledgeGraph, path: str) -> None:
+    (first, *_) = graph.store.read("graph/highlights/entities", limit=1)
+    statement = "MATCH (e:Entity&!Chunk {id: $id}) // #1 & more\nWHERE e.name <> $no RETURN e"
+    written = with_values(statement, {"id": first["id"], "no": "a & b #'\\\"`+%"})
+    tab.goto(browser_link(site.address + path, written))
+    tab.get_by_test_id("activeEditor").get_by_text("RETURN").wait_for()
+    run_in(tab)
+    assert nodes_drawn(tab) == {first["name"]: color_of(first["type"])}
+
+
+def test_parameters_and_statement_can_stand_in_one_text(tab: Page, site: Site) -> None:
+    """As ``ask --trace`` prints them, for who pastes them. Browser ticks them off one by one."""
+    tab.goto(browser_link(site.address, ":param k => 3;\n:param names => ['a & b'];\nRETURN $k, $names;"))
+    run_in(tab)
+    tab.locator("[data-testid=multi-statement-list-icon][title='Status: success']").nth(2).wait_for()
+
+
+def test_nothing_leaves_this_machine(chromium: Browser, site: Site) -> None:
+    with watching_proxy() as (proxy, asked):
+        context = chromium.new_context(proxy={"server": proxy, "bypass": "localhost,127.0.0.1,[::1]"})
+        context.set_default_timeout(_SLOW)
+        page = opened(context, site)
+        favourite(page, "The knowledge tree from the top")
+        nodes_drawn(page)
+        assert set(asked) <= {_CHROMIUMS_OWN}
+        page.goto("http://outside.example/")
+        assert "http://outside.example/" in asked  # so it would have been seen
+        context.close()
+
+
+def test_usage_is_not_reported(window: BrowserContext, site: Site) -> None:
+    settings = stored(opened(window, site), "settings")
+    assert (settings["allowUserStats"], settings["allowCrashReports"]) == (False, False)
+
+
+# ------------------------------------------------------------------------------------------------------ the next start
+
+
+def at_rest(page: Page, site: Site) -> Page:
+    """A page of the same address on which no Browser runs that would write its own state over a change."""
+    page.goto(f"{site.address}/manifest.json")
+    return page
+
+
+def change(page: Page, name: str, how: Callable[[Any], Any]) -> None:
+    store = "([name, value]) => localStorage.setItem('neo4j.' + name, JSON.stringify(value))"
+    page.evaluate(store, [name, how(stored(page, name))])
+
+
+def test_ones_own_favourites_and_folders_stay(window: BrowserContext, site: Site) -> None:
+    page = at_rest(opened(window, site), site)
+    own = {"id": "mine", "content": "// Mine\nRETURN 1", "folder": "my-folder"}
+    changed = "// The knowledge tree from the top\nRETURN 'changed by hand'"
+
+    def by_hand(all_of_them: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        rest = [each for each in all_of_them if each.get("id") != "kgplatform-walk"]  # deleted
+        return [*({**each, "content": changed} if each.get("id") == "kgplatform-tree" else each for each in rest), own]
+
+    change(page, "documents", by_hand)
+    change(page, "folders", lambda folders: [*folders, {"id": "my-folder", "name": "Mine"}])
+    page = at_rest(opened(window, site), site)
+    kept = {each["id"]: each for each in stored(page, "documents") if "id" in each}
+    assert kept["mine"] == own
+    assert [each["id"].startswith("kgplatform-") for each in kept.values() if each["content"] == changed] == [False]
+    assert kept["kgplatform-tree"]["content"] == (ROOT / "cypher/saved/tree.cypher").read_text().strip()
+    assert "kgplatform-walk" in kept
+    assert {"my-folder", "kgplatform"} <= {each["id"] for each in stored(page, "folders")}
+    again = [each for each in stored(at_rest(opened(window, site), site), "documents") if "id" in each]
+    assert sorted(again, key=str) == sorted(kept.values(), key=str)
+
+
+def test_style_that_was_changed_by_hand_stays(window: BrowserContext, site: Site) -> None:
+    page = at_rest(opened(window, site), site)
+    by_hand = {"color": "#123456", "border-color": "#000000", "text-color-internal": "#FFFFFF"}
+    change(page, "grass", lambda sheet: {**sheet, "node.Person": by_hand, "node.Mine": by_hand})
+    change(page, "grass", lambda sheet: {name: rule for name, rule in sheet.items() if name != "node.Place"})
+    page = opened(window, site)
+    style = stored(at_rest(page, site), "grass")
+    assert (style["node.Person"], style["node.Mine"]) == (by_hand, by_hand)
+    assert style["node.Place"]["color"] == color_of("Place")
+    order = list(style)
+    assert order.index("node.Entity") < order.index("node.Person")
+
+
+def test_style_that_is_no_longer_ours_goes(window: BrowserContext, site: Site) -> None:
+    page = at_rest(opened(window, site), site)
+    page.evaluate(
+        "() => { const written = JSON.parse(localStorage['kgplatform.written']);"
+        " written.style['node.Gone'] = {color: '#1'};"
+        " localStorage['kgplatform.written'] = JSON.stringify(written) }"
+    )
+    change(page, "grass", lambda sheet: {**sheet, "node.Gone": {"color": "#1"}})
+    assert "node.Gone" not in stored(at_rest(opened(window, site), site), "grass")
+
+
+# --------------------------------------------------------------------------------------------------------- the explorer
+
+
+def _from_disk(route: Route) -> None:
+    name = route.request.url.rpartition("/")[2]
+    if name == "page":
+        route.fulfill(body="<!doctype html>", content_type="text/html")
+    else:
+        body = (ROOT / "kgplatform" / "doors" / "explorer" / name).read_text()
+        route.fulfill(body=body, content_type="text/javascript")
+
+
+def test_the_explorer_has_the_same_colours(window: BrowserContext) -> None:
+    names = [*KINDS, *TYPES, "人物", "risk factor", "", "toString", "constructor", "__proto__", "É", "🙂", "x" * 500]
+    page = window.new_page()
+    page.route("http://explorer.localhost/*", _from_disk)
+    page.goto("http://explorer.localhost/page")
+    ask = """async ([names, theme]) => {
+        const colors = await import("/colors.js");
+        return names.map((name) => colors.typeColor(name, theme));
+    }"""
+    for theme in ("light", "dark"):
+        assert page.evaluate(ask, [names, theme]) == [color_of(name) for name in names]
+
+
+# ------------------------------------------------------------------------------------------ last: it empties the graph
+
+
+def test_names_of_a_document_are_run_by_nobody(window: BrowserContext, kg: KnowledgeGraph, tmp_path: Any) -> None:
+    hostile_graph(kg, tmp_path)
+    before = kg.stats()
+    with browser_site(kg) as site:
+        page = opened(window, site)
+        for title in ("Documents", "Entities", "Relations", "Facts and their evidence"):
+            page.get_by_test_id("guideNextSlide").click()
+            page.locator("h3:visible", has_text=title).wait_for()
+            arrows = page.locator("pre.runnable:visible .fa-play-circle-o")
+            frames = page.get_by_test_id("frameCommand")
+            for number in range(arrows.count()):
+                ran = frames.count()
+                arrows.nth(number).click()
+                frames.nth(ran).wait_for()
+        assert page.locator("script:not([src])").count() == 0
+        assert page.locator("img[src=x]").count() == 0
+        told = " ".join(page.locator("li").all_text_contents())
+    assert before.nodes == kg.stats().nodes
+    assert before.relationships == kg.stats().relationships
+    assert re.search("<script>|<img|DETACH DELETE", told)

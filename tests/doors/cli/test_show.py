@@ -1,0 +1,59 @@
+"""Progress where there is no terminal: a line every few seconds, whatever the stages."""
+
+from __future__ import annotations
+
+import pytest
+
+from kgplatform.doors.cli.show import answers, terminal
+from kgplatform.records import FoundCommunity, FoundPath, SearchResult
+
+Call = tuple[float, str, int, int]
+"""The second at which it is called, the stage, how much is done, how much there is."""
+
+
+def lines(calls: list[Call], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """What is said on the error stream when ``calls`` come; the clock starts at 0."""
+    now = [0.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    with terminal.ProgressLines() as progress:
+        for second, *call in calls:
+            now[0] = second
+            progress(*call)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return captured.err.splitlines()
+
+
+def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lines([(1, "documents", 1, 1), (3, "extracting", 1, 1)], monkeypatch, capsys) == []
+
+
+def test_a_stage_of_one_slow_part_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    said = lines([(1, "documents", 1, 1), (61, "embedding chunks", 600, 600)], monkeypatch, capsys)
+    assert said == ["embedding chunks: 600 of 600, 10/s"]
+
+
+def test_many_short_stages_are_told_together_every_few_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = [(2.0 * number, f"stage {number}", 1, 1) for number in range(1, 8)]
+    assert [line.partition(":")[0] for line in lines(calls, monkeypatch, capsys)] == ["stage 3", "stage 6"]
+
+
+def test_a_stage_that_was_told_ends_with_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = [(5, "extracting", 50, 100), (9, "extracting", 90, 100), (10, "extracting", 100, 100)]
+    said = lines(calls, monkeypatch, capsys)
+    assert said == ["extracting: 50 of 100, 10/s, 5.0 s left", "extracting: 100 of 100, 10/s"]
+
+
+def test_communities_and_paths_without_facts_are_something(capsys: pytest.CaptureFixture[str]) -> None:
+    ships = FoundCommunity(id="c", name="Great Ships", summary="Of ships.", size=3, score=0.5)
+    path = FoundPath(("a", "b"), ("Great Eastern", "Valentia"), ("lies off",), (True,), (), 0.5)
+    answers.show_search(SearchResult("Who?", (), (), 0.002, communities=(ships,)))
+    assert "Great Ships  3 entities" in capsys.readouterr().out
+    answers.show_search(SearchResult("Who?", (), (), 0.002, paths=(path,)))
+    assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
+    answers.show_search(SearchResult("Who?", (), (), 0.002))
+    assert capsys.readouterr().out == "Nothing was found.\n"

@@ -1,0 +1,57 @@
+"""The files of the explorer: they take text for markup nowhere, load nothing from elsewhere, and are all there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kgplatform
+
+EXPLORER = Path(kgplatform.__file__).parent / "doors" / "explorer"
+FILES = sorted(path for path in EXPLORER.rglob("*") if path.is_file() and "vendor" not in path.parts)
+SCRIPTS = [path for path in FILES if path.suffix == ".js"]
+_MARKUP = re.compile(
+    r"\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function\b|createContextualFragment"
+    r"|setHTML|DOMParser|\bon[a-z]+=\"|srcdoc|javascript:"
+)
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\./[^"']+)["']""")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_no_text_becomes_markup(path: Path) -> None:
+    assert _MARKUP.findall(path.read_text("utf-8")) == []
+
+
+def test_what_markup_would_look_like() -> None:
+    for line in ("a.innerHTML = b", "x.insertAdjacentHTML(y)", "eval(z)", 'onclick="x()"'):
+        assert _MARKUP.search(line)
+    assert not _MARKUP.search("evaluated(x) // the inner text")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_nothing_is_loaded_from_elsewhere(path: Path) -> None:
+    text = path.read_text("utf-8").replace(_NAMESPACE, "")
+    assert re.findall(r"https?://[^\s\"'`)]+|[\"']//[a-z]", text) == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_imports_exist_and_files_are_short(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert [name for name in _IMPORT.findall(text) if not (path.parent / name).is_file()] == []
+    assert len(text.splitlines()) <= 450
+
+
+def test_the_page_has_no_script_or_style_of_its_own() -> None:
+    page = (EXPLORER / "index.html").read_text("utf-8")
+    assert re.findall(r"<script(?![^>]*\ssrc=)[^>]*>|<style|\sstyle=|\son[a-z]+=", page) == []
+    sources = re.findall(r'(?:src|href)="static/([^"]+)"', page)
+    assert sources and [name for name in sources if not (EXPLORER / name).is_file()] == []
+
+
+def test_vendored_libraries_have_their_licences() -> None:
+    for path in (EXPLORER / "vendor").glob("*.js"):
+        name = path.name.split(".", 1)[0]
+        assert list(path.parent.glob(f"{name}*LICENSE*")), f"{path.name} has no licence beside it"

@@ -1,0 +1,267 @@
+"""Every endpoint that reads, over the sample corpus."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import httpx
+import pytest
+from conftest import EXAMPLES
+from web_answers import QUESTION, error
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.encoding import encode
+from kgplatform.readers.readers import find, names
+
+pytest_plugins = ["sample_server"]
+
+
+def got(client: httpx.Client, path: str, **parameters: Any) -> Any:
+    response = client.get(path, params=parameters)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def posted(client: httpx.Client, path: str, body: object) -> Any:
+    response = client.post(path, json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_health(client: httpx.Client) -> None:
+    told = got(client, "/api/health")
+    assert told["status"] == "ok"
+    assert told["neo4j"].startswith("5.")
+
+
+def test_about_has_what_a_form_needs(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    told = got(client, "/api/about")
+    assert [each["name"] for each in told["readers"]] == list(names())
+    assert all(each["about"] for each in told["readers"])
+    (youtu,) = [each for each in told["readers"] if each["name"] == "youtu"]
+    options = {each["name"]: each for each in youtu["options"]}
+    assert set(options) == {each.name for each in find("youtu").options}
+    assert options["mode"].items() >= {"type": "string", "default": "reject", "choices": ["reject", "open"]}.items()
+    assert all(each["help"] for each in options.values())
+    assert (options["steps"]["least"], options["steps"]["most"]) == (0, None)
+    assert (options["agent"]["type"], options["agent"]["default"]) == ("boolean", True)
+    assert (options["top_k"]["type"], options["top_k"]["default"]) == ("integer", 20)
+    assert (options["without"]["type"], options["without"]["default"]) == ("list", [])
+    assert "community" in options["without"]["choices"]
+    assert "path" in told["routes"]
+    assert "general" in told["schemas"]
+    assert told["model"] == sample.settings.chat_model
+    assert (told["embedder"], told["documents"], told["has_tree"]) == ("hash:64", 20, True)
+    assert told["types"]["Person"] > 5
+    assert (told["token_needed"], told["read_only"]) == (False, False)
+
+
+def test_stats_and_schema(client: httpx.Client, sample: KnowledgeGraph) -> None:
+    assert got(client, "/api/stats") == json.loads(encode(sample.stats()))
+    told = got(client, "/api/schema")
+    found = sample.schema()
+    assert found is not None
+    assert told["schema"]["name"] == found.schema.name
+    assert len(told["expansions"]) == len(found.expansions)
+
+
+def test_documents_and_the_words_of_one(client: httpx.Client) -> None:
+    listed = got(client, "/api/documents")["documents"]
+    assert len(listed) == 20
+    (field,) = [each for each in listed if each["name"] == "Cyrus Field"]
+    whole = got(client, f"/api/documents/{field['id']}")
+    assert whole["characters"] == len(whole["text"]) == field["characters"]
+    fact = next(each for each in whole["facts"] if each["found"])
+    part = got(client, f"/api/documents/{field['id']}", start=fact["start"], end=fact["end"])
+    assert part["text"] == whole["text"][fact["start"] : fact["end"]]
+    by_uri = client.get(f"/api/documents/{httpx.URL(field['uri']).raw_path.decode()}")
+    assert by_uri.status_code == 404, "a path alone is no document"
+    quoted = field["uri"].replace("/", "%2F").replace(":", "%3A")
+    assert client.get(f"/api/documents/{quoted}").json()["id"] == field["id"]
+
+
+@pytest.mark.parametrize("route", ["all", "triple", "path", "community"])
+def test_search(client: httpx.Client, sample: KnowledgeGraph, route: str) -> None:
+    found = posted(client, "/api/search", {"question": QUESTION, "route": route, "top_k": 5})
+    expected = json.loads(encode(sample.search(QUESTION, route, 5)))
+    assert {**found, "seconds": 0} == {**expected, "seconds": 0}
+    assert len(found["passages"]) <= 5
+
+
+def test_an_answer_with_its_trace(client: httpx.Client) -> None:
+    told = posted(client, "/api/ask", {"question": QUESTION, "options": {"top_k": 3, "route": None}})
+    assert "Maury" in told["text"]
+    citation = told["citations"][0]
+    document = got(client, f"/api/documents/{citation['document']}", start=citation["start"], end=citation["end"])
+    assert "Maury" in document["text"]
+    search = told["trace"][0]
+    assert any(each["prompt"] and each["reply"] for each in told["trace"])
+    assert len(search["statements"]) == len({json.dumps(each["text"]) for each in search["statements"]})
+    assert all(each["text"].rstrip().endswith(";") for each in search["statements"])
+    vectors = [value for each in search["queries"] for value in each["parameters"].values() if isinstance(value, list)]
+    assert all(len(value) <= 32 for value in vectors), "no vectors"
+    assert any(":param vector =>" in each["text"] for each in search["statements"])
+
+
+def test_options_that_cannot_be_used(client: httpx.Client) -> None:
+    for options in ({"top_k": "many"}, {"top_k": 10**30}, {"mode": "shout"}, {"route": "no"}, {"top_k": 0}):
+        told = error(client.post("/api/ask", json={"question": QUESTION, "options": options}), 400, "InputError")
+        assert next(iter(options)) in told
+    for options in ({"nodes": 3}, {"stop": True}, {"keep": True}, {"on_step": 1}, {"question": "?"}, {"": 1}):
+        error(client.post("/api/ask", json={"question": QUESTION, "options": options}), 400, "InputError")
+    body = {"question": QUESTION, "reader": "nobody"}
+    assert "nobody" in error(client.post("/api/ask", json=body), 400, "InputError")
+
+
+def test_a_kept_run(client: httpx.Client) -> None:
+    before = got(client, "/api/runs")["runs"]
+    told = posted(client, "/api/ask", {"question": QUESTION, "keep": True})
+    after = got(client, "/api/runs")["runs"]
+    assert [each["id"] for each in after] == [told["run"], *(each["id"] for each in before)]
+    run = got(client, f"/api/runs/{told['run']}")
+    assert run["run"]["question"] == QUESTION
+    assert [each["name"] for each in run["steps"]] == [each["name"] for each in told["trace"]]
+
+
+def test_the_graph_round_a_node(client: httpx.Client) -> None:
+    nodes = got(client, "/api/graph/find", text="cyrus fie")["nodes"]
+    field = next(each for each in nodes if each["name"] == "Cyrus Field" and each["kind"] == "Entity")
+    details = got(client, f"/api/graph/nodes/{field['id']}")
+    assert details["node"] == field
+    assert "embedding" not in details["properties"]
+    assert any("Maury" in each["text"] for each in details["facts"])
+    around = got(client, f"/api/graph/neighbours/{field['id']}", limit=5)
+    assert field["id"] in [each["id"] for each in around["nodes"]]
+    assert len(around["nodes"]) <= 6
+    found = posted(client, "/api/search", {"question": QUESTION})
+    joined = posted(client, "/api/graph/subgraph", {"ids": [found["facts"][0]["id"]]})
+    assert any(each["fact"] == found["facts"][0]["id"] for each in joined["edges"])
+
+
+def test_the_map_is_packed(client: httpx.Client, address: str) -> None:
+    told = got(client, "/api/graph/map", limit=50)
+    assert len(told["ids"]) == len(told["inside"]) == 50
+    with client.stream("GET", "/api/graph/map", headers={"Accept-Encoding": "gzip"}) as response:
+        assert response.headers["content-encoding"] == "gzip"
+        assert len(json.loads(gzip.decompress(b"".join(response.iter_raw())))["ids"]) > 50
+
+
+def test_the_tree_and_its_communities(client: httpx.Client) -> None:
+    top = got(client, "/api/tree")["nodes"]
+    assert {each["kind"] for each in top} == {"Community"}
+    below = got(client, "/api/tree", parent=top[0]["id"])["nodes"]
+    assert len(below) == top[0]["children"]
+    listed = got(client, "/api/communities", limit=3)["nodes"]
+    assert len(listed) == 3
+    told = got(client, f"/api/communities/{top[0]['id']}")
+    assert told["node"]["node"]["name"] == top[0]["name"]
+    assert {each["kind"] for each in told["members"]} == {"Entity"}
+
+
+def test_a_statement(client: httpx.Client) -> None:
+    body = {
+        "statement": "MATCH (p:Person {name: $name}) RETURN p, p.name AS name",
+        "parameters": {"name": "Cyrus Field"},
+    }
+    told = posted(client, "/api/cypher", body)
+    assert told["columns"] == ["p", "name"]
+    assert told["rows"][0][1] == "Cyrus Field"
+    assert "embedding" not in told["rows"][0][0]["properties"]
+    cut = posted(client, "/api/cypher", {"statement": "UNWIND [1, 2, 3, 4] AS n RETURN n", "limit": 3})
+    assert (len(cut["rows"]), cut["truncated"]) == (3, True)
+
+
+NESTED: list[Any] = []
+for _ in range(600):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"statement": "MATCH (n) DETACH DELETE n"},
+        {"statement": "MATCH (n RETURN n"},
+        {"statement": ""},
+        {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row"},
+        {"statement": "RETURN $n", "parameters": {"n": 10**30}},
+        {"statement": "RETURN $n", "parameters": {"n": "\ud800"}},
+        {"statement": "RETURN $n"},
+        {"statement": "RETURN reduce(s = 0, x IN [1, 2] | s + x)"},
+        {"statement": "RETURN size([x IN range(1, 1000000000) WHERE x < 0])"},
+        {"statement": "RETURN apoc.text.join(['a'], ',')"},
+        {"statement": "RETURN $n", "parameters": {"n": NESTED}},
+    ],
+)
+def test_a_statement_that_is_refused(client: httpx.Client, body: dict[str, Any]) -> None:
+    response = client.post("/api/cypher", content=json.dumps(body), headers={"content-type": "application/json"})
+    error(response, 400, "InputError")
+    assert got(client, "/api/about")["documents"] == 20
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/documents/nothing",
+        "/api/graph/nodes/nothing",
+        "/api/graph/neighbours/nothing",
+        "/api/tree?parent=nothing",
+        "/api/communities/nothing",
+        "/api/runs/nothing",
+        "/api/jobs/nothing",
+        "/api/jobs/nothing/events",
+        "/api/nothing",
+        "/nothing",
+    ],
+)
+def test_what_is_not_there(client: httpx.Client, path: str) -> None:
+    error(client.get(path), 404, "NotFoundError")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/ask", {}),
+        ("/api/ask", {"question": 3}),
+        ("/api/ask", {"question": "?", "more": 1}),
+        ("/api/ask", {"question": "x" * 20_001}),
+        ("/api/search", {"question": "x", "top_k": 0}),
+        ("/api/graph/subgraph", {"ids": ["x"] * 501}),
+        ("/api/tree", {"rebuild": "perhaps"}),
+        ("/api/cypher", {"statement": "RETURN 1", "timeout": 0}),
+    ],
+)
+def test_a_body_of_the_wrong_form(client: httpx.Client, path: str, body: object) -> None:
+    assert error(client.post(path, json=body), 422, "InputError")
+    told = error(client.post(path, content=b"{", headers={"content-type": "application/json"}), 422, "InputError")
+    assert "JSON" in told
+
+
+def test_an_empty_question_and_a_wrong_method(client: httpx.Client) -> None:
+    error(client.post("/api/ask", json={"question": "  "}), 400, "InputError")
+    error(client.put("/api/ask"), 405, "MethodError")
+    error(client.get("/api/documents/x", params={"start": 5, "end": 2}), 400, "InputError")
+
+
+def test_numbers_that_json_has_no_word_for() -> None:
+    assert json.loads(encode({"score": float("nan"), "more": (1.5, float("inf"))})) == {
+        "score": "nan",
+        "more": [1.5, "inf"],
+    }
+    assert json.loads(encode("\ud800")) == "\ud800"
+
+
+def test_pages_that_load_from_elsewhere_are_not_there(client: httpx.Client) -> None:
+    assert client.get("/docs").status_code == client.get("/redoc").status_code == 404
+
+
+def test_the_page(client: httpx.Client) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert "kgplatform" in page.text
+    assert client.get("/favicon.ico").status_code == 204
+    for trick in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fclient.py", "/static//etc/passwd"):
+        assert client.get(trick).status_code == 404
+    assert EXAMPLES.is_dir()

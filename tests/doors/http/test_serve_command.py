@@ -1,0 +1,174 @@
+"""``kgplatform serve`` as a process: what it says, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from conftest import ROOT
+from test_readme import ALL, blocks
+
+from kgplatform.doors.cli.serve import read_token
+from kgplatform.errors import InputError
+from kgplatform.neo4j.store import Connection, Store
+
+TOKEN = "a-token-of-good-length"
+OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+
+
+@pytest.fixture
+def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[str, str]:
+    """The empty graph of this run, named by the environment."""
+    ours = {
+        "NEO4J_URI": neo4j_server.uri,
+        "NEO4J_PASSWORD": neo4j_server.password,
+        "KGPLATFORM_EMBEDDER": "hash:64",
+        "KGPLATFORM_HOME": str(tmp_path / "home"),
+    }
+    return {**os.environ, **ours}
+
+
+@contextmanager
+def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and the address that it prints."""
+    command = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve", *options]
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("The explorer is at http://127.0.0."), process.communicate()
+        yield process, line.split()[4]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def refused(environment: dict[str, str], *options: str) -> str:
+    command = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve", *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(("number", "host"), [(signal.SIGINT, "127.0.0.1"), (signal.SIGTERM, OTHER_LOOPBACK)])
+def test_it_serves_and_ends_quietly(environment: dict[str, str], number: signal.Signals, host: str) -> None:
+    with serving(environment, "--port", "0", "--host", host) as (process, address):
+        with httpx.Client(base_url=address, timeout=60) as client:
+            assert client.get("/api/health").json()["status"] == "ok"
+            assert client.get("/").status_code == 200
+            secret = "what-I-would-rather-not-see-in-a-log"
+            client.post("/api/search", json={"question": secret})
+            client.get("/api/graph/find", params={"text": secret})
+            client.get("/api/about%0d%0aforged")
+            process.send_signal(number)
+            out, err = process.communicate()
+        assert process.returncode == 0, err
+        assert out == "", "one line, and nothing after it"
+        assert "Traceback" not in err
+        assert secret not in err
+        assert "POST /api/search 400" in err
+        assert not [line for line in err.splitlines() if line.startswith("forged")]
+
+
+def test_a_token_lets_others_in(environment: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    file.chmod(0o600)
+    with serving(environment, "--port", "0", "--host", "0.0.0.0", "--token-file", str(file)) as (process, address):
+        assert httpx.get(f"{address}/api/about", headers={"host": "graph.example"}).status_code == 401
+        headers = {"host": "graph.example", "authorization": f"Bearer {TOKEN}"}
+        assert httpx.get(f"{address}/api/about", headers=headers, timeout=60).status_code == 200
+        process.terminate()
+        assert TOKEN not in process.communicate()[1]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
+def test_others_need_a_token(environment: dict[str, str], host: str) -> None:
+    assert "--token-file" in refused(environment, "--host", host)
+
+
+@pytest.mark.parametrize("origin", ["*", "example.org", "https://example.org/path", "ftp://example.org", "http://["])
+def test_what_is_no_origin(environment: dict[str, str], origin: str) -> None:
+    assert "is no origin" in refused(environment, "--cors", origin)
+
+
+def test_a_port_that_is_taken(environment: dict[str, str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert f"127.0.0.1:{port}" in refused(environment, "--port", str(port))
+
+
+def test_token_files(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    with pytest.raises(InputError, match="cannot be read"):
+        read_token(file)
+    file.write_text(TOKEN)
+    for mode in (0o644, 0o640, 0o604, 0o620):
+        file.chmod(mode)
+        with pytest.raises(InputError, match="chmod 600"):
+            read_token(file)
+    file.chmod(0o600)
+    assert read_token(file) == TOKEN
+    for text in ("short", "", "two words of a token", "ünicode-is-no-token-here", "a" * 20 + "\nb", "\x00" * 20):
+        file.write_text(text)
+        with pytest.raises(InputError, match="at least 16"):
+            read_token(file)
+    file.write_bytes(b"\xff" * 20)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_token(file)
+
+
+# -------------------------------------------------------------------------------------------------- what the pages say
+
+DOCUMENTED = [line for line in ALL if line.startswith("kgplatform serve")]
+
+
+def test_serving_is_documented() -> None:
+    assert len(DOCUMENTED) > 3
+
+
+@pytest.mark.parametrize("line", DOCUMENTED)
+def test_every_command_serves(environment: dict[str, str], line: str) -> None:
+    Path("token").write_text(TOKEN)
+    Path("token").chmod(0o600)
+    with serving(environment | {"BROWSER": "true"}, *shlex.split(line)[2:]) as (process, address):
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        assert httpx.get(f"{address}/api/health", headers=headers, timeout=60).status_code == 200
+        process.terminate()
+        process.communicate()
+        assert process.returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_requests_of_the_page(environment: dict[str, str]) -> None:
+    """Each block with curl, in order: the documents come in before anybody asks about them."""
+    Path("notes.md").write_text("Cyrus Field founded the Atlantic Telegraph Company in London.")
+    shutil.copy(ROOT / "examples" / "corpus" / "Expedition_of_1865.pdf", "report.pdf")
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    requests = sorted((each for each in blocks(page, "bash") if "curl" in each), key=lambda each: "-F" not in each)
+    assert len(requests) == 3
+    with serving(environment, "--port", "0") as (_, address):
+        for block in requests:
+            here = block.replace("http://127.0.0.1:8600", address)
+            done = subprocess.run(["bash", "-ec", here], capture_output=True, text=True, check=False)
+            assert done.returncode == 0
+            assert '"error":{' not in done.stdout, done.stdout
+            if job := re.search(r'"job":\{"id":"(\w+)"', done.stdout):
+                events = httpx.get(f"{address}/api/jobs/{job[1]}/events", timeout=200).text
+                assert '"added":2' in events
+    assert "event: answer" in done.stdout

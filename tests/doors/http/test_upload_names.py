@@ -1,0 +1,108 @@
+"""The names under which uploads are kept: whatever a client calls a file, it stays in its folder."""
+
+from __future__ import annotations
+
+import io
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgplatform.doors.uploads import Uploads, safe_name
+from kgplatform.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("given_name", "kept"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("/etc/passwd", "passwd"),
+        ("C:\\Users\\me\\notes.md", "notes.md"),
+        ("..\\..\\notes.md", "notes.md"),
+        (".bashrc", "bashrc"),
+        ("....md", "md"),
+        ("a\x00b\n.txt", "ab.txt"),
+        ("  two   words .txt", "two words .txt"),
+        ("trailing. . ", "trailing"),
+        ("con.txt", "_con.txt"),
+        ("NUL", "_NUL"),
+        ("\u202egnp.exe.txt", "gnp.exe.txt"),
+        ("名前.txt", "名前.txt"),
+        ("e\u0301.txt", "é.txt"),
+        ("<img src=x onerror=alert(1)>.md", "<img src=x onerror=alert(1)>.md"),
+        ("`; DETACH DELETE n.txt", "`; DETACH DELETE n.txt"),
+    ],
+)
+def test_a_safe_name(given_name: str, kept: str) -> None:
+    assert safe_name(given_name) == kept
+
+
+@pytest.mark.parametrize("given_name", ["", ".", "..", "/", "a/", "\x00", "../..", "\u202e", " . . "])
+def test_no_name(given_name: str) -> None:
+    with pytest.raises(InputError, match="cannot be called"):
+        safe_name(given_name)
+
+
+def test_a_long_name_stays_the_same_and_its_own() -> None:
+    one, other = safe_name("x" * 500 + ".pdf"), safe_name("x" * 501 + ".pdf")
+    assert one != other
+    assert one == safe_name("x" * 500 + ".pdf")
+    assert len(one.encode()) <= 200
+    assert one.endswith(".pdf")
+    assert len(safe_name("ß" * 300 + "." + "y" * 300).encode()) <= 200
+
+
+@given(st.text(max_size=300))
+def test_no_name_leaves_the_folder(name: str) -> None:
+    try:
+        kept = safe_name(name)
+    except InputError:
+        return
+    assert Path("/folder", kept).parent == Path("/folder")
+    assert kept not in (".", "..")
+    assert not kept.startswith(".")
+    assert "\x00" not in kept
+    assert len(kept.encode()) <= 250
+    assert safe_name(kept) == kept
+
+
+def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
+    uploads = Uploads(tmp_path)
+    staged = uploads.stage([("a.txt", io.BytesIO(b"one")), ("../b.txt", io.BytesIO(b"two"))])
+    assert stat.S_IMODE(uploads.folder.stat().st_mode) == 0o700
+    assert not list(uploads.folder.glob("*.txt"))
+    assert [path.read_bytes() for path in uploads.place(staged)] == [b"one", b"two"]
+    uploads.keep(staged, lambda file: False)
+    again = uploads.stage([("a.txt", io.BytesIO(b"three"))])
+    again.drop()
+    for name, is_used, kept in (("a.txt", False, b"one"), ("b.txt", True, b"four")):
+        later = uploads.stage([(name, io.BytesIO(b"four"))])
+        uploads.place(later)
+        uploads.keep(later, lambda file, is_used=is_used: is_used)
+        assert (uploads.folder / name).read_bytes() == kept
+    assert sorted(path.name for path in uploads.folder.iterdir()) == ["a.txt", "b.txt"]
+    assert (uploads.folder / "a.txt").read_bytes() == b"one"
+    uri = (uploads.folder / "a.txt").as_uri()
+    uploads.forget([uri, "file:///etc/passwd", (tmp_path / "c").as_uri()], kept=[])
+    assert [path.name for path in uploads.folder.iterdir()] == ["b.txt"]
+
+
+def test_two_files_of_one_name(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Two files are called"):
+        Uploads(tmp_path).stage([("x/a.txt", io.BytesIO()), ("y/A.txt", io.BytesIO())])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_in_the_folder_is_replaced_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    uploads = Uploads(tmp_path / "home")
+    uploads.place(uploads.stage([("a.txt", io.BytesIO(b"one"))]))
+    (uploads.folder / "a.txt").unlink()
+    (uploads.folder / "a.txt").symlink_to(secret)
+    uploads.place(uploads.stage([("a.txt", io.BytesIO(b"two"))]))
+    assert secret.read_text() == "mine"
+    assert (uploads.folder / "a.txt").read_text() == "two"

@@ -1,0 +1,156 @@
+"""Memory gisting: what the prompt asks for, and what becomes of every reply."""
+
+from __future__ import annotations
+
+import pytest
+from gists import paragraph, shown, story
+from hypothesis import given
+from hypothesis import settings as tries
+from hypothesis import strategies as st
+
+from kgplatform.errors import ModelError
+from kgplatform.gist.options import GistOptions
+from kgplatform.gist.shorten import (
+    BEGINNING,
+    CUT_OFF,
+    EMPTY,
+    LONGER,
+    OWN_TEXT,
+    REMARKED,
+    TAGGED,
+    Gist,
+    beginning,
+    clean,
+    shorten,
+    shorten_again,
+)
+from kgplatform.models.chat import Reply
+from kgplatform.prompt import Messages
+from kgplatform.records import Usage
+from kgplatform.testing import ScriptedChat
+from kgplatform.text import count_words
+
+PAGE = story([60, 60])
+ARTICLE = GistOptions.of()
+
+
+def cut_off(text: str) -> Reply:
+    return Reply(text, Usage(1, 1, 1), cut_off=True)
+
+
+def test_the_prompt_asks_to_shorten() -> None:
+    """Not to summarise: that restructures (section 3.1)."""
+    chat = ScriptedChat(["Ada sailed."])
+    assert shorten(chat, f"\n{PAGE}\n\n", ARTICLE) == Gist("Ada sailed.")
+    (call,) = chat.calls
+    system = call.messages[0]["content"]
+    assert "You shorten a passage from an article or a story" in system
+    assert "summar" not in system.lower()
+    assert (shown(call.messages), call.stage) == (PAGE, "gist")
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (GistOptions.of(question="Who sailed?"), "- The reader wants to know: Who sailed? Keep all that bears on that"),
+        (GistOptions.of(instruction="Keep the $signatures."), "- The reader asks besides: Keep the $signatures."),
+        (GistOptions.of("script"), "- Give people their full names. About 128 tokens are enough."),
+        (GistOptions.of("transcript"), "- Say who said, asked, proposed or decided what."),
+    ],
+)
+def test_what_the_user_wants_is_a_rule(options: GistOptions, rule: str) -> None:
+    chat = ScriptedChat(["Ada sailed."])
+    shorten(chat, PAGE, options)
+    assert rule in chat.calls[0].messages[0]["content"]
+    assert shown(chat.calls[0].messages) == PAGE, "and no part of the data"
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "malformed"),
+    [
+        ("Ada sails to Brest.", "Ada sails to Brest.", ()),
+        ("<Page 3>\nAda sails to Brest.", "Ada sails to Brest.", (TAGGED,)),
+        ("(Page 3)\nAda sails to Brest.", "Ada sails to Brest.", (TAGGED,)),
+        ("**Page 3:** Ada sails to Brest.", "Ada sails to Brest.", (TAGGED,)),
+        ("[Page 3] Ada sails to Brest.", "Ada sails to Brest.", (TAGGED,)),
+        ("Ada sails.\n<Page 4>\nBen stays.", "Ada sails.\nBen stays.", (TAGGED,)),
+        ("<text-0123456789ab>\nAda sails.\n</text-0123456789ab>", "Ada sails.", (TAGGED,)),
+        ("Shortened version:\nAda sails to Brest.", "Ada sails to Brest.", (REMARKED,)),
+        ("Sure! Here's a shortened version of the passage:\n\nAda sails.", "Ada sails.", (REMARKED,)),
+        ("Here is the condensed text: Ada sails.", "Ada sails.", (REMARKED,)),
+        ("**Gist:** Ada sails.", "Ada sails.", (REMARKED,)),
+        ("Here is the shortened passage:\n<Page 3>\nAda sails.", "Ada sails.", (TAGGED, REMARKED)),
+        ("```\nAda sails.\n```", "Ada sails.", ()),
+        ("Here is where Ada sails: Brest.", "Here is where Ada sails: Brest.", ()),
+        ("Ada reads page 3 and says: no.", "Ada reads page 3 and says: no.", ()),
+        ("Here is the shortened passage:", "", (REMARKED,)),
+        (" \n ", "", ()),
+    ],
+)
+def test_tags_and_remarks_are_taken_off(reply: str, text: str, malformed: tuple[str, ...]) -> None:
+    assert clean(reply) == (text, malformed)
+
+
+@pytest.mark.parametrize("empty", ["", "  \n", "Here is the shortened passage:", "<think>I am to shorten it.</think>"])
+def test_without_a_gist_the_model_is_asked_once_more(empty: str) -> None:
+    chat = ScriptedChat([empty, "Ada sailed."])
+    gist = shorten(chat, PAGE, ARTICLE)
+    assert (gist.text, gist.flag) == ("Ada sailed.", "")
+    assert EMPTY in gist.malformed
+    asked = chat.calls[1].messages
+    assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
+    assert asked[2]["content"].strip()
+
+
+def test_without_a_gist_twice_the_first_words_are() -> None:
+    gist = shorten(ScriptedChat(["", ""]), PAGE, ARTICLE)
+    assert gist == Gist(" ".join(PAGE.split()[:60]), BEGINNING, (EMPTY, EMPTY))
+    short = paragraph("one", 30)
+    assert shorten(ScriptedChat(["", ""]), short, ARTICLE).text == short
+
+
+def test_a_gist_longer_than_its_page_is_left_for_the_page() -> None:
+    assert shorten(ScriptedChat([PAGE + " More."]), f"{PAGE}\n\n", ARTICLE) == Gist(PAGE, OWN_TEXT, (LONGER,))
+    assert shorten(ScriptedChat([PAGE]), PAGE, ARTICLE) == Gist(PAGE), "as long is not longer"
+
+
+def test_a_gist_that_was_cut_off() -> None:
+    whole = shorten(ScriptedChat([cut_off("Ada sailed. Ben"), "Ada sailed. Ben stayed."]), PAGE, ARTICLE)
+    assert whole == Gist("Ada sailed. Ben stayed.", "", (CUT_OFF,))
+    twice = ScriptedChat([cut_off("Ada sailed. Ben"), cut_off("Ada sailed. Ben stayed. Cy")])
+    assert shorten(twice, PAGE, ARTICLE) == Gist("Ada sailed. Ben stayed.", "", (CUT_OFF, CUT_OFF))
+    later = ScriptedChat([cut_off("Ada sailed. Ben"), ""])
+    assert shorten(later, PAGE, ARTICLE) == Gist("Ada sailed.", "", (CUT_OFF, EMPTY))
+    nothing = ScriptedChat([cut_off("Ada"), cut_off("Ada")])
+    assert shorten(nothing, PAGE, ARTICLE).flag == BEGINNING
+
+
+def test_an_error_of_the_server_is_the_caller_s_to_handle() -> None:
+    def broken(_: Messages) -> str:
+        raise ModelError("It does not answer.")
+
+    with pytest.raises(ModelError, match="It does not answer"):
+        shorten(ScriptedChat(broken), PAGE, ARTICLE)
+
+
+def test_once_more_is_said_to_be_so() -> None:
+    chat = ScriptedChat(["Ada sailed."])
+    assert shorten_again(chat, "Ada sailed to Brest in May.", ARTICLE).text == "Ada sailed."
+    (call,) = chat.calls
+    assert "Shorten it again, to about half" in call.messages[0]["content"]
+    assert (shown(call.messages), call.stage) == ("Ada sailed to Brest in May.", "shorten")
+    assert shorten_again(ScriptedChat(["", " "]), "Ada sailed.", ARTICLE).text == "", "what is there is better"
+
+
+def test_the_first_words_of_a_text_that_white_space_does_not_part() -> None:
+    text = "第一天，船从港口出发。" * 100
+    assert 100 < len(beginning(text)) <= 160
+    assert text.startswith(beginning(text))
+
+
+@tries(max_examples=200, deadline=None)
+@given(st.text(max_size=300))
+def test_no_reply_leaves_a_tag(reply: str) -> None:
+    text, _ = clean(f"<Page 1>{reply}<page 2>")
+    assert "<page 2>" not in text.lower()
+    assert clean(text)[0] == text or count_words(clean(text)[0]) <= count_words(text)

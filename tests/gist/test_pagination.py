@@ -1,0 +1,239 @@
+"""Episode pagination: what is offered, what a reply chooses, and what is true of all pages (checklist, section 8)."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+from gists import labels, shown, story
+from hypothesis import given
+from hypothesis import settings as tries
+from hypothesis import strategies as st
+
+from kgplatform.gist.options import GistOptions
+from kgplatform.gist.pagination import (
+    NO_PAUSE,
+    NOT_OFFERED,
+    Offer,
+    Paragraph,
+    ask_pause,
+    next_offer,
+    paragraphs,
+    pause_messages,
+    read_label,
+    uniform_ends,
+)
+from kgplatform.prompt import Messages
+from kgplatform.testing import ScriptedChat
+
+TEN = story([100] * 10)
+ARTICLE = GistOptions.of()
+
+
+def of_lengths(lengths: Sequence[int]) -> list[Paragraph]:
+    """Paragraphs of so many words; where they stand does not matter here."""
+    return [Paragraph(number, number + 1, words) for number, words in enumerate(lengths)]
+
+
+def ends_of(text: str, chat: ScriptedChat, options: GistOptions) -> tuple[list[int], list[str]]:
+    """Where the pages of ``text`` end, as paragraphs, and what was malformed."""
+    found = paragraphs(text, options.longest_paragraph)
+    ends, malformed = [0], []
+    while ends[-1] < len(found):
+        offer = next_offer(found, ends[-1], options)
+        if offer.settled:
+            ends.append(offer.end)
+        else:
+            pause = ask_pause(chat, text, found, offer, options)
+            ends.append(pause.end)
+            malformed += [pause.malformed] if pause.malformed else []
+    return ends[1:], malformed
+
+
+def test_the_labels_of_ten_paragraphs_of_a_hundred_words() -> None:
+    """280 words are reached with the third, and the seventh would be beyond 600."""
+    found = paragraphs(TEN, ARTICLE.longest_paragraph)
+    offer = next_offer(found, 0, ARTICLE)
+    assert offer == Offer(0, 6, (3, 4, 5, 6))
+    messages = pause_messages(TEN, found, offer, ARTICLE)
+    assert labels(messages) == [3, 4, 5, 6]
+    parts = shown(messages).split("\n\n")
+    assert [part[:4] for part in parts] == [
+        "Paqa",
+        "Pbqa",
+        "Pcqa",
+        "<3>",
+        "Pdqa",
+        "<4>",
+        "Peqa",
+        "<5>",
+        "Pfqa",
+        "<6>",
+        "…",
+    ]
+
+
+def test_choices_that_are_good_not_offered_and_missing() -> None:
+    text = story([100] * 23)
+    chat = ScriptedChat(["Break point: <4>\nBecause.", "Break point: <4>", "Break point: <99>", "It should go on."])
+    ends, malformed = ends_of(text, chat, ARTICLE)
+    assert ends == [4, 8, 14, 20, 23]
+    assert malformed == [NOT_OFFERED, NO_PAUSE]
+
+
+@pytest.mark.parametrize(("words", "calls"), [([100, 200, 49], 0), ([100, 200, 50], 1), ([349], 0)])
+def test_a_rest_below_350_words_is_the_last_page(words: list[int], calls: int) -> None:
+    chat = ScriptedChat(lambda messages: f"<{labels(messages)[-1]}>")
+    assert ends_of(story(words), chat, ARTICLE)[0][-1] >= len(words)
+    assert len(chat.calls) == calls
+
+
+def test_one_label_needs_no_call() -> None:
+    assert next_offer(of_lengths([290, 320, 300]), 0, ARTICLE).labels == (1,), "the second does not fit"
+    assert next_offer(of_lengths([290, 310, 300]), 0, ARTICLE).labels == (1, 2)
+    assert next_offer(of_lengths([900, 300]), 0, ARTICLE).settled, "one piece that cannot be cut"
+    assert next_offer(of_lengths([100] * 3), 0, ARTICLE) == Offer(0, 3, (3,))
+
+
+@pytest.mark.parametrize(
+    ("reply", "label"),
+    [
+        ("Break point: <57>\nBecause ...", 57),
+        ("**Break point:** <57>", 57),
+        ("Breakpoint: <57>", 57),
+        ("Label: <57>", 57),
+        ("The break point is: 57", 57),
+        ("Break point: ⟨57⟩", 57),
+        ("break-point: [57]", 57),
+        ("I think of <3> and <4>. My break point, after all, is <4>.", 4),
+        ("The label <3> ends the talk; Break point: <9>", 9),
+        ("<57>", 57),
+        ("57", 57),
+        (" **57.**\n", 57),
+        ("I would choose (57).", 57),
+        ("Between <3> and <4>.", None),
+        ("Chapter 5 is a natural place.", None),
+        ("", None),
+        ("Break point: <" + "9" * 5000 + ">", None),
+    ],
+)
+def test_what_a_reply_chooses(reply: str, label: int | None) -> None:
+    assert read_label(reply) == label
+
+
+def test_thoughts_choose_nothing() -> None:
+    found = paragraphs(TEN, ARTICLE.longest_paragraph)
+    chat = ScriptedChat(["<think>Break point: <3>? No.</think>\nBreak point: <5>"])
+    assert ask_pause(chat, TEN, found, next_offer(found, 0, ARTICLE), ARTICLE).end == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "system", "begins"),
+    [
+        (GistOptions.of(question="Who sailed?"), "The reader wants to know: Who sailed?", "Paqa"),
+        (GistOptions.of("book", 280, 600), "pause before its number and its title", "Paqa"),
+        (GistOptions.of("script", 280, 600), "You read a film script from beginning", "Paqa"),
+        (GistOptions.of("transcript"), "the transcript of a meeting", "You read last:\n\nBefore.\n\nWhat comes next:"),
+    ],
+)
+def test_what_the_prompt_says_of_a_kind_of_text(options: GistOptions, system: str, begins: str) -> None:
+    """The page before is shown for transcripts alone (appendix E)."""
+    found = paragraphs(TEN, options.longest_paragraph)
+    chat = ScriptedChat(["<4>"])
+    ask_pause(chat, TEN, found, next_offer(found, 0, options), options, "Before.")
+    (call,) = chat.calls
+    assert system in call.messages[0]["content"]
+    assert shown(call.messages).startswith(begins)
+    assert call.stage == "paginate"
+
+
+def test_where_the_text_ends_no_dots_say_that_it_goes_on() -> None:
+    found = paragraphs(TEN, ARTICLE.longest_paragraph)
+    assert shown(pause_messages(TEN, found, next_offer(found, 0, ARTICLE), ARTICLE)).endswith("<6>\n\n…")
+    assert shown(pause_messages(TEN, found, next_offer(found, 5, ARTICLE), ARTICLE)).endswith("<5>")
+
+
+# --------------------------------------------------------------------------------------------------------- properties
+
+SIZES = st.tuples(st.integers(1, 300), st.integers(1, 900)).map(sorted)
+LENGTHS = st.lists(st.integers(1, 400), min_size=1, max_size=60)
+
+
+def chosen(chance: random.Random) -> Callable[[Offer], int]:
+    """Any of the labels that are offered."""
+    return lambda offer: offer.first + chance.choice(offer.labels)
+
+
+@tries(max_examples=300, deadline=None)
+@given(LENGTHS, SIZES, st.integers(0, 1000))
+def test_all_pages(lengths: list[int], sizes: list[int], seed: int) -> None:
+    least, most = sizes
+    options = GistOptions.of(min_words=least, max_words=most)
+    # As ``paragraphs`` leaves them: none is longer, unless it cannot be cut, as the hundredth words here.
+    lengths = [words if words % 100 == 0 else min(words, options.longest_paragraph) for words in lengths]
+    found, choose = of_lengths(lengths), chosen(random.Random(seed))
+    total, read, steps, ends = sum(lengths), 0, 0, [0]
+    while ends[-1] < len(found):
+        offer = next_offer(found, ends[-1], options)
+        steps += 1
+        if offer.settled:
+            ends.append(offer.end)
+            continue
+        words = sum(lengths[offer.first : offer.last])
+        assert words <= most, "a call reads no more"
+        read += words
+        ends.append(choose(offer))
+    pages = [lengths[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    assert [words for page in pages for words in page] == lengths, "each paragraph is on one page"
+    assert all(sum(page) >= least for page in pages[:-1])
+    unsplittable = [words for words in lengths if words > options.longest_paragraph]
+    for page in pages:
+        assert sum(page) <= most or page[-1] in unsplittable or sum(page[:-1]) < least == most
+    assert steps <= total / least + 1
+    assert read <= (most / least) * total, "section 3.3"
+
+
+@tries(max_examples=200, deadline=None)
+@given(st.lists(st.integers(1, 150), min_size=1, max_size=80))
+def test_uniform_pages(lengths: list[int]) -> None:
+    options = GistOptions.of(uniform=True)
+    found = of_lengths(lengths)
+    ends = uniform_ends(found, options)
+    assert ends == sorted(set(ends))
+    assert ends[-1] == len(found)
+    pages = [sum(lengths[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
+    mean = sum(lengths) / len(pages)
+    assert all(abs(page - mean) <= max(lengths) for page in pages), "of equal length, but for a paragraph"
+    assert len(pages) == 1 or options.min_words <= mean <= options.max_words
+
+
+def test_uniform_pages_are_as_long_as_the_model_s_on_average() -> None:
+    """Table 5 compares pages of similar mean size."""
+    chance = random.Random(7)
+    lengths = [chance.randint(30, 140) for _ in range(400)]
+    found, chat = of_lengths(lengths), chosen(random.Random(8))
+    ends = [0]
+    while ends[-1] < len(found):
+        ends.append(chat(next_offer(found, ends[-1], ARTICLE)))
+    uniform = uniform_ends(found, GistOptions.of(uniform=True))
+    assert abs(len(uniform) - (len(ends) - 1)) < 0.1 * len(ends)
+
+
+def test_the_words_that_prompts_carry_are_bounded() -> None:
+    """Over prompts as they are sent: what they carry of the text is at most max / min times its words."""
+    chance = random.Random(3)
+    text = story([chance.randint(20, 200) for _ in range(80)])
+    sent: list[int] = []
+
+    def first(messages: Messages) -> str:
+        passage = re.sub(r"^<\d+>$|…", "", shown(messages), flags=re.M)
+        sent.append(len(passage.split()))
+        return f"<{labels(messages)[0]}>"
+
+    ends_of(text, ScriptedChat(first), ARTICLE)
+    words = len(text.split())
+    assert len(sent) > 15
+    assert max(sent) <= 600
+    assert words < sum(sent) <= words * 600 / 280

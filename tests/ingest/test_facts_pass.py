@@ -1,0 +1,267 @@
+"""``ingest --facts``: atomic facts by GraphReader's own prompt for chunks that have none from a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import difference, invented, put, put_jsonl
+from graph_state import snapshot
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli import main as cli
+from kgplatform.errors import BudgetError, InputError
+from kgplatform.ingest.extract_pass import BY_PASS
+from kgplatform.models.chat import Reply
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import Messages
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+BY = "MATCH (c:Chunk) RETURN c.factsBy, count(*) ORDER BY c.factsBy"
+FACTS = "MATCH (f:Fact {kind: 'atomic'}) RETURN count(f)"
+
+
+def passage(messages: Messages) -> str:
+    """The text of a chunk, out of its prompt."""
+    lines = messages[1]["content"].split("\n")
+    return "\n".join(lines[2:-1]).strip()
+
+
+def as_lines(messages: Messages) -> str:
+    """One fact a sentence, by rules; its key elements are its long words."""
+    text = passage(messages).replace("\n", " ")
+    found = [each.strip() for each in text.split(". ") if each.strip()]
+    return "\n".join(
+        f"{number}. {each.rstrip('.')}. | " + " | ".join(word.strip(".,") for word in each.split() if len(word) > 4)
+        for number, each in enumerate(found, start=1)
+    )
+
+
+def opened(
+    store: Store, home: Path, answers: Callable[[Messages], str | Reply] | None = as_lines, **more: Any
+) -> KnowledgeGraph:
+    chat = ScriptedChat(answers) if answers else None
+    settings = load_settings(home=home, chunk_tokens=40, embedder="hash:64", **more)
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+
+
+def calls(kg: KnowledgeGraph) -> list[str]:
+    assert isinstance(kg.chat, ScriptedChat)
+    return [passage(call.messages) for call in kg.chat.calls if call.stage == "facts"]
+
+
+def test_the_facts_of_the_rules_are_replaced(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 3)
+    kg = opened(store, tmp_path / "home")
+    kg.ingest(files, extractor="local")
+    assert kg.cypher(BY).rows == [["local", 9]]
+    old = {row[0] for row in kg.cypher("MATCH (f:Fact {kind: 'atomic'}) RETURN f.id").rows}
+    triples = kg.cypher("MATCH (f:Fact) WHERE f.kind <> 'atomic' RETURN f.id ORDER BY f.id").rows
+    report = kg.ingest(facts=True)
+    assert (report.facts_read, report.facts_failed, report.complete) == (9, [], True)
+    assert kg.cypher(BY).rows == [[BY_PASS, 9]]
+    facts = kg.cypher("MATCH (f:Fact {kind: 'atomic'})-[e:FROM_CHUNK]->(c) RETURN f.id, f.text, c.text, e.found").rows
+    assert report.facts_found == len(facts) > 9
+    assert all(place for _, _, _, place in facts), "each in the words of its chunk"
+    assert not old & {row[0] for row in facts if row[1].rstrip(".") not in row[2]}
+    assert kg.cypher("MATCH (f:Fact) WHERE f.kind <> 'atomic' RETURN f.id ORDER BY f.id").rows == triples
+    counted = "MATCH (c:Chunk) RETURN sum(c.found + c.notFound), COUNT { (:Fact)-[:FROM_CHUNK]->(:Chunk) }"
+    assert len(set(kg.cypher(counted).rows[0])) == 1
+    assert kg.cypher("MATCH (n:Pending) RETURN count(n)").rows == [[0]]
+    named = "MATCH (k:KeyElement {key: 'founded'})<-[:MENTIONS]-(f) RETURN count(f) > 0, k.elementEmbedding IS NOT NULL"
+    assert kg.cypher(named).rows == [[True, True]]
+    entity = "MATCH (e:Entity {key: 'kestrel lines'})<-[:MENTIONS]-(f:Fact) RETURN count(f)"
+    assert kg.cypher("MATCH (k:KeyElement {key: 'kestrel'}) RETURN count(k)").rows == [[1]]
+    assert kg.cypher(entity).rows == [[0]], "these key elements are single words"
+
+
+def test_a_key_element_that_the_chunk_names_as_an_entity_is_that_entity(store: Store, tmp_path: Path) -> None:
+    text = "Kestrel Lines was founded by Ben Okafor in the winter of 1899, when the harbour froze for nine weeks."
+    kg = opened(store, tmp_path / "home", lambda _: "1. KESTREL LINES was founded. | KESTREL LINES | founded")
+    files = put(tmp_path, {"note.txt": text})
+    kg.ingest(files, extractor="local", facts=True)
+    shown = "MATCH (f:Fact {kind: 'atomic'})-[:MENTIONS]->(k) RETURN k:Entity, k.name, k.aliases ORDER BY k.name"
+    assert kg.cypher(shown).rows == [[True, "KESTREL LINES", ["Kestrel Lines"]], [False, "founded", None]]
+    wanted = snapshot(store)
+    kg.remove(files[0].as_uri())
+    kg.ingest(files, extractor="local")
+    kg.ingest(files, facts=True, extractor="local")
+    assert difference(snapshot(store), wanted) == [], "in one go, or later: the same graph"
+
+
+def test_a_second_pass_has_nothing_to_do_and_says_so(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 2)
+    kg = opened(store, tmp_path / "home")
+    assert kg.ingest(files, extractor="local", facts=True).facts_read == 6
+    before = snapshot(store), len(calls(kg))
+    of_files = kg.ingest(files, extractor="local", facts=True)
+    for again, where in ((kg.ingest(facts=True), "the graph"), (of_files, "these files")):
+        assert again.notes == [f"Every chunk of {where} has its atomic facts already: none was read for facts."]
+        assert (again.facts_read, again.complete) == (0, True)
+    assert (snapshot(store), len(calls(kg))) == before
+
+
+def test_only_chunks_without_facts_from_a_model_or_a_recording_are_read(store: Store, tmp_path: Path) -> None:
+    texts = {"a.txt": "Ada Norrby lives in Brest.", "b.txt": "Ben Okafor lives in Danzig.", "c.txt": "It is a cat."}
+    files = put(tmp_path, texts)
+    told = put_jsonl(
+        tmp_path / "r.jsonl",
+        [
+            {"document": "a.txt", "facts": [{"text": "Ada Norrby lives in Brest.", "key_elements": ["Ada Norrby"]}]},
+            {"document": "b.txt", "entities": [{"name": "Ben Okafor", "type": "Person"}]},
+        ],
+    )
+    kg = opened(store, tmp_path / "home")
+    kg.ingest(files[:2], recorded=told)
+    joint = json.dumps({"entities": [{"name": "cat", "type": "Person"}]})
+    by_model = opened(store, tmp_path / "home", lambda _: joint)
+    by_model.ingest(files[2], extractor="llm")
+    assert kg.cypher(BY).rows == [["llm", 1], ["recorded", 1], [None, 1]]
+    assert kg.ingest(facts=True).facts_read == 1
+    assert calls(kg) == [texts["b.txt"]]
+    assert kg.cypher(BY).rows == [[BY_PASS, 1], ["llm", 1], ["recorded", 1]]
+
+
+def test_with_paths_only_their_chunks_are_read(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 2)
+    kg = opened(store, tmp_path / "home")
+    kg.ingest(files, extractor="local")
+    report = kg.ingest(files[0], extractor="local", facts=True)
+    assert (report.extracted, report.facts_read, report.unchanged) == (0, 3, 1)
+    assert kg.cypher(BY).rows == [[BY_PASS, 3], ["local", 3]]
+
+
+def test_a_failed_chunk_keeps_its_facts_and_is_tried_again(store: Store, tmp_path: Path) -> None:
+    def moody(messages: Messages) -> str:
+        return "No." if "was founded by" in messages[1]["content"] else as_lines(messages)
+
+    files = invented(tmp_path / "notes", 1)
+    kg = opened(store, tmp_path / "home", moody)
+    kg.ingest(files, extractor="local")
+    facts = "MATCH (f:Fact {kind: 'atomic'})-[:FROM_CHUNK]->(c {index: 1}) RETURN f.text"
+    old = kg.cypher(facts).rows
+    report = kg.ingest(facts=True)
+    assert (report.facts_read, report.complete) == (2, False)
+    assert [each.name for each in report.facts_failed] == [kg.cypher("MATCH (c {index: 1}) RETURN c.name").rows[0][0]]
+    assert "no line with a fact" in report.facts_failed[0].reason
+    assert len(calls(kg)) == 4
+    why = "MATCH (c:Chunk {index: 1}) RETURN c.factsBy, c.factsFailure, c.state"
+    assert kg.cypher(why).rows == [["local", report.facts_failed[0].reason, "extracted"]]
+    assert kg.cypher(facts).rows == old != []
+    well = opened(store, tmp_path / "home")
+    assert (well.ingest(facts=True).facts_read, len(calls(well))) == (1, 1)
+    assert kg.cypher(why).rows == [[BY_PASS, None, "extracted"]]
+
+
+def test_malformed_lines_are_counted(store: Store, tmp_path: Path) -> None:
+    kg = opened(store, tmp_path / "home", lambda messages: as_lines(messages) + "\n9. Nothing to it.")
+    files = invented(tmp_path / "notes", 1)
+    kg.ingest(files, extractor="local")
+    assert kg.ingest(facts=True).malformed == {"fact line without key elements": 3}
+    assert kg.ingest(files, extractor="local").malformed == {"fact line without key elements": 3}, "the chunks know"
+
+
+def test_a_pass_that_ran_out_of_budget_goes_on_where_it_was(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 4)
+    kg = opened(store, tmp_path / "home")
+    kg.ingest(files, extractor="local", facts=True)
+    wanted = snapshot(store)
+    kg.remove([each.as_uri() for each in files])
+    kg.ingest(files, extractor="local")
+    left = [5]
+
+    def poor(messages: Messages) -> str:
+        if not left[0]:
+            raise BudgetError("The budget is used up.")
+        left[0] -= 1
+        return as_lines(messages)
+
+    report = opened(store, tmp_path / "home", poor, concurrency=1).ingest(facts=True)
+    assert (report.stopped, report.facts_read, report.complete) == ("The budget is used up.", 5, False)
+    again = opened(store, tmp_path / "home")
+    report = again.ingest(facts=True)
+    assert (report.facts_read, len(calls(again)), report.complete) == (7, 7, True)
+    assert difference(snapshot(store), wanted) == []
+
+
+def test_without_a_model_nothing_is_read_and_it_says_what_to_set(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 1)
+    kg = opened(store, tmp_path / "home", None)
+    for paths in (files, []):
+        with pytest.raises(InputError, match="OPENAI_API_KEY, or OPENAI_BASE_URL"):
+            kg.ingest(paths, extractor="local", facts=True)
+    assert kg.documents() == []
+    with pytest.raises(InputError, match="The graph is empty"):
+        opened(store, tmp_path / "home").ingest(facts=True)
+
+
+def test_the_estimate_counts_the_pass(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 3)
+    kg = opened(store, tmp_path / "home")
+    assert kg.estimate(files, extractor="local", facts=True).calls == 9
+    assert kg.estimate(files, extractor="llm", facts=True) == kg.estimate(files, extractor="llm")
+    kg.ingest(files[:2], extractor="local")
+    assert kg.estimate(facts=True).calls == 6
+    told = kg.estimate(files, extractor="local", facts=True)
+    assert (told.calls, told.pending_chunks) == (9, 3)
+    kg.ingest(files, extractor="local")
+    assert kg.estimate(files, extractor="local", facts=True).input_tokens == told.input_tokens
+    kg.ingest(facts=True)
+    sent = sum(usage.input_tokens for usage in [kg.estimate(facts=True)])
+    assert (kg.estimate(facts=True).calls, sent) == (0, 0)
+
+
+def test_over_the_wire_answers_are_paid_for_once(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 5)
+    with OpenAIServer(as_lines) as server:
+        settings = load_settings(
+            home=tmp_path / "home", chunk_tokens=40, embedder="hash:64", openai_base_url=server.base_url
+        )
+        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        report = kg.ingest(files, extractor="local", facts=True)
+        assert (report.facts_read, len(server.requests)) == (15, 15)
+        assert report.usage["facts"].calls == 15
+        kg.remove([each.as_uri() for each in files])
+        again = KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(files, extractor="local", facts=True)
+    assert (again.facts_read, len(server.requests)) == (15, 15)
+    assert (again.usage["facts"].calls, again.usage["facts"].cached_calls) == (0, 15)
+
+
+def test_the_command_reads_reports_and_counts(
+    store: Store,
+    neo4j_server: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    invented(tmp_path / "notes", 1)
+    given = {"NEO4J_URI": neo4j_server.uri, "NEO4J_PASSWORD": neo4j_server.password, "KGPLATFORM_CHUNK_TOKENS": "40"}
+    for name, value in (given | {"KGPLATFORM_EMBEDDER": "hash:64"}).items():
+        monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["kgplatform", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out or printed.err
+
+    assert run("ingest", str(tmp_path / "notes"), "--extractor", "local")[0] == 0
+    status, said = run("ingest", "--facts")
+    assert (status, "OPENAI_BASE_URL" in said) == (2, True)
+    with OpenAIServer(as_lines) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert "3 language-model calls" in run("ingest", "--facts", "--estimate")[1]
+        status, said = run("ingest", "--facts")
+        assert (status, "atomic facts in 3 chunks that the model read now" in said) == (0, True)
+        assert "Documents:" not in said
+        status, said = run("ingest", "--facts", "--json")
+        assert (json.loads(said)["facts_read"], json.loads(said)["facts_failed"], len(server.requests)) == (0, [], 3)
+        assert "Every chunk of the graph has its atomic facts already" in run("ingest", "--facts")[1]
+    assert json.loads(run("stats", "--json")[1])["elements"]["nodes"] > 10
+    assert "For GraphReader: " in run("stats")[1]

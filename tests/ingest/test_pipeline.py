@@ -1,0 +1,599 @@
+"""The main job against a real Neo4j: repeating it, changing its files, failing, spending, and what it may not break."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import EXAMPLES, wipe
+from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, put, put_jsonl
+from graph_state import Snapshot, snapshot
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
+from kgplatform.ingest.graph_state import define_graph
+from kgplatform.ingest.load import load
+from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store, trace
+from kgplatform.prompt import Messages
+from kgplatform.records import Document, QueryRun
+from kgplatform.settings import Settings, load_settings
+from kgplatform.testing import Fault, OpenAIServer
+
+OPTIONS: dict[str, Any] = {"extractor": "local"}
+
+
+def rows(kg: KnowledgeGraph, statement: str, **parameters: object) -> list[list[Any]]:
+    return kg.cypher(statement, parameters, limit=100_000).rows
+
+
+def graph_of(kg: KnowledgeGraph, files: list[Path], **options: Any) -> Snapshot:
+    """The graph of ``files`` in an empty database."""
+    wipe(kg.store)
+    kg.ingest(files, **(options or OPTIONS))
+    return snapshot(kg.store)
+
+
+# ------------------------------------------------------------------------------------------------------------ repeating
+
+
+def test_a_second_ingest_changes_nothing(kg: KnowledgeGraph) -> None:
+    corpus = EXAMPLES / "corpus"
+    first = kg.ingest(corpus, recorded=EXAMPLES / "extraction.jsonl")
+    check_complete(kg)
+    check_offsets(kg, [corpus])
+    before = snapshot(kg.store)
+    told: list[QueryRun] = []
+    with trace(told.append):
+        second = kg.ingest(corpus, recorded=EXAMPLES / "extraction.jsonl")
+    assert difference(before, snapshot(kg.store)) == []
+    writes = {each.name for each in told if "rows" in each.parameters or "chunks" in each.parameters}
+    assert writes == set()
+    assert (first.added, first.unchanged) == (len(first.skipped) + first.added, 0)
+    assert (second.added, second.changed, second.unchanged, second.removed) == (0, 0, first.added, 0)
+    assert (second.extracted, second.chunks) == (0, first.chunks)
+    for count in ("kept", "mapped", "dropped", "off_schema", "statements_found", "statements_not_found", "duplicates"):
+        assert getattr(second, count) == getattr(first, count), count
+    assert second.malformed == first.malformed
+    assert second.expansions == first.expansions
+    assert second.complete
+
+
+def check_complete(kg: KnowledgeGraph) -> None:
+    """Nothing is pending, nameless, without its vector, or without something that supports it."""
+    assert rows(kg, "MATCH (n:Pending) RETURN labels(n)") == []
+    bare = "MATCH (n:Chunk|Fact|Entity) WHERE n.embedding IS NULL AND coalesce(n.kind, '') <> 'atomic' RETURN labels(n)"
+    assert rows(kg, bare) == []
+    assert rows(kg, "MATCH (n) WHERE coalesce(n.name, '') = '' AND NOT n:Graph RETURN labels(n)") == []
+    assert rows(kg, "MATCH (e:Entity) WHERE NOT e:KeyElement RETURN e.name") == []
+    assert rows(kg, "MATCH (f:Fact) WHERE NOT EXISTS { (f)-[:FROM_CHUNK]->(:Chunk) } RETURN f.text") == []
+    assert rows(kg, "MATCH (k:KeyElement) WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) } RETURN k.name") == []
+    ordered = "MATCH (a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) WHERE b.index <> a.index + 1 OR b.start < a.end RETURN a.name"
+    assert rows(kg, ordered) == []
+
+
+# ------------------------------------------------------------------------------------------------------- changed files
+
+
+def test_a_changed_file_replaces_what_it_was(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Also where chunks of it stay: what they say may depend on the rest of the document."""
+    opening = "Field met Morse and Maury in New York, and Field wrote to Maury about the cable at once."
+    before, after = (
+        f"{opening}\n\n{'The plain was quiet then. ' * 90}",
+        f"{opening}\n\n{'In a field a morse key lay. ' * 90}",
+    )
+    other = put(tmp_path, {"other.txt": "Samuel Morse met Cyrus Field in New York in 1854."})
+    changing = tmp_path / "changing.txt"
+    changing.write_text(after)
+    wanted = graph_of(kg, [changing, *other])
+    changing.write_text(before)
+    assert difference(graph_of(kg, [changing, *other]), wanted) != []
+    changing.write_text(after)
+    report = kg.ingest([changing, *other], **OPTIONS)
+    assert (report.changed, report.unchanged) == (1, 1)
+    assert difference(snapshot(kg.store), wanted) == []
+
+
+def test_another_title_of_the_same_text_is_a_change(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    body = "<html><head><title>{}</title></head><body><p>Cyrus Field met Samuel Morse in New York.</p></body></html>"
+    page.write_text(body.format("A meeting"))
+    kg.ingest(page, **OPTIONS)
+    page.write_text(body.format("The Meeting of 1854"))
+    report = kg.ingest(page, **OPTIONS)
+    assert (report.changed, report.unchanged) == (1, 0)
+    assert rows(kg, "MATCH (d:Document) RETURN d.name, d.key") == [["The Meeting of 1854", "the meeting of 1854"]]
+    assert difference(snapshot(kg.store), graph_of(kg, [page])) == []
+
+
+def test_a_corpus_that_lost_gained_changed_and_moved_items(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    def item(title: str, text: str) -> dict[str, str]:
+        return {"title": title, "text": text}
+
+    ada = item("Ada", "Ada Byron met Charles Babbage in London.")
+    twin = [item("Twin", "Mary Somerville taught Ada Byron."), item("Twin", "Twin Peaks is near San Francisco.")]
+    bare = [{"text": "Charles Babbage lived in London."}, {"text": "Luigi Menabrea lived in Turin."}]
+    gone = item("Gone", "Augusta Leigh lived in London.")
+    corpus = tmp_path / "corpus.json"
+    corpus.write_text(json.dumps([gone, ada, *twin, *bare]))
+    kg.ingest(corpus, **OPTIONS)
+    changed = item("Ada", "Ada Byron met Charles Babbage in Ockham Park.")
+    corpus.write_text(json.dumps([bare[1], *twin, item("New", "George Boole lived in Cork."), changed, bare[0]]))
+    report = kg.ingest(corpus, **OPTIONS)
+    assert report.removed >= 1
+    assert difference(snapshot(kg.store), graph_of(kg, [corpus])) == []
+    assert len(kg.documents()) == 6
+
+
+def test_a_file_that_cannot_be_read_any_more_keeps_its_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Half a download is no reason to forget; ``remove`` is how to say that a document is gone."""
+    (file,) = put(tmp_path, FIELD)
+    kg.ingest(file, **OPTIONS)
+    before = snapshot(kg.store)
+    file.write_bytes(b"")
+    report = kg.ingest(file, **OPTIONS)
+    assert [each.reason for each in report.skipped] == ["empty file"]
+    assert difference(snapshot(kg.store), before) == []
+
+
+def test_smaller_chunks_are_a_change(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    files = invented(tmp_path, 3)
+    small = KnowledgeGraph(kg.store, load_settings(chunk_tokens=40), embedder=HashEmbedder(64))
+    wanted = graph_of(small, files)
+    assert difference(graph_of(kg, files), wanted) != []
+    assert small.ingest(files, **OPTIONS).changed == 3
+    assert difference(snapshot(kg.store), wanted) == []
+
+
+# ------------------------------------------------------------------------------------------------ entities and offsets
+
+
+def test_names_in_their_scripts_and_words_at_their_places(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    files = put(
+        tmp_path,
+        {
+            "鲁迅.txt": "鲁迅生于绍兴。🎉鲁迅写了《呐喊》。",
+            "arabic.txt": "وُلد نجيب محفوظ في القاهرة. كتب نجيب محفوظ الثلاثية.",
+            "accents.txt": "E\u0301mile Zola naquit à Paris 🇫🇷. Il écrivit Germinal; ÉMILE ZOLA mourut à Paris.",
+            "greek.txt": "Ο Όμηρος έγραψε την Οδύσσεια. Ο ΌΜΗΡΟΣ γεννήθηκε στη Χίο. ﬁn de la ﬂotte Ｗｉｄｅ Straße.",
+        },
+    )
+
+    def named(name: str, kind: str = "Person") -> dict[str, str]:
+        return {"name": name, "type": kind}
+
+    def triple(subject: str, predicate: str, object_: str, quote: str) -> dict[str, str]:
+        return {"subject": subject, "predicate": predicate, "object": object_, "quote": quote}
+
+    recording = [
+        {
+            "document": "鲁迅.txt",
+            "entities": [named("鲁迅"), named("绍兴", "Place"), named("呐喊", "Work")],
+            "triples": [["鲁迅", "born in", "绍兴"], ["鲁迅", "created", "呐喊"]],
+        },
+        {
+            "document": "arabic.txt",
+            "entities": [named("نجيب محفوظ"), named("القاهرة", "Place")],
+            "triples": [triple("نجيب محفوظ", "born in", "القاهرة", "ولد نجيب محفوظ في القاهرة")],
+        },
+        {
+            "document": "accents.txt",
+            "entities": [named("Émile Zola"), named("ÉMILE ZOLA"), named("Paris", "Place")],
+            "triples": [triple("Émile Zola", "died in", "Paris", "ÉMILE ZOLA mourut à Paris")],
+            "attributes": [{"entity": "Émile Zola", "key": "occupation", "value": "Germinal"}],
+        },
+        {
+            "document": "greek.txt",
+            "entities": [named("Όμηρος"), named("ΌΜΗΡΟΣ"), named("Χίο", "Place")],
+            "triples": [["Όμηρος", "born in", "Χίο"]],
+            "facts": [{"text": "fin de la flotte wide strasse", "key_elements": ["strasse"]}],
+        },
+    ]  # fmt: skip
+    kg.ingest(files, recorded=put_jsonl(tmp_path / "r.jsonl", recording))
+    people = rows(kg, "MATCH (e:Person) RETURN e.name, e.key, e.aliases ORDER BY e.key")
+    assert sorted(people) == sorted(
+        [
+            ["鲁迅", "鲁迅", None],
+            ["نجيب محفوظ", "نجيب محفوظ", None],
+            ["Émile Zola", "émile zola", None],
+            ["Όμηρος", "όμηροσ", None],
+        ]
+    )
+    check_offsets(kg, files)
+    stated = rows(kg, "MATCH (:Fact)-[e:FROM_CHUNK]->(:Chunk) WHERE NOT e.found RETURN e")
+    assert stated == []
+
+
+def check_offsets(kg: KnowledgeGraph, files: list[Path]) -> None:
+    """Chunks and evidence stand in the text at the places that the graph gives."""
+    texts = {each.uri: each.text for each in load(files) if isinstance(each, Document)}
+    for uri, start, end, text in rows(kg, "MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d) RETURN d.uri, c.start, c.end, c.text"):
+        assert texts[uri][start:end] == text
+    evidence = rows(
+        kg,
+        "MATCH (f:Fact)-[e:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE e.found "
+        "RETURN d.uri, e.start, e.end, c.start, c.end, f.text",
+    )
+    assert evidence
+    for uri, start, end, first, last, text in evidence:
+        assert first <= start < end <= last
+        words = texts[uri][start:end]
+        assert words.strip() == words
+        assert any(letter.isalnum() for letter in words), text
+
+
+def test_same_as_joins_and_never_merges(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    recording = put_jsonl(tmp_path / "r.jsonl", RECORDING)
+    kg.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
+    joined = rows(
+        kg, "MATCH (a:Entity)-[s:SAME_AS]->(b:Entity) RETURN a.id < b.id, a.key, b.key, s.score, a.type = b.type"
+    )
+    assert [(row[0], {row[1], row[2]}) for row in joined] == [(True, {"cyrus field", "cyrus west field"})]
+    assert 0.8 <= joined[0][3] <= 1
+    strict = KnowledgeGraph(kg.store, load_settings(same_as_threshold=0.99), embedder=HashEmbedder(64))
+    wipe(kg.store)
+    strict.ingest(put(tmp_path, FIELD | OTHERS), recorded=recording)
+    assert rows(kg, "MATCH ()-[s:SAME_AS]->() RETURN s") == []
+    assert len(rows(kg, "MATCH (e:Person) RETURN e")) == 3
+
+
+# -------------------------------------------------------------------------------------------------- names that are data
+
+
+NASTY = [
+    "`) DETACH DELETE n //",
+    "'}) MATCH (n) SET n:Owned //",
+    '"; DROP INDEX entity_key; //',
+    "$(row.labels) ${name} {braces} $rows",
+    "a\\u0027b \\",
+    "two\nlines\tand tabs",
+    "zero\u200bwidth\u2060joiner\ufeff",
+    "\u202eright to left\u202c mark\u200f",
+    "NULL",
+    "MATCH (n) RETURN n",
+    "🧬 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "x" * 500,
+]
+
+
+def test_names_are_stored_as_data(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Also as types and predicates: those that no schema has are text, and never a label or a relationship type."""
+    lines = [
+        {
+            "document": "nasty.txt",
+            "entities": [{"name": name, "type": name[:80]}, {"name": f"other {name}"[:500], "type": "Person"}],
+            "triples": [[name, name, f"other {name}"[:500]]],
+            "attributes": [{"entity": name, "key": name, "value": name}],
+            "facts": [{"text": f"It says {name}", "key_elements": [name, f"element {name}"[:500]]}],
+        }
+        for name in NASTY
+    ]
+    files = put(tmp_path / 'na`me\'s "$x" {y}\n', {"nasty.txt": "Some text. " + " ".join(NASTY)})
+    labels = set(kg.stats().nodes)
+    kg.ingest(files, recorded=put_jsonl(tmp_path / "r.jsonl", lines), mode="flexible")
+    shown = {" ".join(name.split()) for name in NASTY}
+    named = {row[0] for row in rows(kg, "MATCH (e:Entity) RETURN e.name")}
+    assert shown <= named
+    facts = rows(kg, "MATCH (f:Fact {kind: 'triple'}) RETURN f.subject, f.predicate, f.object")
+    assert {row[1] for row in facts} == shown
+    assert {row[0] for row in rows(kg, "MATCH (a:Attribute) RETURN a.value")} == shown
+    assert set(kg.stats().nodes) - labels == {
+        *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Graph", "Person")
+    }
+    assert set(kg.stats().relationships) <= {
+        *("FROM_DOCUMENT", "FROM_CHUNK", "SUBJECT", "OBJECT", "MENTIONS", "VALUE", "HAS_ATTRIBUTE", "RELATED_TO"),
+        *("SAME_AS", "FORM_OF", "NEXT_CHUNK"),
+    }
+    assert rows(kg, "MATCH (d:Document) RETURN d.source") == [[files[0].as_uri()]]
+    before = snapshot(kg.store)
+    kg.ingest(files, recorded=tmp_path / "r.jsonl", mode="flexible")
+    assert difference(before, snapshot(kg.store)) == []
+    kg.remove(str(files[0]))
+    assert kg.stats().nodes == {"Graph": 1}
+
+
+def test_a_name_of_600_letters_is_no_name_and_is_counted(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    long = "y" * 600
+    line = {
+        "document": "a.txt",
+        "entities": [{"name": long, "type": "Person"}, {"name": "Ada", "type": "Person"}],
+        "triples": [["Ada", "knows", long]],
+    }
+    report = kg.ingest(put(tmp_path, {"a.txt": "Ada knew her."}), recorded=put_jsonl(tmp_path / "r.jsonl", [line]))
+    assert report.malformed == Counter({"name that is empty or too long": 2})
+    assert [row[0] for row in rows(kg, "MATCH (e:Entity) RETURN e.name")] == ["Ada"]
+
+
+@pytest.mark.parametrize("letter", ["t", "題"])
+def test_a_title_of_any_length(kg: KnowledgeGraph, tmp_path: Path, letter: str) -> None:
+    title = "Ada's " + letter * 9000
+    corpus = tmp_path / "corpus.json"
+    corpus.write_text(json.dumps([{"title": title, "text": "Ada Byron met Charles Babbage."}]), encoding="utf-8")
+    report = kg.ingest(corpus, **OPTIONS)
+    assert report.complete
+    assert [info.name for info in kg.documents()] == [title]
+
+
+def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    schema = tmp_path / "schema.yaml"
+    schema.write_text(
+        "entities: ['Ship` {x: 1}) //', 人物]\nrelations: ['sails`]->() DELETE r //']\n", encoding="utf-8"
+    )
+    line = {
+        "document": "a.txt",
+        "entities": [{"name": "Petrel", "type": "Ship` {x: 1}) //"}, {"name": "鲁迅", "type": "人物"}],
+        "triples": [["Petrel", "sails`]->() DELETE r //", "鲁迅"]],
+    }
+    kg.ingest(put(tmp_path, {"a.txt": "Petrel 鲁迅"}), schema=schema, recorded=put_jsonl(tmp_path / "r.jsonl", [line]))
+    assert {"ShipX1", "人物"} <= set(kg.stats().nodes)
+    assert "SAILS_DELETE_R" in kg.stats().relationships
+
+
+# ------------------------------------------------------------------------------------------------------ language models
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> list[Path]:
+    return invented(tmp_path / "notes", 6)
+
+
+def paying(store: Store, server: OpenAIServer, home: Path, **more: Any) -> KnowledgeGraph:
+    """A graph with a language model: a new process, as far as budget and counts go, with the cache in ``home``."""
+    given = {"chunk_tokens": 40, "concurrency": 4, "model_retries": 1, "max_tokens": None, **more}
+    settings = load_settings(home=home, openai_base_url=server.base_url, chat_model="rules", **given)
+    ledger = Ledger(settings.max_tokens)
+    chat = OpenAIChat(settings, ledger, settings.home_folder / "llm-cache", backoff=0.001)
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+    graph.ledger = ledger
+    return graph
+
+
+def chunk_of(messages: Messages) -> str:
+    return messages[1]["content"]
+
+
+def test_a_chunk_that_fails_is_reported_and_read_next_time(store: Store, notes: list[Path], tmp_path: Path) -> None:
+    broken = threading.Event()
+    broken.set()
+
+    def answer(messages: Messages) -> str | Fault:
+        if broken.is_set() and "for number 2" in chunk_of(messages):
+            return Fault.refuse(500, "out of order")
+        return extracted(messages)
+
+    with OpenAIServer(extracted) as server:
+        kg = paying(store, server, tmp_path / "other")
+        wanted = graph_of(kg, notes, extractor="llm")
+        wipe(store)
+    with OpenAIServer(answer) as server:
+        report = paying(store, server, tmp_path / "home").ingest(notes)
+        assert (report.extractor, report.complete, report.extracted, report.chunks) == ("llm", False, 17, 18)
+        assert [each.name for each in report.failed] == ["note 002 · 3"]
+        assert "out of order" in report.failed[0].reason
+        kg = paying(store, server, tmp_path / "home")
+        assert [(info.name, info.failed) for info in kg.documents() if info.failed] == [("note 002", 1)]
+        assert rows(kg, "MATCH (c:Chunk {state: 'failed'}) RETURN c.failure") == [[report.failed[0].reason]]
+        broken.clear()
+        before = len(server.requests)
+        healed = kg.ingest(notes)
+        assert (healed.complete, healed.extracted, healed.failed) == (True, 1, [])
+        assert len(server.requests) == before + 1
+        assert difference(snapshot(store), wanted) == []
+
+
+@pytest.mark.parametrize(
+    "bad", ["I cannot do that.", '{"entities": []}', '{"entities": [], "triples": [["a", "b"]]}', ""]
+)
+def test_bad_answers_are_asked_for_again_also_the_next_time(
+    store: Store, notes: list[Path], tmp_path: Path, bad: str
+) -> None:
+    """An answer that is of no use twice is a failure, and not the answer that a later run gets from the cache."""
+    asked: list[Messages] = []
+    worse = threading.Event()
+    worse.set()
+
+    def answer(messages: Messages) -> str:
+        if "for number 1." not in chunk_of(messages):
+            return extracted(messages)
+        asked.append(messages)
+        return bad if worse.is_set() or len(messages) == 2 else extracted(messages)
+
+    with OpenAIServer(answer) as server:
+        report = paying(store, server, tmp_path / "home").ingest(notes[:2])
+        assert [each.name for each in report.failed] == ["note 001 · 3"]
+        assert [len(messages) for messages in asked] == [2, 4]
+        worse.clear()
+        report = paying(store, server, tmp_path / "home").ingest(notes[:2])
+        assert report.complete
+        assert [len(messages) for messages in asked] == [2, 4, 2, 4]
+        assert len(server.requests) == 5 + 4
+
+
+def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp_path: Path) -> None:
+    with OpenAIServer(extracted) as server:
+        wanted = graph_of(paying(store, server, tmp_path / "other"), notes, extractor="llm")
+        wipe(store)
+    with OpenAIServer(extracted) as server:
+        home = tmp_path / "home"
+        report = paying(store, server, home, max_tokens=4000).ingest(notes)
+        assert not report.complete
+        assert "budget of 4,000 tokens" in report.stopped
+        assert "--max-tokens" in report.stopped
+        assert 0 < report.extracted < 18
+        assert report.failed == []
+        spent = sum(usage.input_tokens + usage.output_tokens for usage in report.usage.values())
+        assert 4000 <= spent < 4000 + 4 * 2000
+        done = rows(paying(store, server, home), "MATCH (c:Chunk {state: 'extracted'}) RETURN count(c)")
+        assert done == [[report.extracted]]
+        runs = 1
+        while not (report := paying(store, server, home, max_tokens=4000).ingest(notes)).complete:
+            runs += 1
+            assert runs < 18
+        assert runs > 1
+        prompts = Counter(json.dumps(each.body["messages"]) for each in server.requests)
+        assert (len(prompts), max(prompts.values())) == (18, 1)
+    assert difference(snapshot(store), wanted) == []
+
+
+def test_never_more_calls_at_once_than_set(store: Store, notes: list[Path], tmp_path: Path) -> None:
+    lock, waiting = threading.Lock(), threading.Condition()
+    now = most = 0
+
+    def answer(messages: Messages) -> str:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        with waiting:  # until as many as may be are here, or no more come
+            waiting.notify_all()
+            waiting.wait_for(lambda: now >= 3, timeout=0.2)
+        with lock:
+            now -= 1
+        return extracted(messages)
+
+    with OpenAIServer(answer) as server:
+        assert paying(store, server, tmp_path, concurrency=3).ingest(notes).complete
+    assert most == 3
+
+
+def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> None:
+    """The first 64 chunks see the seed; what two documents of them propose counts from then on."""
+    files = invented(tmp_path / "notes", 30)
+    seed = tmp_path / "seed.yaml"
+    seed.write_text(
+        "entities: [Person, Organization, Place, Product]\nrelations: [founded, works_for]\nattributes: [size]\n"
+    )
+    content = seed.read_bytes()
+    with OpenAIServer(extracted) as server:
+        kg = paying(store, server, tmp_path / "home")
+        report = kg.ingest(files, schema=seed)
+        grown = ["- Vessel" in each.body["messages"][0]["content"] for each in server.requests]
+    assert (len(grown), sum(grown)) == (90, 26)
+    assert seed.read_bytes() == content
+    (expansion,) = report.expansions
+    assert (expansion.kind, expansion.name, expansion.confidence, expansion.count) == ("entity", "Vessel", 0.97, 21)
+    assert rows(
+        kg, "MATCH (c:Chunk {id: $id}) RETURN c.text CONTAINS $it", id=expansion.chunk, it=expansion.example
+    ) == [[True]]
+    shown = kg.schema()
+    assert shown is not None
+    assert shown.expansions == (expansion,)
+    assert report.expansions_added == [expansion]
+    again = kg.ingest(files, schema=seed)
+    assert (again.expansions, again.expansions_added) == ([expansion], []), "it is no news"
+    assert shown.schema.entity("Vessel") is None
+    assert rows(kg, "MATCH (v:Vessel) RETURN count(v) > 0, all(v IN collect(v) WHERE v.inSchema)") == [[True, True]]
+
+
+def test_proposals_below_threshold_or_support_change_nothing(store: Store, notes: list[Path], tmp_path: Path) -> None:
+    with OpenAIServer(extracted) as server:
+        assert paying(store, server, tmp_path, expansion_threshold=0.98).ingest(notes).expansions == []
+        wipe(store)
+        assert paying(store, server, tmp_path, expansion_support=7).ingest(notes).expansions == []
+        wipe(store)
+        assert len(paying(store, server, tmp_path, expansion_support=6).ingest(notes).expansions) == 1
+
+
+# ----------------------------------------------------------------------------------------------------- embedding models
+
+
+def opened(store: Store, dimension: int) -> KnowledgeGraph:
+    settings: Settings = load_settings(embedder=f"hash:{dimension}")
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension))
+
+
+def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path: Path) -> None:
+    files = put(tmp_path, FIELD | OTHERS)
+    wanted = graph_of(opened(store, 32), files)
+    graph_of(opened(store, 64), files)
+    kg = opened(store, 32)
+    for attempt in (kg.check_model, lambda: kg.ingest(files)):
+        with pytest.raises(EmbeddingMismatchError) as caught:
+            attempt()
+        for part in ("hash:64 (64 dimensions)", "hash:32 (32 dimensions)", "kgplatform reembed"):
+            assert part in str(caught.value)
+    kg.reembed()
+    kg.check_model()
+    assert difference(snapshot(store), wanted) == []
+    assert kg.search("Who founded the company?").passages
+    with pytest.raises(EmbeddingMismatchError):
+        opened(store, 64).check_model()
+
+
+def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: Path) -> None:
+    """Whoever deletes all nodes by Cypher leaves the indexes of the model before; those of others are left alone."""
+    files = put(tmp_path, FIELD)
+    opened(store, 32).ingest(files, **OPTIONS)
+    theirs = "CREATE VECTOR INDEX theirs FOR (n:Theirs) ON n.vector OPTIONS {indexConfig: {`vector.dimensions`: 7}}"
+    store.run_statement(theirs, {}, write=True, timeout=60, limit=1)
+    try:
+        store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
+        kg = opened(store, 64)
+        kg.ingest(files, **OPTIONS)
+        assert kg.search("Who founded the company?").passages
+        assert {row["name"] for row in store.read("ingest/vector_dimensions") if row["dimension"] != 64} == {"theirs"}
+    finally:
+        store.run_statement("DROP INDEX theirs", {}, write=True, timeout=60, limit=1)
+
+
+def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path: Path) -> None:
+    """Wherever it stops after its first write, nothing but ``reembed`` works, and that makes it whole."""
+    files = put(tmp_path, FIELD | OTHERS)
+    wanted = graph_of(opened(store, 32), files)
+    kg = opened(store, 32)
+
+    class KilledError(Exception):
+        pass
+
+    for number in range(1, 20):
+        graph_of(opened(store, 64), files[:1]) if number == 1 else None
+        told: list[str] = []
+
+        def count(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
+            told.append(executed.name)
+            if len(told) == number:
+                raise KilledError
+
+        try:
+            with trace(count):
+                kg.reembed()
+        except KilledError:
+            if number > 1:
+                with pytest.raises(StoreError, match="kgplatform reembed"):
+                    kg.check_model()
+                with pytest.raises(StoreError, match="kgplatform reembed"):
+                    kg.ingest(files)
+            continue
+        break
+    kg.check_model()
+    kg.ingest(files, **OPTIONS)
+    assert difference(snapshot(store), wanted) == []
+
+
+def test_a_later_format_is_refused(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path, FIELD), **OPTIONS)
+    kg.cypher("MATCH (g:Graph) SET g.format = 2", write=True)
+    for attempt in (kg.check_model, lambda: kg.ingest(tmp_path), kg.schema, lambda: kg.search("Field")):
+        with pytest.raises(StoreError, match=r"format 2.*reads 1.*Upgrade kgplatform"):
+            attempt()
+
+
+def test_reading_in_another_way_says_what_stays(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "ada.txt").write_text(
+        "Ada Lovelace was born in London. She wrote about the Analytical Engine.", "utf-8"
+    )
+    assert kg.ingest(tmp_path, extractor="local").notes == []
+    assert kg.ingest(tmp_path, extractor="local").notes == []
+    notes = kg.ingest(tmp_path, extractor="local", mode="strict").notes
+    assert len(notes) == 1 and "extractor local, schema general, mode flexible" in notes[0]
+
+
+def test_a_search_before_the_first_ingest_is_done_says_what_to_do(kg: KnowledgeGraph) -> None:
+    define_graph(kg.store, kg.embedder)
+    with pytest.raises(InputError, match="first ingest has not been finished"):
+        kg.search("Who wrote it?")

@@ -1,0 +1,163 @@
+"""Extractions as rows: a function of the chunk and what it says, one row per node and evidence."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from kgplatform.ingest import extract_pass
+from kgplatform.ingest.extract_pass import Batch
+from kgplatform.ingest.rows import LONGEST_NAME, Rows, has_usable_names, ordered, rows_of
+from kgplatform.ingest.schema import EntityType, RelationType, Schema
+from kgplatform.records import (
+    AtomicFact,
+    Chunk,
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+)
+from kgplatform.text import count_tokens, node_id
+
+SCHEMA = Schema("s", (EntityType("Person"), EntityType("Sea vessel")), (RelationType("sailed on"),))
+TEXT = "Ada sailed on the Petrel. ADA, born in 1815, liked it."
+ADA = ExtractedEntity("Ada", "Person")
+PETREL = ExtractedEntity("Petrel", "Sea vessel")
+SAILED = ExtractedTriple("Ada", "sailed on", "Petrel", "Ada sailed on the Petrel")
+
+
+def chunk(text: str = TEXT, start: int = 100, name: str = "c") -> Chunk:
+    return Chunk(name, "d", "D 1", 0, start, start + len(text), None, text, count_tokens(text))
+
+
+def rows(extraction: Extraction, text: str = TEXT, **more: object) -> Rows:
+    return rows_of(chunk(text, **more), extraction, SCHEMA, "The title")  # type: ignore[arg-type]
+
+
+def test_entities_and_their_mentions() -> None:
+    made = rows(Extraction((ADA, PETREL, ExtractedEntity(" ADA ", "Person"), ExtractedEntity("Ada"))))
+    person, untyped = node_id("entity", "ada", "Person"), node_id("entity", "ada", None)
+    assert made.entities[person] == {
+        **{"id": person, "name": "Ada", "key": "ada", "stem": "ada", "type": "Person"},
+        **{"labels": ["Person"], "inSchema": True},
+    }  # fmt: skip
+    assert made.entities[node_id("entity", "petrel", "Sea vessel")]["labels"] == ["SeaVessel"]
+    assert made.entities[untyped]["labels"] == []
+    assert made.mentions[person, "c"] == {"element": person, "chunk": "c", "count": 1, "names": ["ADA", "Ada"]}
+
+
+def test_off_schema_entities_have_no_label() -> None:
+    (row,) = rows(Extraction((ExtractedEntity("Ada", "Person", in_schema=False),))).entities.values()
+    assert (row["labels"], row["inSchema"], row["type"]) == ([], False, "Person")
+
+
+def test_a_triple_and_its_place() -> None:
+    made = rows(Extraction((ADA, PETREL), (SAILED, SAILED)))
+    (row,) = made.triples.values()
+    assert TEXT[row["start"] - 100 : row["end"] - 100] == "Ada sailed on the Petrel"
+    assert (row["found"], row["type"], row["text"]) == (True, "SAILED_ON", "Ada sailed on Petrel")
+    assert (row["subjectId"], row["objectId"]) == tuple(
+        node_id("entity", *each) for each in (("ada", "Person"), ("petrel", "Sea vessel"))
+    )
+    assert made.found() == (1, 0)
+
+
+def test_what_the_text_does_not_say_is_marked() -> None:
+    lost = ExtractedTriple("Ada", "sailed on", "Albatross", "Ada sank the Albatross in 1900", in_schema=False)
+    made = rows(Extraction((ADA, ExtractedEntity("Albatross")), (lost,)))
+    (row,) = made.triples.values()
+    assert (row["found"], row["start"], row["end"], row["type"]) == (False, 100, 100 + len(TEXT), "RELATED_TO")
+    assert made.found() == (0, 1)
+
+
+def test_the_title_may_go_unsaid() -> None:
+    title = ExtractedTriple("The title", "sailed on", "Petrel")
+    made = rows(Extraction((ExtractedEntity("The title"), PETREL), (title,)))
+    assert [row["found"] for row in made.triples.values()] == [True]
+
+
+def test_two_forms_of_a_name_share_the_attribute_and_not_the_fact() -> None:
+    born = [ExtractedAttribute(name, "born", "1815") for name in ("Ada", "ADA", "Ada")]
+    made = rows(Extraction((ADA,), attributes=tuple(born)))
+    assert len(made.attributes) == 2
+    assert len({row["attributeId"] for row in made.attributes.values()}) == 1
+    assert {row["text"] for row in made.attributes.values()} == {"Ada born: 1815", "ADA born: 1815"}
+
+
+def test_atomic_facts_and_key_elements() -> None:
+    fact = AtomicFact("Ada liked it.", ("ada", "liked", " Liked ", "", "x" * 501))
+    made = rows(Extraction((ADA,), facts=(fact, AtomicFact("Ada liked it.", ("it",)))))
+    ada = node_id("entity", "ada", "Person")
+    elements = [ada, node_id("key element", "liked"), node_id("key element", "it")]
+    (row,) = made.atomic_facts.values()
+    assert row["elements"] == sorted(elements)
+    assert set(made.key_elements) == set(elements[1:])
+    assert made.mentions[ada, "c"]["names"] == ["Ada", "ada"]
+    assert made.mentions[elements[1], "c"]["names"] == ["Liked", "liked"]
+    other = rows(Extraction((ADA,), facts=(fact,)), name="c2")
+    assert set(other.atomic_facts).isdisjoint(made.atomic_facts), "the same words in another chunk are another fact"
+
+
+def test_a_name_under_two_types_means_the_first() -> None:
+    made = rows(Extraction((PETREL, ExtractedEntity("petrel", "Person"), ADA), (SAILED,)))
+    (row,) = made.triples.values()
+    assert row["objectId"] == node_id("entity", "petrel", "Sea vessel")
+
+
+def test_rows_of_several_chunks_in_any_order() -> None:
+    first = rows(Extraction((ADA, PETREL), (SAILED,)))
+    second = rows(Extraction((ExtractedEntity("ADA", "Person"), PETREL), (SAILED,)), name="c2")
+    both, reversed_ = Rows(), Rows()
+    both.add(first)
+    both.add(second)
+    reversed_.add(second)
+    reversed_.add(first)
+    assert [row["chunk"] for row in ordered(both.triples)] == ["c", "c2"]
+    for kind in ("mentions", "triples", "attributes", "atomic_facts", "key_elements"):
+        assert ordered(getattr(both, kind)) == ordered(getattr(reversed_, kind))
+    assert both.entities.keys() == reversed_.entities.keys()
+
+
+def test_a_type_that_the_schema_got_on_the_way_counts() -> None:
+    """Both chunks may be written in one transaction, or in two: the entity has its label either way."""
+    early = rows(Extraction((ExtractedEntity("Petrel", "Sea vessel", in_schema=False),)))
+    late = rows(Extraction((PETREL,)), name="c2")
+    for order in ((early, late), (late, early)):
+        both = Rows()
+        for each in order:
+            both.add(each)
+        (row,) = both.entities.values()
+        assert (row["inSchema"], row["labels"]) == (True, ["SeaVessel"])
+    (row,) = early.entities.values()
+    assert (row["inSchema"], row["labels"]) == (False, [])
+
+
+def test_usable_names() -> None:
+    assert has_usable_names(["Ada", "鲁迅", "x" * LONGEST_NAME, "!"])
+    for name in ("", "  \n", "x" * (LONGEST_NAME + 1), "ﷺ" * 40):
+        assert not has_usable_names(["Ada", name])
+
+
+def test_nothing_makes_nothing() -> None:
+    made = rows(Extraction())
+    assert made.found() == (0, 0)
+    assert not any((made.entities, made.mentions, made.triples, made.attributes, made.atomic_facts))
+
+
+def test_attributes_and_atomic_facts_count_for_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk of many of them, and of one entity alone, does not wait for the clock."""
+    made = rows(
+        Extraction(
+            (ADA,),
+            attributes=tuple(ExtractedAttribute("Ada", "year", str(year)) for year in range(3)),
+            facts=(AtomicFact("Ada liked it.", ("Ada",)),),
+        )
+    )
+    assert made.size == len(made.mentions) + 4
+    monkeypatch.setattr(extract_pass, "_COMMIT_ROWS", made.size)
+    monkeypatch.setattr(extract_pass, "_COMMIT_SECONDS", 3600)
+    put: list[object] = []
+    batch = Batch(SimpleNamespace(put=put.append))  # type: ignore[arg-type]  # all that a batch asks of its writer
+    batch.put({"id": "c", "state": {}}, made)
+    assert len(put) == 1

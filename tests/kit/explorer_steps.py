@@ -1,0 +1,33 @@
+"""What tests of the explorer do and know, beside the fixtures of ``explorer_page``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
+
+WAIT = 60_000
+"""Milliseconds until a thing that does not come is a fault. The machine may be busy."""
+CLOSING = ["status of 503", "net::ERR"]
+"""What the browser's console says of a server that closes while the page is still open."""
+
+expect.set_options(timeout=WAIT)
+
+
+def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
+    """A graph over ``store``, with ``settings`` beside a deterministic embedder."""
+    return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **settings), embedder=HashEmbedder(64))
+
+
+def ask(page: Page, question: str, reader: str = "retrieve") -> None:
+    """Ask, and wait for the answer."""
+    page.get_by_label("Reader", exact=True).select_option(reader)
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.keyboard.press("Enter")
+    page.get_by_role("article", name="Answer").wait_for()

@@ -1,0 +1,63 @@
+"""A few short texts whose passages, entities and facts are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from conftest import wipe
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.settings import load_settings
+
+TEXTS = {
+    "The Marigold": "The Marigold was a paddle steamer. Ida Fenn designed the Marigold, which laid the harbour cable.",
+    "Ida Fenn": "Ida Fenn was born in Dunmouth in 1841. She drew all her plans in a shop at the quay.",
+    "Dunmouth": "Dunmouth is a fishing town. Its harbour froze in the winter of 1880.",
+}
+RECORDED = [
+    {
+        "document": "The Marigold",
+        "entities": [{"name": "Ida Fenn", "type": "Person"}, {"name": "Marigold", "type": "Product"}],
+        "triples": [
+            {
+                "subject": "Ida Fenn",
+                "predicate": "designed",
+                "object": "Marigold",
+                "quote": "Ida Fenn designed the Marigold",
+            }
+        ],
+        "facts": [{"text": "The Marigold laid the harbour cable.", "key_elements": ["Marigold", "harbour cable"]}],
+    },
+    {
+        "document": "Ida Fenn",
+        "entities": [{"name": "Ida Fenn", "type": "Person"}, {"name": "Dunmouth", "type": "Place"}],
+        "triples": [{"subject": "Ida Fenn", "predicate": "born in", "object": "Dunmouth", "quote": "born in Dunmouth"}],
+        "attributes": [{"entity": "Ida Fenn", "key": "birth year", "value": "1841", "quote": "in 1841"}],
+    },
+    {"document": "Dunmouth", "entities": [{"name": "Dunmouth", "type": "Place"}]},
+]
+QUESTION = "Who designed the Marigold?"
+
+
+def ingest(graph: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
+    """Bring the texts into ``graph``."""
+    corpus, recorded = folder / "texts.json", folder / "recorded.jsonl"
+    corpus.write_text(json.dumps([{"title": title, "text": text} for title, text in TEXTS.items()]), "utf-8")
+    recorded.write_text("".join(json.dumps(each) + "\n" for each in RECORDED), "utf-8")
+    graph.ingest(corpus, recorded=recorded, mode="flexible")
+    return graph
+
+
+@contextmanager
+def harbour(connection: Connection, folder: Path) -> Iterator[KnowledgeGraph]:
+    """A graph of the texts, for tests that only read it. No language model, whatever the environment names."""
+    no_model = {"openai_api_key": None, "openai_base_url": None}
+    settings = load_settings(home=folder / "home", embedder="hash:64").model_copy(update=no_model)
+    with Store(connection) as store:
+        wipe(store)
+        yield ingest(KnowledgeGraph(store, settings, embedder=HashEmbedder(64)), folder)

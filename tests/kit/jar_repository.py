@@ -1,0 +1,94 @@
+"""A Maven repository on loopback that serves the server's real jars, whole or spoilt, and folders of such jars."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from conftest import JARS
+
+from kgplatform.neo4j.install import Jar, install, locked_jars
+
+
+@dataclass
+class Repository:
+    """What was asked for, and how the answers are spoilt: not, ``flip``, ``cut`` or ``missing``."""
+
+    url: str = ""
+    fault: str = ""
+    asked: list[str] = field(default_factory=list)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def __init__(self, *args: object, repository: Repository) -> None:
+        self.repository = repository
+        super().__init__(*args)  # type: ignore[arg-type]  # what socketserver passes through
+
+    def do_GET(self) -> None:
+        path = self.path.lstrip("/")
+        if not path.endswith(".jar") or self.repository.fault == "missing":
+            self.send_error(404)
+            return
+        self.repository.asked.append(path)
+        body = (JARS / path).read_bytes()
+        if self.repository.fault == "flip":
+            body = body[:100] + bytes([body[100] ^ 1]) + body[101:]
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body[: len(body) // 2] if self.repository.fault == "cut" else body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def serve(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+    """jgo's configuration, written into ``folder``, names this repository while it is served."""
+    found = Repository()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, repository=found)) as server:
+        found.url = f"http://127.0.0.1:{server.server_port}"
+        use_repository(folder, monkeypatch, found.url)
+        thread = Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield found
+        server.shutdown()
+        thread.join()
+
+
+def use_repository(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    (folder / "jgo.conf").write_text(f"[repositories]\ncentral = {url}\n")
+    monkeypatch.setenv("JGO_CONFIG_FILE", str(folder / "jgo.conf"))
+
+
+def linked_jars(target: Path) -> Path:
+    for jar in locked_jars():
+        (target / jar.path).parent.mkdir(parents=True, exist_ok=True)
+        os.link(JARS / jar.path, target / jar.path)
+    install(target, lambda line: None)
+    return target
+
+
+def spoil(path: Path, content: bytes, *, same_time: bool = False) -> None:
+    before = path.stat()
+    path.unlink()
+    path.write_bytes(content)
+    if same_time:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def flipped(path: Path) -> bytes:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    return bytes(content)
+
+
+def one_jar(artifact: str = "jctools-core") -> Jar:
+    return next(jar for jar in locked_jars() if jar.artifact == artifact)

@@ -1,0 +1,222 @@
+"""A graph of any size, invented: entities of the schema ``general`` in planted communities, with text that states them.
+
+with Store(connection) as store:
+    write_large_graph(store, entities=10_000)
+
+It is written by the platform's own statements and can be opened with the embedder ``hash:64``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgplatform.ingest.graph_state import define_graph
+from kgplatform.ingest.indexes import define_indexes
+from kgplatform.ingest.rows import Rows, rows_of
+from kgplatform.ingest.schema import Schema, load_schema
+from kgplatform.ingest.settle import embed_pending, vector_rows
+from kgplatform.ingest.write import extraction_statements, write_documents
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Row, Store, batches
+from kgplatform.records import (
+    AtomicFact,
+    Chunk,
+    Document,
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+)
+from kgplatform.text import node_id
+
+LEAF, INSIDE = 25, 8
+"""Entities of a community, and communities of a larger one."""
+STATEMENTS = 3
+"""Triples of an entity."""
+DIMENSION = 64
+
+_SENTENCES, _CHUNKS = 12, 20
+_AT_ONCE = 200
+_SYLLABLES = ("ba", "ren", "tol", "vi", "mar", "su", "del", "ka", "fen", "or", "lis", "ta", "gri", "mon", "pe", "hal")
+_TYPES = (
+    *(("Person", 0.34), ("Organization", 0.2), ("Place", 0.18), ("Product", 0.1)),
+    *(("Event", 0.07), ("Work", 0.06), ("Concept", 0.05)),
+)
+_RELATIONS = ("knows", "part_of", "uses", "located_in", "works_for", "created", "founded", "owns", "caused", "about")
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LargeGraph:
+    """What was invented. ``leaves``, ``tops``: (n,) the communities of each entity. ``joined``: (m, 2) entities."""
+
+    names: list[str]
+    types: list[str]
+    leaves: Indices
+    tops: Indices
+    joined: Indices
+    relations: Indices
+
+
+def write_large_graph(store: Store, entities: int = 10_000, seed: int = 0, *, tree: bool = True) -> LargeGraph:
+    """Write a graph of that many ``entities`` into an empty database, with a knowledge tree unless it is left out."""
+    graph = invented(entities, seed)
+    schema = load_schema("general")
+    embedder = HashEmbedder(DIMENSION)
+    define_graph(store, embedder)
+    ids: dict[str, str] = {}
+    for written in batches(list(_documents(graph)), max(1, _AT_ONCE // _CHUNKS)):
+        _write(store, schema, written, ids)
+    known = [ids[name] for name in graph.names]
+    _write_vectors(store, embedder, graph, known)
+    if tree:
+        _write_tree(store, embedder, graph, known)
+    state = {"schema": json.dumps(schema.to_dict()), "expansions": "[]", "chunkTokens": 300}
+    store.write(("ingest/set_graph_state", {"state": {**state, "extractor": "recorded", "mode": "strict"}}))
+    return graph
+
+
+def invented(entities: int, seed: int = 0) -> LargeGraph:
+    """The same each time for the same numbers. A few entities of each community are in most of its statements."""
+    rng = np.random.default_rng(seed)
+    count = max(1, entities // LEAF)
+    leaves = np.sort(rng.integers(count, size=entities))
+    tops = leaves // INSIDE
+    heads = np.repeat(np.arange(entities), STATEMENTS)
+    kind = rng.random(len(heads))
+    near, around = _fellows(leaves, heads, rng), _fellows(tops, heads, rng)
+    tails = np.where(kind < 0.8, near, np.where(kind < 0.95, around, _popular(entities, len(heads), rng)))
+    joined = np.stack([heads, tails], axis=1)[heads != tails]
+    chances = np.array([chance for _, chance in _TYPES])
+    types = rng.choice(len(_TYPES), size=entities, p=chances / chances.sum())
+    return LargeGraph(
+        names=[_name(number, rng) for number in range(entities)],
+        types=[_TYPES[each][0] for each in types],
+        leaves=leaves,
+        tops=tops,
+        joined=joined,
+        relations=rng.integers(len(_RELATIONS), size=len(joined)),
+    )
+
+
+def _name(number: int, rng: np.random.Generator) -> str:
+    words = ["".join(rng.choice(_SYLLABLES, size=2 + each)) for each in range(2)]
+    return " ".join(word.capitalize() for word in words) + f" {number}"
+
+
+def _fellows(groups: Indices, rows: Indices, rng: np.random.Generator) -> Indices:
+    """For each of ``rows`` an entity of the same group; the first ones of a group are chosen more often."""
+    begins, ends = np.searchsorted(groups, groups[rows]), np.searchsorted(groups, groups[rows], side="right")
+    return begins + ((ends - begins) * rng.random(len(rows)) ** 2.5).astype(np.int64)
+
+
+def _popular(entities: int, size: int, rng: np.random.Generator) -> Indices:
+    return (entities * rng.random(size) ** 4).astype(np.int64)
+
+
+# ------------------------------------------------------------------------------------------------------------- its text
+
+
+def _documents(graph: LargeGraph) -> Iterator[tuple[Document, list[tuple[Chunk, Extraction]]]]:
+    """Documents of 20 passages, each of 12 sentences that state one triple each."""
+    passages = [graph.joined[at : at + _SENTENCES] for at in range(0, len(graph.joined), _SENTENCES)]
+    for number, at in enumerate(range(0, len(passages), _CHUNKS)):
+        title = f"Report {number}"
+        id_, uri = node_id("document", f"invented:{number}"), f"invented:{number}"
+        chunks, texts, start = [], [], 0
+        for index, rows in enumerate(passages[at : at + _CHUNKS]):
+            text, extraction = _passage(graph, (at + index) * _SENTENCES, rows)
+            name, end = f"{title} · {index}", start + len(text)
+            chunk = Chunk(node_id("chunk", id_, start, end), id_, name, index, start, end, None, text, len(text) // 4)
+            chunks.append((chunk, extraction))
+            texts.append(text)
+            start = end + 2
+        yield Document(id_, title, uri, uri, "\n\n".join(texts), node_id(*texts)), chunks
+
+
+def _passage(graph: LargeGraph, first: int, rows: Indices) -> tuple[str, Extraction]:
+    sentences, triples = [], []
+    for place, (head, tail) in enumerate(rows.tolist(), start=first):
+        subject, relation, other = graph.names[head], _RELATIONS[graph.relations[place]], graph.names[tail]
+        sentences.append(f"{subject} {relation.replace('_', ' ')} {other}.")
+        triples.append(ExtractedTriple(subject, relation, other, sentences[-1]))
+    named = [ExtractedEntity(graph.names[each], graph.types[each]) for each in dict.fromkeys(rows.ravel().tolist())]
+    size = ExtractedAttribute(named[0].name, "size", str(first), sentences[0])
+    elements = (named[0].name, named[-1].name, f"matter {first // (_SENTENCES * 7)}")
+    fact = AtomicFact(sentences[-1], elements, sentences[-1])
+    return " ".join(sentences), Extraction(tuple(named), tuple(triples), (size,), (fact,))
+
+
+def _write(
+    store: Store,
+    schema: Schema,
+    written: Sequence[tuple[Document, list[tuple[Chunk, Extraction]]]],
+    ids: dict[str, str],
+) -> None:
+    write_documents(store, [(document, [chunk for chunk, _ in chunks]) for document, chunks in written])
+    rows = Rows()
+    for document, chunks in written:
+        for chunk, extraction in chunks:
+            rows.add(rows_of(chunk, extraction, schema, document.name))
+    ids.update((row["name"], row["id"]) for row in rows.entities.values())
+    states = [{"id": chunk.id, "state": {"state": "extracted"}} for _, chunks in written for chunk, _ in chunks]
+    store.write(*extraction_statements(rows, states))
+
+
+# ----------------------------------------------------------------------------------------------------- what comes after
+
+
+def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids: Sequence[str]) -> None:
+    """All vectors and indexes; likenesses of names are left out, since invented names are alike by chance."""
+    names = [{"id": id_, "text": name} for id_, name in zip(ids, graph.names, strict=True)]
+    plain = [row for row in store.read("ingest/pending_elements") if not row["isEntity"]]
+    elements = [{"id": row["id"], "text": row["name"]} for row in plain]
+    rows = {"entities": names, "elements": elements}
+    rows |= {kind: store.read(f"ingest/pending_{kind}") for kind in ("chunks", "facts")}
+    for kind, those in rows.items():
+        _embed(store, embedder, kind, those)
+    for batch in batches([*ids, *(row["id"] for row in plain)]):
+        store.write(("ingest/settled", {"ids": list(batch)}))
+    define_indexes(store, DIMENSION)
+
+
+def _embed(store: Store, embedder: HashEmbedder, kind: str, rows: Sequence[Row]) -> None:
+    statement = "ingest/embed_elements" if kind in ("entities", "elements") else "ingest/embed"
+    for batch in batches(rows):
+        vectors = embedder.embed([row["text"] for row in batch])
+        store.write((statement, {"rows": vector_rows([row["id"] for row in batch], vectors)}))
+
+
+def _write_tree(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids: Sequence[str]) -> None:
+    """The planted communities in two levels, as the method ``planted``; the first two of each are its keywords."""
+    communities, keywords, parents, members = [], [], [], []
+    for depth, groups in enumerate((graph.tops, graph.leaves)):
+        for number in np.unique(groups).tolist():
+            inside = np.flatnonzero(groups == number)
+            id_, first = node_id("community", depth, number), graph.names[inside[0]]
+            said = {
+                "name": f"Around {first}",
+                "summary": f"{len(inside)} entities, {first} before all.",
+                "nameDue": False,
+            }
+            communities.append({"id": id_, "depth": depth, "size": len(inside), "center": ids[inside[0]], **said})
+            for rank, each in enumerate(inside[:2].tolist()):
+                known = {"id": node_id("keyword", id_, ids[each]), "name": graph.names[each], "score": 0.9 - rank / 10}
+                keywords.append({**known, "entity": ids[each], "community": id_})
+            if depth:
+                parents.append({"id": id_, "parent": node_id("community", 0, number // INSIDE)})
+                scores = {"score": 0.5, "signature": 0}
+                members += [{"id": ids[each], "community": id_, **scores} for each in inside.tolist()]
+    store.write_rows("tree/write_communities", communities)
+    store.write_rows("tree/write_parents", parents)
+    store.write_rows("tree/write_members", members)
+    store.write_rows("tree/write_keywords", keywords)
+    embed_pending(store, embedder, "communities", lambda *_: None)
+    done = {"treeMethod": "planted", "treeEntities": len(ids), "treeState": "complete"}
+    store.write(("ingest/set_graph_state", {"state": done}))

@@ -1,0 +1,30 @@
+"""A graph in which pages were read again, by a model that cites the first words that it is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from written_pages import define_pages, write_pages
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.prompt import Messages
+from kgplatform.testing import ScriptedChat
+
+
+def model(messages: Messages) -> str:
+    """Cites the first words of the first passage."""
+    found = re.search(r"\[1\] [^:]+: (\w+ \w+ \w+)", messages[-1]["content"])
+    quote = {"passage": 1, "quote": found[1] if found else ""}
+    return json.dumps({"sufficient": True, "answer": "It says so [1].", "citations": [quote]})
+
+
+def read_again(graph: KnowledgeGraph) -> None:
+    """Two pages of one document, and a kept run that read the first of them again."""
+    define_pages(graph.store)
+    document = graph.documents()[0].name
+    write_pages(graph.store, document, [("The first page.", "The first."), ("All the rest.", "The rest.")])
+    chat = ScriptedChat(["I want to look up Page [0] to see.", "It says so."])
+    reading = KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat)
+    assert reading.ask("What does it say?", "readagent", documents=[document], keep=True).counts["pages.looked_up"] == 1

@@ -1,0 +1,452 @@
+"""A stand-in for a language model that answers every prompt of every reader by counting words that texts share.
+
+    with OpenAIServer(reply) as server: ...
+    python tests/simulated_readers.py          # serves until it is stopped, and prints its address
+
+It understands nothing. A sentence that shares enough words with a question is what it says; where a question needs a
+second sentence, it looks for one that has a name of the first. The same prompt gets the same reply, always, so a run
+that was killed and goes on comes to what an undisturbed one does. Figures that it makes say what a reader's way of
+looking brings before a model's eyes, and nothing of how well a real model reads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from rule_reader import extract
+from shared_words import WORD, by_rank, names_in, sentences_of, shared, stems_of, tell, tell_of
+
+from kgplatform.prompt import Messages, prompt_names, source_of
+from kgplatform.testing import OpenAIServer
+
+NO_MENTION = "No Mention"
+REFUSES = "The documents do not say."
+_UNANSWERABLE = "[unanswerable]"
+_ASKED_AGAIN = re.compile(r"\ASay what is told of (?P<name>.+?), asked: (?P<question>.+)", re.DOTALL)
+
+
+# -------------------------------------------------------------------------------------------------------------- prompts
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prompt taken apart. ``data``: what stands between its first tags."""
+
+    messages: Messages
+
+    @property
+    def user(self) -> str:
+        """The user message that the prompt ends with, or the one before what was asked again."""
+        return self.messages[1]["content"]
+
+    @property
+    def question(self) -> str:
+        """Behind "Question:", else all of the data."""
+        found = re.search(r"^Question: (.+)", self.user, re.MULTILINE)
+        return found[1].strip() if found else self.data.strip()
+
+    @property
+    def data(self) -> str:
+        """Between the first tags, which have a name that no text between them has."""
+        found = re.search(r"<([a-z]+-[0-9a-f]{12})>\n?(.*?)\n?</\1>", self.user, re.DOTALL)
+        return found[2] if found else self.user
+
+    def section(self, label: str, user: str | None = None) -> str:
+        """Between the tags under the line that begins with ``label``; empty where there is none."""
+        user = self.messages[-1]["content"] if user is None else user
+        tags = r"<([a-z]+-[0-9a-f]{12})>\n(.*?)\n?</\1>"
+        found = re.search(rf"^{label}[^:\n]*:\n{tags}", user, re.DOTALL | re.MULTILINE)
+        return found[2] if found else ""
+
+    @property
+    def passages(self) -> dict[int, str]:
+        """The numbered passages, less their titles."""
+        listed = self.data.partition("Passages:\n")[2].partition("\n\nNotes:\n")[0]
+        parts = re.split(r"(?:\A|\n\n)\[(\d+)\] ", listed)[1:]
+        return {int(n): text.partition(": ")[2] for n, text in zip(parts[::2], parts[1::2], strict=True)}
+
+    @property
+    def pages(self) -> dict[int, str]:
+        """What a memory has under the tags of its pages."""
+        parts = re.split(r"^<Page (\d+)>\n", self.data, flags=re.MULTILINE)[1:]
+        return {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def reply(messages: Messages) -> str:
+    """The reply to any prompt of the platform. Raises ``LookupError`` for one that it has no rule for."""
+    return RULES[kind(messages)](Asked(messages))
+
+
+def kind(messages: Messages) -> str:
+    """The name of the prompt: the file of ``prompts/`` with the longest beginning that ``messages`` have."""
+    system = messages[0]["content"]
+    fitting = [(len(start), name) for name, start in _beginnings().items() if system.startswith(start)]
+    if not fitting:
+        raise LookupError(f"no prompt begins with {system[:80]!r}")
+    return max(fitting)[1]
+
+
+@cache
+def _beginnings() -> dict[str, str]:
+    """How each prompt begins, up to its first input; those that only ask again are no prompts of their own."""
+    starts = {name: source_of(name).lstrip().partition("\n")[0].partition("$")[0] for name in prompt_names()}
+    return {name: start for name, start in starts.items() if start and not name.endswith("again") and start != "---"}
+
+
+# ----------------------------------------------------------------------------------------- retrieve, youtu, plain texts
+
+
+def _answer(asked: Asked) -> str:
+    told = tell(asked.question, asked.passages.values())
+    cited = [(_holding(each, asked.passages), each) for each in told.sentences]
+    if not cited:
+        return json.dumps({"sufficient": False, "answer": "", "citations": []})
+    text = " ".join(f"{said} [{number}]" for number, said in cited)
+    citations = [{"passage": number, "quote": said} for number, said in cited]
+    return json.dumps({"sufficient": True, "answer": text, "citations": citations}, ensure_ascii=False)
+
+
+def _holding(sentence: str, passages: Mapping[int, str]) -> int:
+    return next((number for number, text in passages.items() if sentence in " ".join(text.split())), 1)
+
+
+def _decompose(asked: Asked) -> str:
+    """A sub-question for each of the first names, or for each part of a list of numbers: the question itself."""
+    names = names_in(asked.question)[:3]
+    parts = [f"What is told of {name}?" for name in names] if len(names) > 1 else [asked.question]
+    involved: dict[str, list[str]] = {"nodes": [], "relations": [], "attributes": []}
+    return json.dumps({"sub_questions": [{"sub-question": each} for each in parts], "involved_types": involved})
+
+
+def _fill_in(asked: Asked) -> str:
+    parts = re.split(r"^Question (\d+): ", asked.data, flags=re.MULTILINE)[1:]
+    answers = []
+    for number, part in zip(parts[::2], parts[1::2], strict=True):
+        question, _, found = part.partition("\n")
+        names = names_in(tell(question, [found]).text, question)
+        answers.append({"number": int(number), "answer": names[0] if names else ""})
+    return json.dumps({"answers": answers}, ensure_ascii=False)
+
+
+def _reflect(asked: Asked) -> str:
+    told = tell(asked.question, asked.passages.values())
+    name = told.lead(asked.question)
+    if name:
+        return f"Still missing: {', '.join(told.lacks)}.\nThe new query is: {name} {' '.join(told.lacks)}"
+    return f"By shared words.\nSo the answer is: {told.text or REFUSES}"
+
+
+def _from_text(asked: Asked) -> str:
+    told = tell(asked.question, [asked.data])
+    return f"[answerable] {told.text}" if told.text else _UNANSWERABLE
+
+
+def _from_piece(asked: Asked) -> str:
+    """With notes: all that helps is noted; the answer where no name is left to follow."""
+    notes = asked.data.partition("Notes on what came before:\n")[2].partition("\n\nPiece:\n")[0]
+    told = tell(asked.question, [notes, asked.data.partition("\nPiece:\n")[2]])
+    if not told.text:
+        return _UNANSWERABLE
+    ending = _UNANSWERABLE if told.lead(asked.question) else f"[answerable] {told.text}"
+    return f"[summary] {told.text}\n{ending}"
+
+
+# ---------------------------------------------------------------------------------------------------------- graphreader
+
+
+def _nodes(asked: Asked) -> str:
+    names = asked.data.partition("Nodes:\n")[2].splitlines()
+    scored = sorted(((_likeness(name, asked.question), name) for name in names), key=lambda each: (-each[0], each[1]))
+    return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10]) or "Node: none, Score: 0"
+
+
+def _likeness(name: str, question: str) -> int:
+    """0 to 100: the share of the name's words that the question has."""
+    return 100 * shared(name, question) // max(1, len(stems_of(name)))
+
+
+def _facts(asked: Asked) -> str:
+    """The chunks not yet read whose facts share most with the question, two at most."""
+    done, notebook, listed = _walk(asked, "Node: ")
+    facts = listed.partition("Its atomic facts")[2]
+    read = set(re.findall(r"ID-\d+", done))
+    parts = re.split(r"^(ID-\d+)", facts, flags=re.MULTILINE)[1:]
+    wanted = {number: shared(asked.question, text) for number, text in zip(parts[::2], parts[1::2], strict=True)}
+    best = sorted((number for number in wanted if wanted[number] and number not in read), key=lambda n: (-wanted[n], n))
+    action = f"read_chunk({json.dumps(best[:2])})" if best else "stop_and_read_neighbor()"
+    return _step(notebook, action)
+
+
+def _chunk(asked: Asked) -> str:
+    _, notebook, shown = _walk(asked, "Chunk ID-")
+    here = re.match(r"Chunk (ID-\d+)", shown)
+    text = shown.partition(":\n")[2]
+    told = tell(asked.question, [*_noted(notebook), text])
+    for said in told.sentences:
+        if said in sentences_of(text) and here and said.partition('"')[0] not in notebook:
+            notebook += f'\n{said.replace(chr(34), "")} [{here[1]} "{said.partition(chr(34))[0].rstrip(" .")}"]'
+    complete = told.sentences and not told.lead(asked.question)
+    return _step(notebook, "termination()" if complete else "search_more()")
+
+
+def _neighbours(asked: Asked) -> str:
+    """A neighbour that the notebook names, else one that the question does."""
+    done, notebook, listed = _walk(asked, "Node: ")
+    names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
+    found = next((name for text in (notebook, asked.question) for name in names if len(name) > 3 and name in text), "")
+    action = f"read_neighbor_node({found})" if found else "termination()"
+    return f"Rationale for Next Action: by shared words.\nChosen Action: {action}"
+
+
+def _from_notebooks(asked: Asked) -> str:
+    """The noted sentences that answer, each with its mark."""
+    marks = {said.strip(): mark for said, mark in re.findall(r'^(.+?) (\[ID-\d+ "[^"]*"\])$', asked.data, re.MULTILINE)}
+    told = tell(asked.question, marks)
+    final = " ".join(f"{said} {marks[said]}" for said in told.sentences if said in marks)
+    return f"Analyze: by shared words.\nFinal answer: {final or REFUSES}"
+
+
+def _walk(asked: Asked, label: str) -> tuple[str, str, str]:
+    """Previous actions, notebook, and what is shown, which begins with ``label``."""
+    done, _, rest = asked.data.partition("\n\nNotebook:\n")
+    notebook, _, shown = rest.partition(f"\n\n{label}")
+    return done, "" if notebook.strip() == "(empty)" else notebook.strip(), label + shown
+
+
+def _noted(notebook: str) -> list[str]:
+    return [re.sub(r' \[ID-\d+ "[^"]*"\]$', "", line) for line in notebook.splitlines()]
+
+
+def _step(notebook: str, action: str) -> str:
+    rationale = "Rationale for Next Action: by shared words."
+    return f"Updated Notebook: {notebook.strip() or '(empty)'}\n{rationale}\nChosen Action: {action}"
+
+
+# --------------------------------------------------------------------------------------------------------------- cypher
+
+
+def _write_cypher(asked: Asked) -> str:
+    """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
+    question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
+    listed = asked.data.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
+    names = known or names_in(question) or list(stems_of(question).values())
+    statement = (
+        "MATCH (e:Entity)<-[:SUBJECT|OBJECT|MENTIONS]-(f:Fact) WHERE any(name IN $names WHERE e.name CONTAINS name) "
+        "RETURN DISTINCT f.text AS fact, f.id AS sources ORDER BY fact"
+    )
+    return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
+
+
+def _from_rows(asked: Asked) -> str:
+    """The rows that share enough words with the question."""
+    rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
+    told = tell(asked.question, rows.values())
+    said = [(n, row) for n, row in rows.items() if any(each in row for each in told.sentences)]
+    text = " ".join(f"{row} [{n}]" for n, row in said)
+    return json.dumps({"sufficient": bool(said), "answer": text}, ensure_ascii=False)
+
+
+# ------------------------------------------------------------------------------------------------------------ readagent
+
+
+def _pause(asked: Asked) -> str:
+    labels = re.findall(r"^<(\d+)>$", asked.data, re.MULTILINE)
+    return f"Break point: <{labels[len(labels) // 2]}>\nBecause it is the one in the middle."
+
+
+def _gist(asked: Asked) -> str:
+    """The first sentence of each paragraph."""
+    firsts = (sentences_of(each) for each in re.split(r"\n\s*\n", asked.data))
+    return "\n".join(each[0] for each in firsts if each)
+
+
+def _lookup(asked: Asked) -> str:
+    return f"I want to look up Page [{', '.join(map(str, _best_pages(asked)[:2]))}] to see what they say."
+
+
+def _next_page(asked: Asked) -> str:
+    read = set(map(int, re.findall(r"Page (\d+)", asked.user.rpartition("Read again already")[2])))
+    return next((f"Page {number}" for number in _best_pages(asked) if number not in read), "STOP")
+
+
+def _best_pages(asked: Asked) -> list[int]:
+    """Those whose gists share words with the question, most first."""
+    found = {number: shared(asked.question, text) for number, text in asked.pages.items()}
+    return sorted((number for number in found if found[number]), key=lambda each: (-found[each], each))
+
+
+def _from_memory(asked: Asked) -> str:
+    return tell(asked.question, asked.pages.values()).text or _UNANSWERABLE
+
+
+def _choose(asked: Asked) -> str:
+    """The option that shares most with what is remembered about the question."""
+    options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
+    told = tell(asked.question, asked.pages.values()).text
+    letter, text = max(options, key=lambda each: (shared(each[1], told), -ord(each[0])))
+    return f"Answer: ({letter}) {text}"
+
+
+# ------------------------------------------------------------------------------------------------------------ longagent
+
+
+def _member(asked: Asked) -> str:
+    instruction, passage = asked.section("Instruction"), asked.section("Passage")
+    of_name = _ASKED_AGAIN.match(instruction)
+    if of_name:
+        said = tell_of(of_name["name"], of_name["question"], [passage])
+    else:
+        said = by_rank(instruction, passage, most=3) or tell(instruction, [passage]).text
+    return f"<scratchpad>By shared words.</scratchpad>\n{_envelope('response', said or NO_MENTION)}"
+
+
+def _decide(asked: Asked) -> str:
+    """An answer, or in the first round an instruction that asks for what a name was told of."""
+    objective = asked.section("Objective")
+    told = tell(objective, _said(asked))
+    name = told.lead(objective)
+    if name and re.match(r"Round 1 of (?!at most 1\.)", asked.messages[-1]["content"]):
+        return _envelope("instruction", f"Say what is told of {name}, asked: {objective}")
+    return _envelope("answer", told.text or NO_MENTION)
+
+
+def _batch(asked: Asked) -> str:
+    objective = asked.section("Objective")
+    said = _said(asked)
+    return _envelope("response", by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or NO_MENTION)
+
+
+def _said(asked: Asked) -> list[str]:
+    """All members' replies, those of earlier rounds too."""
+    shown = [asked.section("Replies", each["content"]) for each in asked.messages[1:] if each["role"] == "user"]
+    return list(dict.fromkeys(re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)))
+
+
+def _envelope(kind: str, content: str) -> str:
+    return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
+
+
+# --------------------------------------------------------------------------------------------------- building the graph
+
+
+def _extract(asked: Asked) -> str:
+    """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
+    named = [(said, names_in(said)) for said in sentences_of(asked.data.partition("</title>\n")[2])]
+    facts = [{"text": said, "key_elements": names, "quote": said} for said, names in named if names]
+    firsts = {name: said for said, names in reversed(named) for name in names}
+    entities = [{"name": name, "type": "Person", "quote": said} for name, said in sorted(firsts.items())]
+    found = {"entities": entities, "attributes": [], "triples": [], "facts": facts, "proposals": []}
+    return json.dumps(found, ensure_ascii=False)
+
+
+def _name_communities(asked: Asked) -> str:
+    centres = re.findall(r"^Community (\d+), .*\ncentre: (.*)", asked.data, re.MULTILINE)
+    named = [{"id": int(n), "name": f"Around {centre}", "summary": f"{centre} and others."} for n, centre in centres]
+    return json.dumps({"communities": named}, ensure_ascii=False)
+
+
+# --------------------------------------------------------------------------------------------------------------- rating
+
+
+def _strict(asked: Asked) -> str:
+    return "YES" if _stands(asked.section("The right answer"), asked.section("What John answered")) else "NO"
+
+
+def _permissive(asked: Asked) -> str:
+    right, said = asked.section("The right answer"), asked.section("What John answered")
+    if _stands(right, said):
+        return "Yes"
+    return "Yes, partially" if shared(right, said) else "No"
+
+
+def _judge(asked: Asked) -> str:
+    said = asked.section("The answer to be judged")
+    return str(int(any(_stands(each, said) for each in asked.section("The right answers").splitlines())))
+
+
+def _rubric(asked: Asked) -> str:
+    """2 where a right answer stands there whole, 1 where at least half of its words do."""
+    right, said = asked.section("The right answers").splitlines(), asked.section("The answer to be scored")
+    whole = any(_stands(each, said) for each in right)
+    half = any(2 * shared(each, said) >= len(stems_of(each)) > 0 for each in right)
+    return f"Reason: by shared words.\nScore: {2 if whole else int(half)}"
+
+
+def _rate_facts(asked: Asked) -> str:
+    """All facts are needed; recalled are those of which a sentence has three words in four."""
+    text, facts = asked.section("The text"), asked.section("The supporting facts").splitlines()
+    found = sum(any(4 * shared(fact, each) >= 3 * len(stems_of(fact)) for each in sentences_of(text)) for fact in facts)
+    return json.dumps({"analysis": "By shared words.", "recalled": found, "needed": len(facts)})
+
+
+def _stands(right: str, said: str) -> bool:
+    """Whether ``right`` stands in ``said``, word by word."""
+    words = [" ".join(WORD.findall(each.lower())) for each in (right, said)]
+    return bool(words[0]) and f" {words[0]} " in f" {words[1]} "
+
+
+RULES: dict[str, Callable[[Asked], str]] = {
+    "readers/answer": _answer,
+    "youtu/decompose": _decompose,
+    "youtu/fill_in": _fill_in,
+    "youtu/reflect": _reflect,
+    "baselines/full_text": _from_text,
+    "baselines/chunk_read": _from_text,
+    "baselines/chunk_notes": _from_piece,
+    "graphreader/plan": lambda asked: (
+        f"Find sentences that have these words: {', '.join(stems_of(asked.question).values())}."
+    ),
+    "graphreader/nodes": _nodes,
+    "graphreader/facts": _facts,
+    "graphreader/chunk": _chunk,
+    "graphreader/neighbours": _neighbours,
+    "graphreader/answer": _from_notebooks,
+    "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),
+    "cypher/write": _write_cypher,
+    "cypher/answer": _from_rows,
+    "gist/pause": _pause,
+    "gist/gist": _gist,
+    "gist/merge": lambda asked: "no",
+    "readagent/lookup": _lookup,
+    "readagent/lookup_ordered": _lookup,
+    "readagent/next": _next_page,
+    "readagent/answer": _from_memory,
+    "readagent/choose": _choose,
+    "longagent/expert": lambda asked: _envelope("member", "QA member"),
+    "longagent/instruct": lambda asked: _envelope("instruction", asked.section("Objective")),
+    "longagent/member": _member,
+    "longagent/decide": _decide,
+    "longagent/end": _decide,
+    "longagent/batch": _batch,
+    "ingest/extract": _extract,
+    "tree/name_communities": _name_communities,
+    "doors/mcp_answer": lambda asked: "No tool can be called here.",
+    "evaluate/zero_shot": lambda asked: "I do not know.",
+    "evaluate/anonymity_zero_shot": lambda asked: "I do not know.",
+    "evaluate/rater_strict": _strict,
+    "evaluate/rater_permissive": _permissive,
+    "evaluate/rater_judge": _judge,
+    "evaluate/rater_rubric": _rubric,
+    "evaluate/rater_facts": _rate_facts,
+}
+
+
+def main() -> None:
+    """Serve until standard input or the process ends; the address is the first line that is printed."""
+    with OpenAIServer(reply) as server:
+        print(server.base_url, flush=True)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

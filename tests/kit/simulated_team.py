@@ -1,0 +1,173 @@
+"""A stand-in for the language models of LongAgent's team: it plays leader and members by rules.
+
+    team = SimulatedTeam(told(task), invents=0.2, seed=1)
+    with OpenAIServer(team) as server: ...
+
+What the paper observes of real members (E, section 2.3) is what these do: one whose part has the answer says it; one
+whose part has not may invent one, with probability ``invents``; one that reads two parts says what either of them has.
+So what a team of them gets right, LongAgent's procedure got right. ``expected_by_chance`` is what is left without it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kgplatform.evaluate.needles import RANKS, NeedleTask
+from kgplatform.evaluate.needles.haystack import RARE_NAME, invented_name
+from kgplatform.prompt import Messages
+
+REFUSAL = "No Mention"
+Knows = Callable[[str, str], str]
+"""What a passage truly says to an instruction: (instruction, passage); empty where it says nothing."""
+
+
+def _as_asked(objective: str) -> Sequence[str]:
+    return (objective,)
+
+
+def _any_of(chance: random.Random, objective: str, replies: Sequence[str]) -> str:
+    return chance.choice(replies)
+
+
+@dataclass
+class SimulatedTeam:
+    """Messages of any of LongAgent's prompts to a reply, the same to the same. Several threads may use it at once.
+
+    ``wrong``: what all that invent say; else each invents something else. ``plan``: the instructions for an objective,
+    in order; "{}" stands for the answer to the one before. ``concludes``: how the leader comes from several different
+    replies to an answer; else it draws one of them, each with the same chance. ``replies`` has what members said.
+    """
+
+    knows: Knows
+    invents: float = 0.0
+    seed: int = 0
+    wrong: str = ""
+    plan: Callable[[str], Sequence[str]] = _as_asked
+    concludes: Callable[[random.Random, str, Sequence[str]], str] = _any_of
+    replies: list[str] = field(default_factory=list)
+
+    def __call__(self, messages: Messages) -> str:
+        system, user = messages[0]["content"], messages[-1]["content"]
+        if system.startswith("You are an experienced reader"):
+            return self._member(section("Instruction", user), section("Passage", user))
+        objective = section("Objective", user)
+        if system.startswith("You lead a team of readers, and write"):
+            return _json("instruction", self.plan(objective)[0])
+        if system.startswith("You lead a team of readers, and sum up"):
+            return _json("response", "; ".join(_said(user)))
+        return self._decide(objective, user)
+
+    def _member(self, instruction: str, passage: str) -> str:
+        """The same for the same text and instruction, whoever is asked, and however often."""
+        chance = random.Random(f"{self.seed}/{instruction}/{passage}")
+        said = self.knows(instruction, passage)
+        if not said:
+            said = (self.wrong or invented_name(chance, RARE_NAME)) if chance.random() < self.invents else REFUSAL
+        self.replies.append(said)
+        return f"<scratchpad>By rules.</scratchpad>\n{_json('response', said)}"
+
+    def _decide(self, objective: str, user: str) -> str:
+        replies = _said(user)
+        if not replies:
+            return _json("answer", REFUSAL)
+        chance = random.Random(f"{self.seed}/{objective}/{replies}")
+        said = replies[0] if len(set(replies)) == 1 else self.concludes(chance, objective, replies)
+        done = re.match(r"Round (\d+) ", user)
+        rest = self.plan(objective)[int(done[1]) :] if done else ()
+        return _json("instruction", rest[0].format(said)) if rest else _json("answer", said)
+
+
+def expected_by_chance(members: int, invents: float) -> float:
+    """How often a leader is right that draws one of different answers, of which exactly one is true.
+
+    Beside the true answer there are B invented ones, all different, with B binomial over the ``members - 1`` others.
+    The mean of 1 / (1 + B) is (1 - (1 - p)^m) / (m p).
+    """
+    return (1 - (1 - invents) ** members) / (members * invents) if invents else 1.0
+
+
+# ---------------------------------------------------------------------------------------------------------- what is so
+
+
+def told(*tasks: NeedleTask) -> Knows:
+    """Members know a needle where they see it whole; of two that belong together, each at its own of the ``hops``."""
+    return knows_needles([truth for task in tasks for truth in _truths(task)])
+
+
+def knows_needles(truths: Iterable[tuple[str, str, str]]) -> Knows:
+    """By (instruction, the statement that must be seen, the answer that follows)."""
+    known: dict[str, list[tuple[str, str]]] = {}
+    for instruction, said, answer in truths:
+        known.setdefault(instruction, []).append((_folded(said), answer))
+
+    def knows(instruction: str, passage: str) -> str:
+        text = _folded(passage)
+        return next((answer for said, answer in known[instruction] if said in text), "")
+
+    return knows
+
+
+def hops(task: NeedleTask) -> Callable[[str], Sequence[str]]:
+    """The plan for a question that needs two needles: who is meant, and then what is said of them."""
+    first = f"Say who is meant in this question: {task.question}"
+    return lambda objective: (first, "Say what your part tells of {}.")
+
+
+def _truths(task: NeedleTask) -> list[tuple[str, str, str]]:
+    if task.bridge is None:
+        return [(task.question, task.hidden[0], task.answers[0])]
+    first, then = hops(task)(task.question)
+    return [(first, task.hidden[0], task.bridge), (then.format(task.bridge), task.hidden[1], task.answers[0])]
+
+
+def finds_number(instruction: str, passage: str) -> str:
+    """A pass key, or a hidden number."""
+    found = re.search(r"(?:pass key|hidden number) is (\d+)\.|\b(\d+) is the (?:pass key|hidden number)\.", passage)
+    return (found[1] or found[2]) if found else ""
+
+
+def finds_value(instruction: str, passage: str) -> str:
+    """The value of the key that the instruction names."""
+    key = re.search(r'"([0-9a-f-]{36})"', instruction)
+    found = re.search(rf'"{key[1]}": "([0-9a-f-]{{36}})"', passage) if key else None
+    return found[1] if found else ""
+
+
+def finds_extremes(instruction: str, passage: str) -> str:
+    """The part's own largest three numbers, or its smallest: what a number of that rank in the whole list can be."""
+    numbers = sorted({int(each) for each in re.findall(r"\b\d{6}\b", passage)})
+    return ", ".join(map(str, numbers[:1] if "smallest" in instruction else reversed(numbers[-3:])))
+
+
+def compares(chance: random.Random, objective: str, replies: Sequence[str]) -> str:
+    """The number of the objective's rank among all that were reported."""
+    numbers = sorted({int(each) for reply in replies for each in re.findall(r"\d{6}", reply)})
+    rank = next(place for name, place in sorted(RANKS.items(), key=lambda each: -len(each[0])) if name in objective)
+    return str(numbers[-rank if rank > 0 else 0])
+
+
+# ------------------------------------------------------------------------------------------------------------- prompts
+
+
+def section(label: str, user: str) -> str:
+    """What stands between the tags under ``label``."""
+    found = re.search(rf"^{label}:\n<(data-\w+)>\n(.*?)\n</\1>", user, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"no section {label} in {user!r}"
+    return found[2]
+
+
+def _said(user: str) -> list[str]:
+    """The members' replies, as the leader is shown them."""
+    return re.findall(r"^Members? [\d-]+: (.*)$", section("Replies", user), re.MULTILINE)
+
+
+def _json(kind: str, content: str) -> str:
+    return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,163 @@
+"""What the tests of the reader longagent share: texts of numbered notes, a note a member, and a team that plays its
+part over a server on loopback."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conftest import wipe
+from corpora import put
+from simulated_team import section
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.readers.window import cost
+from kgplatform.records import Answer, Step
+from kgplatform.settings import load_settings
+from kgplatform.testing import Fault, OpenAIServer
+
+NOTE_TOKENS = 50
+"""Tokens of a member that reads one note."""
+
+STARTS = {
+    "You choose the members of a team": "expert",
+    "You lead a team of readers, and write their first instruction": "instruct",
+    "You are an experienced reader": "member",
+    "You lead a team of readers, and decide": "decide",
+    "You lead a team of readers, and sum up": "batch",
+    "You lead a team of readers, and end its work": "end",
+}
+_WEATHER = (
+    "On this day nothing else was seen from the tower but rain, gulls, a few sails, and the grey sea below, "
+    "and in the evening the wind went down again."
+)
+_LITTLE_ELSE = "Nothing else was seen from the old tower on that day but rain, gulls, and the grey sea below."
+
+
+def notes(count: int, told: Mapping[int, str] | None = None) -> str:
+    """``count`` paragraphs of some forty tokens, numbered from 1; what a note is ``told`` stands in it."""
+    said = {n: f"{text} {_LITTLE_ELSE}" for n, text in (told or {}).items()}
+    return "\n\n".join(f"Note {n}: {said.get(n, _WEATHER)}" for n in range(1, count + 1))
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt of the reader, taken apart."""
+
+    kind: str
+    messages: Messages
+
+    @property
+    def user(self) -> str:
+        return self.messages[-1]["content"]
+
+    def section(self, label: str) -> str:
+        """What stands between the tags under ``label``."""
+        return section(label, self.user)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The notes in the passage, in its order: one for a member, two for a merge."""
+        return tuple(map(int, re.findall(r"^Note (\d+):", self.section("Passage"), re.MULTILINE)))
+
+    @property
+    def replies(self) -> list[str]:
+        return self.section("Replies").splitlines()
+
+    @property
+    def size(self) -> int:
+        return cost(self.messages)
+
+
+Rule = Callable[[Prompt], "str | Fault"]
+
+
+class Script:
+    """A team by rules: ``leader`` has its replies in order, or one rule; ``member`` makes those of members.
+
+    ``asked`` has every prompt. Safe from threads: members are told apart by what they read, not by their turn.
+    """
+
+    def __init__(self, leader: Sequence[str | Fault] | Rule, member: Rule) -> None:
+        self.leader = leader
+        self.member = member
+        self.asked: list[Prompt] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Messages) -> Any:
+        prompt = Prompt(kind(messages), messages)
+        with self._lock:
+            place = sum(each.kind != "member" for each in self.asked)
+            self.asked.append(prompt)
+        if prompt.kind == "member":
+            return self.member(prompt)
+        return self.leader(prompt) if callable(self.leader) else self.leader[place]
+
+    def of(self, *kinds: str) -> list[Prompt]:
+        return [each for each in self.asked if each.kind in kinds]
+
+    def merges(self) -> list[tuple[int, ...]]:
+        """Whose notes were read together, in the order in which they came; those at the same time sorted."""
+        return [each.numbers for each in self.of("member") if len(each.numbers) > 1]
+
+
+def kind(messages: Messages) -> str:
+    """Which prompt ``messages`` are, or ask again for."""
+    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
+
+
+def instructs(text: str) -> str:
+    return json.dumps({"type": "instruction", "content": text})
+
+
+def answers(text: str) -> str:
+    return json.dumps({"type": "answer", "content": text})
+
+
+def responds(text: str) -> str:
+    return f"<scratchpad>The note {{says}} this.</scratchpad>\n{json.dumps({'type': 'response', 'content': text})}"
+
+
+def by_note(said: Mapping[tuple[int, ...], str], otherwise: str = "No Mention") -> Rule:
+    """A member's reply by the numbers of the notes that it reads, in their order."""
+    return lambda prompt: responds(said.get(prompt.numbers, otherwise))
+
+
+def fill(store: Store, folder: Path, texts: Mapping[str, str], chunk_tokens: int = 400) -> None:
+    """An empty graph, filled with ``texts`` by file name."""
+    wipe(store)
+    settings = load_settings(home=folder / "home", embedder="hash:64", chunk_tokens=chunk_tokens)
+    KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(put(folder / "texts", texts), extractor="local")
+
+
+@contextmanager
+def graph_with(store: Store, script: Script, home: Path, **settings: Any) -> Iterator[KnowledgeGraph]:
+    """The graph that is there, with ``script`` behind a server as its language model."""
+    with OpenAIServer(script) as server:
+        chosen = load_settings(home=home, embedder="hash:64", openai_base_url=server.base_url, **settings)
+        yield KnowledgeGraph(store, chosen, embedder=HashEmbedder(64))
+
+
+def ask(store: Store, script: Script, home: Path, question: str, **options: Any) -> Answer:
+    """The team's answer; a note a member, unless ``options`` say otherwise."""
+    with graph_with(store, script, home) as graph:
+        return graph.ask(question, "longagent", **{"member_tokens": NOTE_TOKENS, **options})
+
+
+def actions(answer: Answer) -> list[str]:
+    """What the leader did, in the paper's words: QUERY, CONFLICT, ANSWER."""
+    named = ("instruction", "decision", "conflict", "forced answer")
+    return [each.detail.partition(" ")[0].rstrip(":") for each in answer.trace if each.name in named]
+
+
+def steps_of(answer: Answer, name: str) -> list[Step]:
+    return [each for each in answer.trace if each.name == name]

@@ -1,0 +1,50 @@
+"""What the tests of the readers of whole texts share: a graph of texts without facts, and what a prompt shows of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from conftest import wipe
+from corpora import put
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.readers.window import cost
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import load_settings
+from kgplatform.testing import SentMessages
+
+_DATA = re.compile(r"<(data-\w+)>\n(.*)\n</\1>", re.DOTALL)
+
+
+def ingest(store: Store, folder: Path, texts: dict[str, str], chunk_tokens: int = 1200) -> Evidence:
+    """An empty graph, filled with ``texts`` by file name."""
+    wipe(store)
+    settings = load_settings(home=folder / "home", embedder="hash:64", chunk_tokens=chunk_tokens)
+    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    kg.ingest(put(folder / "texts", texts), extractor="local")
+    return Evidence(store, kg.embedder)
+
+
+def data(messages: Messages) -> str:
+    """What stands between the tags."""
+    found = _DATA.search(messages[-1]["content"])
+    if found is None:
+        raise AssertionError("nothing stands between tags")
+    return found[2]
+
+
+def sizes(calls: list[SentMessages]) -> list[int]:
+    """The tokens of each prompt, by our count."""
+    return [cost(each.messages) for each in calls]
+
+
+def lines(count: int, about: str) -> str:
+    """``count`` paragraphs of some thirty tokens."""
+    return "\n\n".join(
+        f"Note {n} on the {about}: on that day nothing was seen from the tower but rain, gulls, and the grey sea below."
+        for n in range(count)
+    )

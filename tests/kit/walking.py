@@ -1,0 +1,155 @@
+"""What the tests of the reader graphreader share: graphs of given facts, and a model that plays by rules."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from corpora import put
+from reading import Prompt
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.chat import Ledger
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.readers.graphreader.reader import Options, answer
+from kgplatform.readers.run import Run
+from kgplatform.records import Answer, Step
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.sentences import sentences
+from kgplatform.settings import Settings
+from kgplatform.testing import Fault, ScriptedChat
+
+STARTS = {
+    "You plan how": "plan",
+    "You choose where a search": "nodes",
+    "You read the atomic facts": "facts",
+    "You read a chunk": "chunk",
+    "You choose the next node": "neighbours",
+    "You answer a question from notebooks": "answer",
+}
+
+
+class Asked(Prompt):
+    """A prompt of the reader, taken apart. ``here``: the node, or the chunk's id, that it is about."""
+
+    @property
+    def here(self) -> str:
+        found = re.search(r"^(?:Node: |Chunk (?=ID-))(.+)$", self.user, re.MULTILINE)
+        return found[1].partition(" (")[0] if found and self.kind == "chunk" else found[1] if found else ""
+
+    @property
+    def notebook(self) -> str:
+        return self._between("Notebook:\n", "\n\n")
+
+    @property
+    def actions(self) -> list[str]:
+        listed = self._between("Previous actions:\n", "\n\n")
+        return [] if listed == "(none)" else listed.splitlines()
+
+    @property
+    def data(self) -> str:
+        """The facts, the text, the names, or the notebooks."""
+        inside = self.user[self.user.index("<data-") :].partition(">\n")[2].rpartition("\n</data-")[0]
+        if self.kind == "nodes":
+            return inside.removeprefix("Nodes:\n")
+        if self.kind in ("plan", "answer"):
+            return inside
+        head = {"facts": "Its atomic facts", "chunk": f"Chunk {self.here}", "neighbours": "Its neighbours"}[self.kind]
+        return inside[inside.rindex(f"\n{head}") + 1 :].partition("\n")[2]
+
+    @property
+    def path(self) -> int:
+        """The number of the walk, told from an id of a chunk; 0 where there is none."""
+        found = re.search(r"ID-(\d+)", self.user)
+        return int(found[1]) // 1000 if found else 0
+
+    def id_of(self, words: str) -> str:
+        """The id of the chunk in whose facts ``words`` stand."""
+        groups = re.findall(r"^(ID-\d+) \(.*\)\n((?:- .*\n?)+)", self.data, re.MULTILINE)
+        return next(id_ for id_, facts in groups if words in facts)
+
+    def _between(self, start: str, end: str) -> str:
+        return self.user.partition(start)[2].partition(end)[0] if start in self.user else ""
+
+
+Rule = Callable[[Asked], "str | Fault"]
+
+
+class Walker:
+    """A model by rules, one for each kind of prompt; what has none says that there is nothing. Safe from threads."""
+
+    def __init__(self, starts: Sequence[str] = (), **rules: Rule) -> None:
+        self.rules: dict[str, Rule] = {
+            "plan": lambda asked: "Find it.",
+            "nodes": lambda asked: proposals({name: 90 - n for n, name in enumerate(starts)}),
+            "facts": lambda asked: step("stop_and_read_neighbor()"),
+            "chunk": lambda asked: step("search_more()"),
+            "neighbours": lambda asked: step("termination()", None),
+            "answer": lambda asked: "Analyze: nothing.\nFinal answer: The documents do not say.",
+            **rules,
+        }
+        self.asked: list[Asked] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Messages) -> Any:
+        asked = Asked(kind(messages), messages)
+        with self._lock:
+            self.asked.append(asked)
+        return self.rules[asked.kind](asked)
+
+    def of(self, kind: str) -> list[Asked]:
+        return [each for each in self.asked if each.kind == kind]
+
+
+def kind(messages: Messages) -> str:
+    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
+
+
+def proposals(scores: Mapping[str, float]) -> str:
+    return "\n".join(f"Node: {name}, Score: {score}" for name, score in scores.items())
+
+
+def step(action: str, notebook: str | None = "None") -> str:
+    """A reply in the paper's form; without a notebook if it is None."""
+    first = "" if notebook is None else f"Updated Notebook: {notebook}\n"
+    return f"{first}Rationale for Next Action: It is what is next.\nChosen Action: {action}"
+
+
+def final(text: str) -> str:
+    return f"Analyze: all is clear.\nFinal answer: {text}"
+
+
+def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str], elements: Sequence[str]) -> Evidence:
+    """A graph of ``texts``: every sentence that has some of ``elements`` is an atomic fact about those.
+
+    In fewer dimensions than 256 two names can have the same vector, and are one node then.
+    """
+
+    def extract(messages: Messages) -> str:
+        text = messages[1]["content"].partition("</title>\n")[2].rpartition("\n</")[0]
+        facts = [" ".join(text[each.start : each.end].split()) for each in sentences(text)]
+        told = [{"text": fact, "key_elements": [name for name in elements if name in fact]} for fact in facts]
+        return json.dumps({"facts": [each for each in told if each["key_elements"]], "entities": []})
+
+    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(256), chat=ScriptedChat(extract))
+    kg.ingest(put(folder / "texts", dict(texts)))
+    return Evidence(store, kg.embedder)
+
+
+def ask(evidence: Evidence, model: Walker, question: str, **options: Any) -> Answer:
+    return answer(question, Run(evidence, ScriptedChat(model), Ledger()), Options(**options))
+
+
+def walked(done: Answer, path: int = 1) -> list[str]:
+    """The names of a walk's steps."""
+    return [each.name for each in done.trace if each.path == path]
+
+
+def steps_of(done: Answer, name: str) -> list[Step]:
+    return [each for each in done.trace if each.name == name]

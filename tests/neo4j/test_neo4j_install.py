@@ -1,0 +1,142 @@
+"""The jar folder: filled from a Maven repository, checked, mended, shared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import JARS, ROOT
+from jar_repository import Repository, flipped, linked_jars, one_jar, serve, spoil, use_repository
+
+from kgplatform.errors import ServerError
+from kgplatform.neo4j.install import VERSION, Jar, install, locked_jars
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
+    with serve(tmp_path, monkeypatch) as found:
+        yield found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _real_jars() -> None:
+    install(JARS, lambda line: None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A complete jar folder, by hard links: replace a file in it, never write into one."""
+    return linked_jars(tmp_path / "jars")
+
+
+def test_lock_file_names_each_jar_once_with_its_checksum() -> None:
+    jars = locked_jars()
+    assert len({jar.path for jar in jars}) == len(jars) == 217
+    assert all(len(bytes.fromhex(jar.sha256)) == 32 and jar.size > 0 for jar in jars)
+    versions = {jar.version for jar in jars if (jar.group, jar.artifact) == ("org.neo4j", "neo4j")}
+    assert versions == {VERSION}
+    assert any(jar.artifact == "neo4j-browser" for jar in jars)
+
+
+def test_classifier_is_part_of_the_file_name() -> None:
+    jar = Jar("io.netty", "netty-x", "4.1", "linux-x86_64", 1, "00")
+    assert jar.path == "io/netty/netty-x/4.1/netty-x-4.1-linux-x86_64.jar"
+
+
+def test_complete_folder_asks_the_network_for_nothing(folder: Path, repository: Repository) -> None:
+    said: list[str] = []
+    paths = install(folder, said.append)
+    assert [path.relative_to(folder).as_posix() for path in paths] == [jar.path for jar in locked_jars()]
+    assert repository.asked == said == []
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "empty", "flipped"])
+def test_only_a_damaged_jar_is_fetched_again(folder: Path, repository: Repository, damage: str) -> None:
+    jar = one_jar()
+    path = folder / jar.path
+    if damage == "missing":
+        path.unlink()
+    else:
+        whole = path.read_bytes()
+        spoil(path, {"truncated": whole[:-1], "empty": b"", "flipped": flipped(path)}[damage])
+        os.utime(path, (1, 1))
+    install(folder, lambda line: None)
+    assert repository.asked == [jar.path]
+    assert path.read_bytes() == (JARS / jar.path).read_bytes()
+
+
+def test_download_that_was_broken_off_goes_on(folder: Path, repository: Repository) -> None:
+    (folder / "complete.json").unlink()
+    jar = one_jar()
+    spoil(folder / jar.path, b"PK half a jar")
+    install(folder, lambda line: None)
+    assert repository.asked == [jar.path]
+
+
+def test_recheck_finds_what_size_and_time_do_not_show(folder: Path, repository: Repository) -> None:
+    jar = one_jar()
+    spoil(folder / jar.path, flipped(folder / jar.path), same_time=True)
+    install(folder, lambda line: None)
+    assert repository.asked == []
+    install(folder, lambda line: None, recheck=True)
+    assert repository.asked == [jar.path]
+
+
+@pytest.mark.parametrize("content", ["", "not json", "[]", '{"a": 1}'])
+def test_broken_manifest_is_written_anew(folder: Path, repository: Repository, content: str) -> None:
+    (folder / "complete.json").write_text(content)
+    install(folder, lambda line: None)
+    assert repository.asked == []
+    assert "neo4j" in (folder / "complete.json").read_text()
+
+
+@pytest.mark.parametrize(("fault", "words"), [("flip", "damaged"), ("cut", "does not give"), ("missing", "does not")])
+def test_bad_repository_is_one_sentence_and_leaves_no_bad_file(
+    folder: Path, repository: Repository, fault: str, words: str
+) -> None:
+    jar = one_jar()
+    (folder / jar.path).unlink()
+    repository.fault = fault
+    with pytest.raises(ServerError, match=words) as caught:
+        install(folder, lambda line: None)
+    assert Path(jar.path).name in str(caught.value)
+    assert not (folder / jar.path).exists()
+    repository.fault = ""
+    install(folder, lambda line: None)
+    assert (folder / jar.path).stat().st_size == jar.size
+
+
+def test_no_network_says_what_to_do(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_repository(tmp_path, monkeypatch, "http://127.0.0.1:9")
+    (folder / one_jar().path).unlink()
+    with pytest.raises(ServerError, match="KGPLATFORM_NEO4J_JARS"):
+        install(folder, lambda line: None)
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ServerError, match=str(tmp_path / "file" / "jars")):
+        install(tmp_path / "file" / "jars", lambda line: None)
+
+
+def test_two_processes_fetch_each_file_once(folder: Path, repository: Repository) -> None:
+    gone = locked_jars()[::20]
+    for jar in gone:
+        (folder / jar.path).unlink()
+    code = "import sys, pathlib, kgplatform.neo4j.install as n; n.install(pathlib.Path(sys.argv[1]), print)"
+    command = [sys.executable, "-c", code, str(folder)]
+    both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    assert sorted(repository.asked) == sorted(jar.path for jar in gone)
+
+
+def test_empty_folder_is_filled(tmp_path: Path, repository: Repository) -> None:
+    said: list[str] = []
+    paths = install(tmp_path / "new" / "jars", said.append)
+    assert len(repository.asked) == len(paths) == 217
+    assert said[0].startswith(f"Fetching Neo4j {VERSION} (217 files, 155 MB, once)")
+    assert sum(path.stat().st_size for path in paths) == sum(jar.size for jar in locked_jars())

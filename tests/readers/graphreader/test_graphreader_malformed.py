@@ -1,0 +1,316 @@
+"""The reader graphreader with replies that cannot be used: each has its fallback and its count (checklist 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import wipe
+from walking import Asked, Walker, ask, fill, final, proposals, step, steps_of, walked
+
+from kgplatform.errors import ModelError
+from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.answer import REFUSAL
+from kgplatform.readers.graphreader.notebooks import NO_REPLY
+from kgplatform.readers.graphreader.reader import Options, answer
+from kgplatform.readers.run import Run
+from kgplatform.records import Answer, Usage
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import Settings, load_settings
+from kgplatform.testing import Fault, OpenAIServer
+
+TEXTS = {
+    "mill.txt": "The mill at Hollow Ford was built by Anna Reed. It still grinds oats.",
+    "bridge.txt": "The bridge at Hollow Ford was built by Thomas Pike. It was made of oak.",
+}
+ELEMENTS = ["Hollow Ford", "Anna Reed", "Thomas Pike", "mill", "bridge"]
+QUESTION = "Who put up the crossing?"
+READS = "read_chunk([ID-1001])"
+
+
+@pytest.fixture(scope="module")
+def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    """Two texts that share a node, the same for all tests of this file: they only read it."""
+    folder = tmp_path_factory.mktemp("malformed")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        settings = load_settings(home=folder / "home", embedder="hash:256", form_threshold=1.0)
+        yield fill(store, settings, folder, TEXTS, ELEMENTS)
+
+
+def served(settings: Settings, evidence: Evidence, model: Walker, folder: Path | None = None) -> tuple[Answer, int]:
+    """The answer by the real client from a server on loopback, and the number of requests. Nothing waits."""
+    with OpenAIServer(model) as server:
+        ledger = Ledger()
+        given = settings.model_copy(update={"openai_base_url": server.base_url})
+        chat = OpenAIChat(given, ledger, folder, sleep=lambda seconds: None)
+        done = answer(QUESTION, Run(evidence, chat, ledger), Options(nodes=1))
+        chat.close()
+        return done, len(server.requests_to("/chat/completions"))
+
+
+class Script:
+    """Plays replies in order, the last one again and again."""
+
+    def __init__(self, *replies: str | Fault) -> None:
+        self.replies = list(replies)
+
+    def __call__(self, asked: Asked) -> str | Fault:
+        return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+
+
+GOOD = {"facts": Script(step("stop_and_read_neighbor()")), "neighbours": Script(step("termination()", None))}
+GARBAGE = "Well, I would say that it depends."
+
+
+@pytest.mark.parametrize(
+    ("stage", "replies", "names", "counts"),
+    [
+        # Each stage: garbage twice is the stage's fallback, garbage once is asked for again.
+        (
+            "facts",
+            [GARBAGE],
+            ["stop_and_read_neighbor", "termination"],
+            {"malformed.no action": 2, "malformed.no notebook": 1},
+        ),
+        ("facts", [GARBAGE, step(READS)], ["read_chunk", "search_more", "termination"], {"malformed.no action": 1}),
+        (
+            "chunk",
+            [GARBAGE],
+            ["read_chunk", "search_more", "termination"],
+            {"malformed.no action": 2, "malformed.no notebook": 1},
+        ),
+        ("chunk", [GARBAGE, step("termination()")], ["read_chunk", "termination"], {"malformed.no action": 1}),
+        ("neighbours", [GARBAGE], ["stop_and_read_neighbor", "termination"], {"malformed.no action": 2}),
+        # An empty reply is garbage too.
+        (
+            "chunk",
+            ["", " "],
+            ["read_chunk", "search_more", "termination"],
+            {"malformed.no action": 2, "malformed.no notebook": 1},
+        ),
+        # A function of another stage.
+        ("facts", [step("termination()")], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
+        ("chunk", [step(READS)], ["read_chunk", "search_more", "termination"], {"malformed.wrong stage": 2}),
+        ("neighbours", [step(READS)], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
+        # Chunks that were never shown: what is left is read; if nothing is, nothing.
+        (
+            "facts",
+            [step("read_chunk([ID-77, ID-1002, ID-1002])")],
+            ["read_chunk", "search_more", "termination"],
+            {"malformed.unknown chunk": 1},
+        ),
+        (
+            "facts",
+            [step("read_chunk([ID-77])")],
+            ["stop_and_read_neighbor", "termination"],
+            {"malformed.unknown chunk": 1},
+        ),
+        ("facts", [step("read_chunk()")], ["stop_and_read_neighbor", "termination"], {"malformed.unknown chunk": 1}),
+        (
+            "chunk",
+            [step("read_subsequent_chunk(ID-77)")],
+            ["read_chunk", "search_more", "termination"],
+            {"malformed.unknown chunk": 2},
+        ),
+        # A node that is no neighbour, and one where the walk was before.
+        (
+            "neighbours",
+            [step("read_neighbor_node(Atlantis)", None)],
+            ["stop_and_read_neighbor", "termination"],
+            {"malformed.unknown node": 2},
+        ),
+        (
+            "neighbours",
+            [
+                step("read_neighbor_node(Atlantis)", None),
+                step("read_neighbor_node('anna  reed')", None),
+                step("termination()", None),
+            ],
+            ["stop_and_read_neighbor", "read_neighbor_node", "stop_and_read_neighbor", "termination"],
+            {"malformed.unknown node": 1},
+        ),
+        (
+            "neighbours",
+            [step("read_neighbor_node(Anna Reed)", None), step("read_neighbor_node(Hollow Ford)", None)],
+            ["stop_and_read_neighbor", "read_neighbor_node", "stop_and_read_neighbor", "termination"],
+            {"malformed.visited node": 2},
+        ),
+        # Without a notebook the old one stays.
+        (
+            "facts",
+            [step("stop_and_read_neighbor()", None)],
+            ["stop_and_read_neighbor", "termination"],
+            {"malformed.no notebook": 1},
+        ),
+    ],
+)
+def test_each_reply_has_its_fallback_and_its_count(
+    evidence: Evidence, settings: Settings, stage: str, replies: list[str], names: list[str], counts: dict[str, int]
+) -> None:
+    rules = {**GOOD, "facts": Script(step(READS))} if stage == "chunk" else GOOD
+    model = Walker(["Hollow Ford"], **{**rules, stage: Script(*replies)})
+    done, requests = served(settings, evidence, model)
+    assert walked(done) == names
+    assert {name: n for name, n in done.counts.items() if name.startswith("malformed.")} == counts
+    functions = sum(n for name, n in done.counts.items() if name.split(".")[0] in ("facts", "chunk", "neighbours"))
+    assert functions == len(names), "what is asked again is no function call"
+    assert requests == len(model.asked) == done.usage.calls
+    assert done.usage == sum((each.usage for each in done.trace), Usage())
+    told = " ".join(each.detail for each in done.trace)
+    assert all(name.removeprefix("malformed.") in told for name in counts)
+
+
+def test_asking_again_reminds_of_the_form_and_repeats_the_prompt(evidence: Evidence) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(GARBAGE, step("stop_and_read_neighbor()")))
+    ask(evidence, model, QUESTION, nodes=1)
+    first, again = model.of("facts")
+    assert again.user.startswith(first.user)
+    reminder = again.user.removeprefix(first.user)
+    assert "Your last reply could not be used: there was no function in it." in reminder
+    assert "Chosen Action: stop_and_read_neighbor()" in reminder
+    assert len(again.messages) == 2
+
+
+def test_a_server_error_that_passes_is_not_noticed(evidence: Evidence, settings: Settings) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(Fault.refuse(500, "Broken."), step(READS)))
+    done, requests = served(settings, evidence, model)
+    assert walked(done) == ["read_chunk", "search_more", "termination"]
+    assert not any(name.startswith(("malformed", "failed")) for name in done.counts)
+    assert requests == done.usage.calls + 1
+
+
+def test_a_server_error_that_stays_ends_the_path_with_its_notebook(evidence: Evidence, settings: Settings) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(step(READS, "Anna Reed, perhaps.")))
+    model.rules["chunk"] = Script(Fault.refuse(500, "Broken."))
+    done, _ = served(settings, evidence, model)
+    assert walked(done) == ["read_chunk", "chunk"]
+    assert done.note.startswith("Path 1 ended early: ")
+    assert model.of("answer")[0].data == "Notebook 1:\nAnna Reed, perhaps."
+
+
+@pytest.mark.parametrize("fault", [Fault.malformed(), Fault.no_choices(), Fault.refuse(500, "Broken.")])
+def test_bodies_that_are_none_end_in_an_error_that_says_so(
+    evidence: Evidence, settings: Settings, fault: Fault
+) -> None:
+    model = Walker(["Hollow Ford"], facts=Script(fault))
+    with pytest.raises(ModelError):
+        served(settings, evidence, model)
+
+
+def test_replies_of_no_use_are_forgotten(evidence: Evidence, settings: Settings, tmp_path: Path) -> None:
+    """Another run asks the model again, and not its cache."""
+    cache = tmp_path / "cache"
+    served(settings, evidence, Walker(["Hollow Ford"], facts=Script(GARBAGE)), cache)
+    better = Walker(["Hollow Ford"], facts=Script(step(READS)))
+    served(settings.model_copy(), evidence, better, cache)
+    assert better.of("facts"), "this prompt was sent again"
+
+
+# ------------------------------------------------------------------------------------------- the plan and the answer
+
+
+def test_a_plan_that_fails_or_is_empty_is_done_without(evidence: Evidence, settings: Settings) -> None:
+    for reply, count in ((Fault.refuse(500, "Broken."), "failed.plan"), ("<think>Hm.</think>", "malformed.no plan")):
+        done, _ = served(settings, evidence, Walker(["Hollow Ford"], plan=Script(reply)))
+        assert done.counts[count] == 1
+        assert "there is none" in done.trace[0].detail
+        assert walked(done) == ["stop_and_read_neighbor", "termination"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "text", "count"),
+    [
+        (["Anna Reed"], "Anna Reed [1]", 1),
+        (["**Analyze**: one.\n\n**Final Answer**: Anna Reed"], "Anna Reed [1]", 0),
+        (['{"analyze": "one", "final_answer": "Anna Reed"}'], "Anna Reed [1]", 0),
+        (["", final("Anna Reed")], "Anna Reed [1]", 1),
+        (["Final answer: Thomas Pike\nNo, wait.\nFinal answer: Anna Reed"], "Anna Reed [1]", 0),
+        (["<think>Final answer: Bob</think>Anna Reed"], "Anna Reed [1]", 1),
+        ([""], REFUSAL, 2),
+    ],
+)
+def test_forms_of_the_last_reply(evidence: Evidence, replies: list[str], text: str, count: int) -> None:
+    model = Walker(["Anna Reed"], facts=Script(step(READS)), answer=Script(*replies))
+    done = ask(evidence, model, QUESTION, nodes=1)
+    assert done.text == text
+    assert done.counts.get("malformed.no final answer", 0) == count
+    assert done.note == (NO_REPLY if text == REFUSAL else "")
+
+
+# ---------------------------------------------------------------------------------------------- the initial nodes
+
+
+def chosen(done: Answer) -> list[str]:
+    """The nodes at which the walks began."""
+    return [step.detail.partition(": ")[0] for step in done.trace if step.name == "stop_and_read_neighbor"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "names"),
+    [
+        # Shuffled scores, and names that are made up: the best real ones in the order of their scores.
+        (
+            proposals(
+                {"mill": 10, "Anna Reed": 70, "Atlantis": 100, "bridge": 30, "Hollow Ford": 90, "Thomas Pike": 50}
+            ),
+            ["Hollow Ford", "Anna Reed", "Thomas Pike"],
+        ),
+        # Equal scores stay in the order in which they were named.
+        (proposals({"mill": 50, "bridge": 50, "Anna Reed": 50, "Hollow Ford": 51}), ["Hollow Ford", "mill", "bridge"]),
+        # Other spellings of what is in the list; a name twice counts once, with its better score.
+        (
+            "1. **Node:** ANNA  REED, **Score:** 80\n- Node: `bridge` (Score: 95/100)\n"
+            '* Node: "mill" | Score: 7\nNode: mill, Score: 99',
+            ["mill", "bridge", "Anna Reed"],
+        ),
+        ('{"nodes": [{"node": "mill", "score": 3}, {"node": "bridge", "score": "4"}]}', ["bridge", "mill"]),
+        ("Node: mill\nNode: bridge", ["mill", "bridge"]),
+    ],
+)
+def test_the_best_real_nodes_are_taken(evidence: Evidence, reply: str, names: list[str]) -> None:
+    done = ask(evidence, Walker(nodes=lambda asked: reply), QUESTION, nodes=3)
+    assert [each.removeprefix("at ").partition(";")[0] for each in chosen(done)] == names
+    assert done.counts.get("malformed.fabricated node", 0) == int("Atlantis" in reply)
+
+
+def test_a_selection_that_cannot_be_read_is_asked_for_again(evidence: Evidence) -> None:
+    model = Walker(nodes=Script(GARBAGE, proposals({"mill": 5})))
+    done = ask(evidence, model, QUESTION, nodes=1)
+    assert chosen(done) == ["at mill; 1 fact of 1 passage shown"]
+    assert done.counts["malformed.no node"] == 1
+    assert "Node: <a name from the list>, Score: <0-100>" in model.of("nodes")[1].user
+
+
+def test_without_a_valid_node_those_that_the_question_names_are_taken(evidence: Evidence) -> None:
+    model = Walker(nodes=Script("Node: Atlantis, Score: 100"))
+    done = answer_about("Did Anna Reed or Thomas Pike build the mill?", evidence, model)
+    assert [each.removeprefix("at ").partition(";")[0] for each in chosen(done)] == ["Thomas Pike", "Anna Reed"]
+    assert done.counts["malformed.no initial node"] == 1
+    assert steps_of(done, "initial nodes")[-1].detail.startswith(
+        "none of the nodes was proposed; those that the question"
+    )
+
+
+def test_else_the_nearest_by_meaning(evidence: Evidence) -> None:
+    model = Walker(nodes=Script("Node: none, Score: 0"))
+    done = answer_about("who was it that did build a mill?", evidence, model)
+    assert len(chosen(done)) == 2
+    last = steps_of(done, "initial nodes")[-1]
+    assert last.detail.startswith("none of the nodes was proposed; the nearest by meaning: ")
+    assert [each.name for each in last.queries] == ["retrieve/node_near"]
+    assert "malformed.fabricated node" not in done.counts
+
+
+def test_a_selection_that_fails_altogether_is_an_error(evidence: Evidence) -> None:
+    def fail(asked: Asked) -> str:
+        raise ModelError("The server timed out.")
+
+    with pytest.raises(ModelError, match="The server timed out"):
+        ask(evidence, Walker(nodes=fail), QUESTION)
+
+
+def answer_about(question: str, evidence: Evidence, model: Walker) -> Answer:
+    return ask(evidence, model, question, nodes=2)

@@ -1,0 +1,260 @@
+"""The paper's worked example (appendix I; checklist, section 8) over a server on loopback. The texts are our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from corpora import put, put_jsonl
+from reading import cited
+from walking import Asked, Walker, ask, final, proposals, step, walked
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.graphreader.reader import Options, answer
+from kgplatform.readers.run import Run
+from kgplatform.records import Answer, Usage
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import Settings
+from kgplatform.testing import OpenAIServer, ScriptedChat
+
+TEXTS = {
+    "Record reviews.txt": (
+        "This autumn brought many guitars. Never Too Loud, album number four of the Canadian rockers Danko Jones, came "
+        "out on vinyl as well. The drums were recorded in a barn."
+    ),
+    "Toronto notes.txt": (
+        "Three players are enough for a lot of noise. Danko Jones got together in Toronto, where they still rehearse "
+        "above a bakery."
+    ),
+    "Old houses.txt": (
+        "Whoever comes to Toronto should climb the hill. Casa Loma, a castle in the Gothic Revival style, looks down "
+        "on Toronto from there. Tickets are sold at the gate."
+    ),
+    "Bakeries.txt": "The bread of the north is dark, and the ovens are hot before dawn.",
+}
+FACTS = {
+    "Record reviews.txt": (
+        "Never Too Loud is the fourth studio album by the Canadian hard rock band Danko Jones.",
+        ["Never Too Loud", "studio album", "Canada", "hard rock band", "Danko Jones"],
+    ),
+    "Toronto notes.txt": (
+        "Danko Jones is a hard rock band that was formed in Toronto, Canada.",
+        ["Danko Jones", "Canada", "hard rock band", "Toronto"],
+    ),
+    "Old houses.txt": (
+        "Casa Loma is a castle-style mansion in the Gothic Revival style in Toronto, Canada.",
+        ["Casa Loma", "Gothic Revival", "castle-style mansion", "Toronto", "Canada"],
+    ),
+}
+QUESTION = "What is the castle called in the city where the performer of Never Too Loud was formed?"
+PLAN = "First find the performer, then the city in which that band was formed, then a castle in that city."
+NOTED = {
+    "Record reviews": 'The performer is Danko Jones [{id} "the Canadian rockers Danko Jones"].',
+    "Toronto notes": 'It was formed in Toronto [{id} "Danko Jones got together in Toronto"].',
+    "Old houses": 'A castle there is Casa Loma [{id} "Casa Loma, a castle in the Gothic Revival style"].',
+}
+NEXT = {"Never Too Loud": "Danko Jones", "Danko Jones": "Toronto"}
+CHOSEN = {"Never Too Loud": "fourth studio album", "Danko Jones": "formed in", "Toronto": "Casa Loma"}
+
+
+def read_facts(asked: Asked) -> str:
+    return step(f'read_chunk(["{asked.id_of(CHOSEN[asked.here])}"])', asked.notebook.replace("(empty)", "None"))
+
+
+def read_chunk(asked: Asked) -> str:
+    title = next(title for title in NOTED if f"Chunk {asked.here} ({title})" in asked.user)
+    notebook = f"{asked.notebook.replace('(empty)', '')} {NOTED[title].format(id=asked.here)}".strip()
+    return step("termination()" if title == "Old houses" else "search_more()", notebook)
+
+
+def conclude(asked: Asked) -> str:
+    marks = asked.data.split("[")[1:]
+    return final(f"Casa Loma [{marks[2].partition(']')[0]}], in the city of the band [{marks[1].partition(']')[0]}].")
+
+
+def model() -> Walker:
+    return Walker(
+        plan=lambda asked: PLAN,
+        nodes=lambda asked: proposals({"Danko Jones": 60, "Never Too Loud": 95, "Casa Lomax": 50}),
+        facts=read_facts,
+        chunk=read_chunk,
+        neighbours=lambda asked: step(f"read_neighbor_node({NEXT[asked.here]})", None),
+        answer=conclude,
+    )
+
+
+@pytest.fixture
+def evidence(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
+    lines = [
+        {"document": name, "facts": [{"text": text, "key_elements": elements}]}
+        for name, (text, elements) in FACTS.items()
+    ]
+    files = put(tmp_path / "texts", TEXTS)
+    kg.ingest(files, recorded=put_jsonl(tmp_path / "facts.jsonl", [*lines, {"document": "Bakeries.txt"}]))
+    return Evidence(kg.store, kg.embedder)
+
+
+def walk(settings: Settings, evidence: Evidence, played: Walker, **options: int) -> tuple[Answer, int]:
+    """The answer over the real client's chat, and how many requests came to the server."""
+    with OpenAIServer(played) as server:
+        ledger = Ledger()
+        chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), ledger)
+        done = answer(QUESTION, Run(evidence, chat, ledger), Options(**options))  # type: ignore[arg-type]  # all are numbers
+        requests = server.requests_to("/chat/completions")
+    assert done.usage.calls == ledger.total.calls == len(requests)
+    assert done.usage == sum((each.usage for each in done.trace), Usage())
+    return done, len(requests)
+
+
+def test_the_graph_is_the_papers(evidence: Evidence) -> None:
+    nodes = evidence.nodes(QUESTION)
+    names = [name for page in nodes.pages() for name in page.names]
+    assert len(names) == 9
+    assert set(nodes.neighbours("Never Too Loud", 10).names) == {
+        "hard rock band",
+        "Danko Jones",
+        "studio album",
+        "Canada",
+    }
+    assert set(nodes.neighbours("Danko Jones", 10).names) == {
+        "hard rock band",
+        "Never Too Loud",
+        "studio album",
+        "Canada",
+        "Toronto",
+    }
+    near_toronto = {"Danko Jones", "Canada", "hard rock band", "Casa Loma", "Gothic Revival", "castle-style mansion"}
+    assert set(nodes.neighbours("Toronto", 10).names) == near_toronto
+
+
+def test_eight_calls_lead_to_the_castle(settings: Settings, evidence: Evidence) -> None:
+    played = model()
+    done, requests = walk(settings, evidence, played, nodes=1)
+    assert requests == 11
+    assert walked(done) == [
+        *("read_chunk", "search_more", "read_neighbor_node"),
+        *("read_chunk", "search_more", "read_neighbor_node"),
+        *("read_chunk", "termination"),
+    ]
+    assert [each.kind for each in played.asked] == [
+        *("plan", "nodes"),
+        *("facts", "chunk", "neighbours", "facts", "chunk", "neighbours", "facts", "chunk"),
+        "answer",
+    ]
+    assert done.counts == {
+        "chunk.search_more": 2,
+        "chunk.termination": 1,
+        "facts.read_chunk": 3,
+        "malformed.fabricated node": 1,
+        "neighbours.read_neighbor_node": 2,
+    }
+    assert done.text == "Casa Loma [1], in the city of the band [2]."
+    assert cited(done) == [
+        ("Old houses", "Casa Loma, a castle in the Gothic Revival style"),
+        ("Toronto notes", "Danko Jones got together in Toronto"),
+    ]
+    assert done.note == ""
+    assert [each.title for each in done.evidence.passages] == ["Record reviews", "Toronto notes", "Old houses"]
+    assert {each.text for each in done.evidence.facts} == {text for text, _ in FACTS.values()}
+
+
+def test_each_prompt_has_what_the_paper_gives_it(settings: Settings, evidence: Evidence) -> None:
+    played = model()
+    walk(settings, evidence, played, nodes=1)
+    plan, selection, *rest = played.asked
+    assert plan.data == QUESTION
+    assert set(selection.data.splitlines()) == {name for _, names in FACTS.values() for name in names}
+    assert all(QUESTION in each.user for each in played.asked)
+    steps = rest[:-1]
+    assert all(PLAN in each.user for each in [selection, *steps])
+    assert [each.here for each in steps] == [
+        *("Never Too Loud", "ID-1001", "Never Too Loud"),
+        *("Danko Jones", "ID-1002", "Danko Jones"),
+        *("Toronto", "ID-1003"),
+    ]
+    assert [len(each.actions) for each in steps] == list(range(8))
+    assert steps[-1].actions == [
+        "1. at Never Too Loud: read_chunk(ID-1001)",
+        "2. at ID-1001: search_more()",
+        "3. at Never Too Loud: read_neighbor_node(Danko Jones)",
+        "4. at Danko Jones: read_chunk(ID-1002)",
+        "5. at ID-1002: search_more()",
+        "6. at Danko Jones: read_neighbor_node(Toronto)",
+        "7. at Toronto: read_chunk(ID-1003)",
+    ]
+    first, text, _, second, _, neighbours, third, _ = steps
+    facts = [text for text, _ in FACTS.values()]
+    assert first.data.split("\n\n") == [f"ID-1001 (Record reviews)\n- {facts[0]}\n"]
+    assert text.data == TEXTS["Record reviews.txt"], "the original text"
+    assert f"ID-1001 (Record reviews)\n- {facts[0]}" in second.data
+    assert f"ID-1002 (Toronto notes)\n- {facts[1]}" in second.data
+    assert len(neighbours.data.splitlines()) == 5
+    assert "Never Too Loud" in neighbours.data, "where the walk was already is listed too"
+    assert "Casa Loma" in third.data
+    assert [each.notebook == "(empty)" for each in steps] == [True, True, *[False] * 6]
+    assert "Danko Jones [ID-1001" in steps[2].notebook
+    assert played.of("answer")[0].data.count("Notebook ") == 1
+
+
+def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidence) -> None:
+    done, _ = walk(settings, evidence, model(), nodes=1)
+    assert [each.name for each in done.trace][:2] == ["rational plan", "initial nodes"]
+    assert [each.name for each in done.trace][-2:] == ["answer", "check citations"]
+    steps = [each for each in done.trace if each.path == 1]
+    second = steps[3]
+    assert second.detail == "at Danko Jones: ID-1002 (Toronto notes); 2 facts of 2 passages shown"
+    assert [each.name for each in second.queries] == ["retrieve/node_facts"]
+    assert len(second.facts) == 2
+    assert second.elements
+    assert steps[2].detail == "from Never Too Loud to Danko Jones, of 4 neighbours"
+    assert steps[4].passages == (done.evidence.passages[1].id,)
+    assert steps[-1].detail == "in ID-1003 (Old houses); the path ends: enough was found"
+    assert all(each.seconds > 0 and each.reply and each.prompt for each in steps)
+    assert "9 nodes shown; begins at Never Too Loud (95)" in done.trace[1].detail
+    assert "1 not in the list: Casa Lomax" in done.trace[1].detail
+
+
+def test_a_second_path_has_ids_of_its_own(settings: Settings, evidence: Evidence) -> None:
+    played = model()
+    done, _ = walk(settings, evidence, played, nodes=2)
+    assert walked(done, 2) == ["read_chunk", "search_more", "read_neighbor_node", "read_chunk", "termination"]
+    assert {each.path for each in done.trace} == {0, 1, 2}
+    assert [each.path for each in done.trace] == [0, 0, *[1] * 8, *[2] * 5, 0, 0]
+    assert (done.text or "").startswith("Casa Loma [1]")
+    assert any(each.here == "ID-2002" for each in played.of("chunk"))
+
+
+def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    recording = put_jsonl(tmp_path / "none.jsonl", [{"document": "Bakeries.txt"}])
+    kg.ingest(put(tmp_path / "texts", {"Bakeries.txt": TEXTS["Bakeries.txt"]}), recorded=recording)
+    evidence = Evidence(kg.store, kg.embedder)
+    for mode, text, note, asked in (
+        ("reject", REFUSAL, NOTHING_NEAR, ["plan"]),
+        ("open", "Casa Loma", OWN_KNOWLEDGE, ["plan", "answer"]),
+    ):
+        played = Walker(answer=lambda asked: final("Own knowledge: Casa Loma"))
+        done = ask(evidence, played, QUESTION, mode=mode)
+        assert (done.text, done.note) == (text, note)
+        assert [each.kind for each in played.asked] == asked
+
+
+def test_a_kept_walk_is_a_path_over_nodes_and_chunks(
+    evidence: Evidence, kg: KnowledgeGraph, settings: Settings
+) -> None:
+    asking = KnowledgeGraph(kg.store, settings, embedder=kg.embedder, chat=ScriptedChat(model()))
+    done = asking.ask(QUESTION, "graphreader", nodes=1, keep=True)
+    assert done.run is not None
+    rows = kg.cypher(
+        "MATCH (:Run {id: $run})-[:HAS_STEP]->(s:Step) WHERE s.path = 1 OPTIONAL MATCH (s)-[:AT]->(k:KeyElement) "
+        "WITH s, k.name AS at ORDER BY s.index RETURN s.name AS name, at",
+        {"run": done.run},
+    ).rows
+    assert [(name, at) for name, at in rows if at] == [
+        ("read_chunk", "Never Too Loud"),
+        ("read_neighbor_node", "Never Too Loud"),
+        ("read_chunk", "Danko Jones"),
+        ("read_neighbor_node", "Danko Jones"),
+        ("read_chunk", "Toronto"),
+    ]

@@ -1,0 +1,207 @@
+"""No prompt leaves the window, and nothing is cut in silence: hubs, long lists of names, long chunks (checklist 9)."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import wipe
+from walking import Asked, Walker, ask, proposals, step, steps_of, walked
+
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.window import cost
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.text import count_tokens
+
+WINDOW = 4096
+QUESTION = "Which of the streets leads to the old harbour?"
+STREET, MARKET, SCROLL = "Anchor Street", "Zebra Market", "Long Scroll"
+NAMES = 5000
+_SOUNDS = "ba cor dan el fir gal hem is jor kan lu mer nor or pel quin ros san tor ul ver wen xan yor zel"
+
+
+def invented(count: int) -> list[str]:
+    """Different names of two words."""
+    chance, syllables = random.Random(1), _SOUNDS.split()
+    names: dict[str, None] = {}
+    while len(names) < count:
+        words = ("".join(chance.choices(syllables, k=chance.randint(2, 4))).capitalize() for _ in range(2))
+        names[" ".join(words)] = None
+    return list(names)
+
+
+OTHERS = invented(NAMES - 3)
+LONG_TEXT = " ".join(
+    f"Line {n} of the scroll tells of {name}, who came to the harbour." for n, name in enumerate(OTHERS)
+)
+WRITE = (
+    "UNWIND $chunks AS row MERGE (d:Document {id: row.title}) SET d.name = row.title, d.uri = row.title "
+    "MERGE (c:Chunk {id: row.id}) SET c.name = row.id, c.text = row.text, c.index = row.index, c.start = 0, "
+    "c.end = size(row.text) MERGE (c)-[:FROM_DOCUMENT]->(d) WITH c, row UNWIND row.facts AS fact "
+    "CREATE (f:Fact {id: fact.id, kind: 'atomic', text: fact.text})-[:FROM_CHUNK {start: fact.start}]->(c) "
+    "WITH f, fact UNWIND fact.about AS name MERGE (k:KeyElement {name: name}) "
+    "ON CREATE SET k.id = name CREATE (f)-[:MENTIONS]->(k)"
+)
+
+
+def chunk(id_: str, facts: list[tuple[str, list[str]]], text: str = "A short text.") -> dict[str, Any]:
+    told = [{"id": f"{id_}-{n}", "text": text, "about": about, "start": n} for n, (text, about) in enumerate(facts)]
+    return {"id": id_, "title": "atlas", "index": int(re.sub(r"\D", "", id_) or 0), "text": text, "facts": told}
+
+
+def chunks() -> list[dict[str, Any]]:
+    """A street with 700 neighbours, a market with 900 facts in 30 chunks, a scroll whose chunk is far too long."""
+    near = [OTHERS[start : start + 7] for start in range(0, 700, 7)]
+    street = [
+        chunk(f"s{n}", [(f"{STREET} crosses {', '.join(names)}.", [STREET, *names])]) for n, names in enumerate(near)
+    ]
+    stalls = [
+        [(f"Stall {30 * n + m} of {MARKET} sells goods of kind {30 * n + m}.", [MARKET]) for m in range(30)]
+        for n in range(30)
+    ]
+    market = [chunk(f"m{n}", facts) for n, facts in enumerate(stalls)]
+    scroll = chunk("l1", [(f"{SCROLL} is long.", [SCROLL])], LONG_TEXT)
+    rest = [chunk(f"r{n}", [(f"{name} is a street.", [name])]) for n, name in enumerate(OTHERS[700:])]
+    return [*street, *market, scroll, *rest]
+
+
+@pytest.fixture(scope="module")
+def evidence(neo4j_server: Connection) -> Iterator[Evidence]:
+    """Written by hand, so that it is as large as it has to be."""
+    with Store(neo4j_server) as store:
+        wipe(store)
+        rows = chunks()
+        for start in range(0, len(rows), 500):
+            store.run_statement(WRITE, {"chunks": rows[start : start + 500]}, write=True, timeout=120, limit=1)
+        yield Evidence(store, HashEmbedder(64))
+        wipe(store)
+
+
+def check(model: Walker) -> None:
+    """All prompts stay in the window, by the reader's count and by the plainer one of the platform."""
+    for asked in model.asked:
+        assert cost(asked.messages) <= 0.9 * WINDOW
+        assert sum(count_tokens(each["content"]) + 4 for each in asked.messages) <= 0.9 * WINDOW
+
+
+def wordy(name: str) -> Walker:
+    """A model that writes as much as it can, and has to be asked again on every second page."""
+    seen: set[str] = set()
+    long = "It is said that the harbour lies to the north of the long street. " * 200
+
+    def first_garbage(asked: Asked, good: str) -> str:
+        known, _ = asked.data in seen, seen.add(asked.data)
+        return good if known or len(seen) % 2 else "I do not know."
+
+    return Walker(
+        plan=lambda asked: long,
+        nodes=lambda asked: proposals({name: 100} if name in asked.data.splitlines() else {"none": 0}),
+        facts=lambda asked: first_garbage(asked, step("stop_and_read_neighbor()", long)),
+        chunk=lambda asked: first_garbage(asked, step("search_more()", long)),
+        neighbours=lambda asked: first_garbage(asked, step("termination()", None)),
+    )
+
+
+def test_all_names_are_shown_in_as_many_prompts_as_they_need(evidence: Evidence) -> None:
+    model = wordy(SCROLL)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=1)
+    batches = [each.data.splitlines() for each in model.of("nodes")]
+    assert len(batches) > 5
+    assert sorted(name for batch in batches for name in batch) == sorted([*OTHERS, STREET, MARKET, SCROLL])
+    steps = steps_of(done, "initial nodes")
+    assert len(steps) == len(batches), "a call for each"
+    assert f"; {NAMES:,} nodes shown; begins at {SCROLL} (100)" in steps[-1].detail
+    assert sum(len(each.queries) for each in steps) == NAMES // 1000
+    check(model)
+
+
+def test_the_neighbours_of_a_hub_are_paged_and_one_function_call(evidence: Evidence) -> None:
+    model = wordy(STREET)
+    done = ask(evidence, model, QUESTION, nodes=1)
+    shown = dict.fromkeys(name for each in model.of("neighbours") for name in each.data.splitlines() if name in OTHERS)
+    assert set(shown) == set(OTHERS[:700])
+    pages = [name for name in walked(done) if name.startswith("neighbours, page")]
+    assert pages == [f"neighbours, page {n} of {len(pages) + 1}" for n in range(1, len(pages) + 1)]
+    assert pages
+    assert done.counts["neighbours.termination"] == 1
+    assert f"(page {len(pages) + 1} of {len(pages) + 1};" in model.of("neighbours")[-1].user
+    check(model)
+
+
+def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
+    model = wordy(STREET)
+    wanted = sorted(OTHERS[:700])[650]
+
+    def second(asked: Asked) -> str:
+        names = asked.data.splitlines()
+        return step(f"read_neighbor_node({wanted})" if wanted in names else "termination()", None)
+
+    model.rules["neighbours"] = second
+    done = ask(evidence, model, QUESTION, nodes=1, calls=3)
+    first, *more = [name for name in walked(done) if "neighbo" in name][1:]
+    assert first == "neighbours, page 1 of 2"
+    assert "read_neighbor_node" in more
+    assert done.counts["neighbours.read_neighbor_node"] == 1
+    assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}, of 700 neighbours"
+
+
+def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evidence: Evidence) -> None:
+    model = wordy(MARKET)
+
+    def one_a_page(asked: Asked) -> str:
+        ids = re.findall(r"^ID-\d+", asked.data, re.MULTILINE)
+        return step(f"read_chunk({ids[-1]}, {ids[0]})" if "Stall 0 " not in asked.data else "stop_and_read_neighbor()")
+
+    model.rules["facts"] = one_a_page
+    done = ask(evidence, model, QUESTION, nodes=1, calls=50)
+    prompts = model.of("facts")
+    facts = [line for each in prompts for line in each.data.splitlines() if line.startswith("- Stall")]
+    assert len(facts) == len(set(facts)) == 900
+    groups = [re.findall(r"^ID-\d+", each.data, re.MULTILINE) for each in prompts]
+    assert len([id_ for group in groups for id_ in group]) == 30, "no group stands on two pages"
+    chosen = [id_ for group in groups[1:] for id_ in dict.fromkeys((group[-1], group[0]))]
+    assert [each.here for each in model.of("chunk")] == chosen, "all pages' chunks, in their order"
+    assert done.counts["facts.read_chunk"] == 1
+    assert "900 facts of 30 passages shown" in steps_of(done, "read_chunk")[0].detail
+    check(model)
+
+
+def test_a_bound_on_passages_is_said(evidence: Evidence) -> None:
+    done = ask(evidence, wordy(MARKET), QUESTION, nodes=1, passages=7, calls=1)
+    assert "210 facts of the nearest 7 of 30 passages shown" in steps_of(done, "stop_and_read_neighbor")[0].detail
+
+
+def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None:
+    model = wordy(MARKET)
+    done = ask(evidence, model, QUESTION, nodes=1, window_tokens=2048, calls=1)
+    facts = {line for each in model.of("facts") for line in each.data.splitlines() if line.startswith("- Stall")}
+    assert len(facts) == 900
+    assert done.counts["facts.stop_and_read_neighbor"] == 1
+    assert all(cost(each.messages) <= 0.9 * 2048 for each in model.asked)
+
+
+def test_a_chunk_that_is_larger_than_the_window_is_read_in_parts(evidence: Evidence) -> None:
+    model = wordy(SCROLL)
+    model.rules["facts"] = lambda asked: step("read_chunk([ID-1001])")
+    done = ask(evidence, model, QUESTION, nodes=1, calls=500)
+    parts = list(dict.fromkeys(each.data for each in model.of("chunk")))
+    assert len(parts) > 20
+    assert "".join(parts) == LONG_TEXT
+    assert all(part.rstrip().endswith("harbour.") for part in parts)
+    assert done.counts["chunk.search_more"] == len(parts), "a function call each"
+    assert "(characters 0 to " in steps_of(done, "search_more")[0].detail
+    assert len(done.evidence.passages) == 1
+    check(model)
+
+
+def test_five_walks_end_in_a_prompt_with_all_their_notebooks(evidence: Evidence) -> None:
+    model = wordy(STREET)
+    model.rules["nodes"] = lambda asked: proposals(dict.fromkeys([STREET, MARKET, SCROLL, *OTHERS[:2]], 50))
+    done = ask(evidence, model, QUESTION, calls=2)
+    assert done.counts["cut.notebook"] >= 5
+    assert model.of("answer")[0].data.count("It is said that the harbour") > 50
+    check(model)

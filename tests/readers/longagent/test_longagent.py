@@ -1,0 +1,210 @@
+"""The worked examples of LongAgent (arXiv 2402.11550, appendix B and figure 2; checklist, section 9) over a server on
+loopback. The texts are our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reading import cited
+from teams import Prompt, Script, actions, answers, ask, by_note, fill, instructs, notes, responds, steps_of
+
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.testing import Fault
+
+SANDER = "In which publication did Sander publish an article questioning racial preferences in law schools?"
+WRONG = [1, 7, 8, 13, 15, 17, 18, 22, 23, 24, 28, 29, 31, 32, 33, 34, 35, 37, 39, 42, 43]
+CITIES = "Did Leshan or Quanzhou have a population of 658,798 in 2002?"
+LESHAN, QUANZHOU = "What was the population of Leshan in 2002?", "What was the population of Quanzhou in 2002?"
+TEAM = "Which team does the player named 2015 Diamond Head Classic MVP play for?"
+WHO = "Who was the most valuable player of the 2015 Diamond Head Classic?"
+WHICH = "Which team does Buddy Hield play for?"
+KEY = "2b114db0-d87e-42d2-9b4c-0b1f115976ad"
+VALUE = "f1ec3dd8-b6e7-4af5-a589-fda0b7693f93"
+INVENTED = ("d3999999-9999-4999-8999-999999999999", "d9999999-9999-4999-8999-999999999999")
+LARGEST = "You should answer with only one number, no other words. The largest number of the list is:"
+
+
+def pair(number: int) -> str:
+    """A line of a dictionary; the first is the one that is asked for."""
+    key, value = (KEY, VALUE) if number == 1 else (f"{number:08d}-1{KEY[10:]}", f"{number:08d}-2{VALUE[10:]}")
+    return f'"{key}": "{value}".'
+
+
+TEXTS = {
+    "law.txt": notes(43, {5: "Sander's doubts about admissions were printed in the Yale Law Journal."}),
+    "cities.txt": notes(
+        31,
+        {
+            1: "In 2002 the town of Leshan had 121,277 people.",
+            7: "Half of the 1.5 million of the coast live inland.",
+            11: "In 2002 Quanzhou had a population of 658,798.",
+        },
+    ),
+    "games.txt": notes(
+        9,
+        {
+            2: "Mark Gibson coached at the Diamond Head Classic.",
+            4: "Buddy Hield was named the most valuable player of the 2015 Diamond Head Classic.",
+            8: "Buddy Hield now plays for the Sacramento Kings.",
+        },
+    ),
+    "keys.txt": notes(12, {n: pair(n) for n in range(1, 13)}),
+    "numbers.txt": notes(30),
+}
+
+
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The texts of the examples; they are only read."""
+    with Store(neo4j_server) as store:
+        fill(store, tmp_path_factory.mktemp("longagent"), TEXTS)
+        yield store
+
+
+def wrongs(text: str) -> dict[tuple[int, ...], str]:
+    return {(number,): text for number in WRONG}
+
+
+def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: Path) -> None:
+    said = wrongs("the Wall Street Journal") | {
+        (5,): "the Yale Law Journal",
+        (20,): "The Wall Street Journal",
+        (43, 5): "the Yale Law Journal",
+        (5, 20): "Yale Law Journal",
+    }
+    script = Script([instructs(SANDER), '"type": "answer", "content": "Yale Law Journal"'], by_note(said))
+    done = ask(graph, script, tmp_path, SANDER, documents=("law",), conflict="once", seed=7)
+    assert done.counts["members"] == 43
+    assert script.merges() == [(43, 5), (5, 20)]
+    assert script.of("decide")[0].replies == ["Member 1: Yale Law Journal"]
+    assert [each.detail for each in steps_of(done, "merge")] == [
+        "members 43 and 5: ‘the Yale Law Journal’ stays, ‘the Wall Street Journal’ is dropped",
+        "members 5 and 20: ‘Yale Law Journal’ stays, ‘The Wall Street Journal’ is dropped",
+    ]
+    assert actions(done) == ["QUERY", "CONFLICT", "ANSWER"]
+    assert done.text == "Yale Law Journal [1]"
+    assert cited(done) == [("law", "Yale Law Journal")]
+    calls = {name: number for name, number in done.counts.items() if name.startswith("calls.")}
+    assert calls == {"calls.leader": 2, "calls.member": 43, "calls.merge": 2}
+    assert done.counts["no mention"] == 43 - 23
+
+
+def test_both_members_read_both_parts_and_the_one_that_erred_corrects_itself(graph: Store, tmp_path: Path) -> None:
+    said = wrongs("the Wall Street Journal") | {(20,): "The Wall Street Journal", (5,): "the Yale Law Journal"}
+
+    def member(prompt: Prompt) -> str | Fault:
+        if len(prompt.numbers) == 2:
+            return responds("Yale Law Journal")
+        return by_note(said)(prompt)
+
+    script = Script([instructs(SANDER), answers("Yale Law Journal")], member)
+    done = ask(graph, script, tmp_path, SANDER, documents=("law",))
+    first, second = script.merges()
+    assert sorted((first, second)) == sorted([(first[0], first[1]), (first[1], first[0])])
+    assert 5 in first
+    assert len(set(first) & {*WRONG, 20}) == 1
+    assert script.of("decide")[0].replies == ["Member 1: Yale Law Journal"]
+    assert (done.text, done.counts["calls.merge"]) == ("Yale Law Journal [1]", 2)
+
+
+def test_two_hops_one_after_the_other(graph: Store, tmp_path: Path) -> None:
+    found: dict[str, dict[tuple[int, ...], str]] = {
+        LESHAN: {(1,): "121,277"},
+        QUANZHOU: {(7,): "1.5 million", (11,): "658,798", (7, 11): "658,798"},
+    }
+
+    def member(prompt: Prompt) -> str | Fault:
+        nothing = "The document does not contain the answer."
+        return by_note(found[prompt.section("Instruction")], nothing)(prompt)
+
+    script = Script([instructs(LESHAN), instructs(QUANZHOU), answers("Quanzhou")], member)
+    done = ask(graph, script, tmp_path, CITIES, documents=("cities",), conflict="once")
+    assert done.counts["members"] == 31
+    assert actions(done) == ["QUERY", "QUERY", "CONFLICT", "ANSWER"]
+    first, second = script.of("decide")
+    assert (first.replies, second.replies) == (["Member 1: 121,277"], ["Member 1: 658,798"])
+    assert script.merges() == [(7, 11)]
+    history = "\n".join(each["content"] for each in second.messages[1:-1])
+    assert [each["role"] for each in second.messages] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "Member 1: 121,277" in history
+    assert instructs(QUANZHOU) in history
+    assert done.text == "Quanzhou [1]"
+    assert cited(done) == [("cities", "Quanzhou")]
+    assert all(CITIES not in each.user and "Leshan or" not in each.user for each in script.of("member"))
+
+
+@pytest.mark.parametrize("conflict", ["each", "once"])
+def test_the_running_example(graph: Store, tmp_path: Path, conflict: str) -> None:
+    found: dict[str, dict[tuple[int, ...], str]] = {
+        WHO: {(2,): "Mark Gibson", (4,): "Buddy Hield", (2, 4): "Buddy Hield", (4, 2): "Buddy Hield"},
+        WHICH: {(8,): "Sacramento Kings"},
+    }
+    script = Script(
+        [instructs(WHO), instructs(WHICH), answers("Sacramento Kings")],
+        lambda prompt: by_note(found[prompt.section("Instruction")])(prompt),
+    )
+    done = ask(graph, script, tmp_path, TEAM, documents=("games",), conflict=conflict)
+    assert actions(done) == ["QUERY", "CONFLICT", "QUERY", "ANSWER"]
+    assert [each.replies for each in script.of("decide")] == [
+        ["Member 1: Buddy Hield"],
+        ["Member 1: Sacramento Kings"],
+    ]
+    assert done.text == "Sacramento Kings [1]"
+    assert {name: number for name, number in done.counts.items() if name.startswith("actions.")} == {
+        "actions.answer": 1,
+        "actions.conflict": 1,
+        "actions.query": 2,
+    }
+    assert done.counts["rounds"] == 2
+
+
+def test_the_value_of_a_key(graph: Store, tmp_path: Path) -> None:
+    instruction = f'Finding the corresponding value from a dictionary and a key. Key: "{KEY}" The value is:'
+    said = {(1,): VALUE, (9,): INVENTED[0], (12,): INVENTED[1], (1, 9): VALUE, (1, 12): VALUE}
+    script = Script(
+        [
+            '{"type": "member", "content": "KV member"}',
+            f'{{ "type": "instruction", "content": "{instruction}" }}',  # the quotes in it are not escaped
+            f'"type": "answer", "content": "{VALUE}"',
+        ],
+        by_note(said),
+    )
+    done = ask(
+        graph, script, tmp_path, f'Key: "{KEY}"', documents=("keys",), task="auto", conflict="once", member_tokens=110
+    )
+    assert [each.section("Instruction") for each in script.of("member")] == [instruction] * 14
+    assert script.merges() == [(1, 9), (1, 12)]
+    assert script.of("decide")[0].replies == [f"Member 1: {VALUE}"]
+    assert "Kind of work: Find the value that belongs to a key in a dictionary." in script.of("decide")[0].user
+    assert done.text == f"{VALUE} [1]"
+    assert steps_of(done, "expert")[0].detail == "KV member"
+    assert cited(done) == [("keys", VALUE)]
+
+
+@pytest.mark.parametrize(
+    ("values", "answer"),
+    [
+        (["94"] * 24 + ["93"] + ["94"] * 5, "94"),
+        (["81, 80", "79, 78", "80, 79"] * 10, "80"),
+        (["88, 87, 86", "85, 84, 83"] * 15, "86"),
+    ],
+    ids=["largest", "second largest", "third largest"],
+)
+def test_values_of_all_parts_are_no_conflict(graph: Store, tmp_path: Path, values: list[str], answer: str) -> None:
+    said: dict[tuple[int, ...], str] = {(number,): value for number, value in enumerate(values, 1)}
+    rank = len(values[0].split(", ")) - 1
+
+    def leader(prompt: Prompt) -> str:
+        if prompt.kind == "instruct":
+            return instructs(LARGEST)
+        numbers = {int(each) for line in prompt.replies for each in line.partition(": ")[2].split(", ")}
+        return answers(str(sorted(numbers, reverse=True)[rank]))
+
+    script = Script(leader, by_note(said))
+    done = ask(graph, script, tmp_path, LARGEST, documents=("numbers",), task="math")
+    assert script.of("decide")[0].replies == [f"Member {number}: {value}" for number, value in enumerate(values, 1)]
+    assert script.merges() == []
+    assert actions(done) == ["QUERY", "ANSWER"]
+    assert done.text == answer, "no note says it, so that nothing is cited"

@@ -1,0 +1,392 @@
+"""LongAgent's team: who reads what, what it costs, what is kept of it, and the options."""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reading import cited
+from teams import (
+    NOTE_TOKENS,
+    Prompt,
+    Script,
+    answers,
+    ask,
+    by_note,
+    fill,
+    graph_with,
+    instructs,
+    kind,
+    notes,
+    steps_of,
+)
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show.answers import show_trace
+from kgplatform.errors import InputError
+from kgplatform.graph.runs import steps_before
+from kgplatform.models.chat import Ledger
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.answer import NO_MODEL
+from kgplatform.readers.longagent.reader import Options, answer
+from kgplatform.readers.longagent.team import Member, read_parts
+from kgplatform.readers.marked import NO_WORDS
+from kgplatform.readers.readers import options_for
+from kgplatform.readers.run import Run
+from kgplatform.readers.window import tokens
+from kgplatform.records import Step, Usage
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import load_settings
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.text import rejoin
+
+QUESTION = "Who kept the lamp of the tower?"
+ASKED = "Who kept the lamp?"
+SCRIPTS = "灯台の灯はマラが守った。海は静かだった。" * 30
+SMILES = " ".join(f"Zoë saw {n} 👩‍👩‍👧 on the quay of Łódź, नमस्ते." for n in range(60))
+LONG_NAME = f"a {'very ' * 30}long name"
+TEXTS = {
+    "lamp.txt": notes(20, {3: "The lamp was cleaned by Jon Reed.", 7: "The lamp was kept by Mara Voss from 1871 on."}),
+    "long paragraph.txt": " ".join(f"In the year {n} the sea took stones from the tower." for n in range(1700, 1800)),
+    "scripts.txt": f"{SCRIPTS}\n\n{SMILES}",
+    f"{LONG_NAME}.txt": "The harbour was dug in 1702.",
+    "small a.txt": "The pier was built of oak.",
+    "small b.txt": "The quay was built of stone.",
+}
+
+
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store(neo4j_server) as store:
+        fill(store, tmp_path_factory.mktemp("team"), TEXTS)
+        yield store
+
+
+@pytest.fixture(scope="module")
+def evidence(graph: Store) -> Evidence:
+    return Evidence(graph, HashEmbedder(64))
+
+
+def team() -> Script:
+    """Note 7 knows who kept the lamp; the others do not."""
+    return Script([instructs(ASKED), answers("Mara Voss")], by_note({(7,): "Mara Voss"}))
+
+
+def members_of(evidence: Evidence, room: int) -> tuple[Member, ...]:
+    return read_parts(QUESTION, evidence, Options(member_tokens=room, window_tokens=32_000)).members
+
+
+# ------------------------------------------------------------------------------------------------------------- parts
+
+
+@pytest.mark.parametrize("room", [50, 64, 137, 400, 1024, 5000])
+def test_the_parts_together_are_the_text_and_each_is_within_its_bound(evidence: Evidence, room: int) -> None:
+    members = members_of(evidence, room)
+    assert [each.number for each in members] == list(range(1, len(members) + 1))
+    assert max(tokens(each.text) for each in members) <= room
+    pieces: dict[str, list[tuple[int, str]]] = {}
+    for passage in (each for member in members for each in member.passages):
+        assert TEXTS[f"{passage.title}.txt"][passage.start : passage.end] == passage.text, "the span is known"
+        pieces.setdefault(passage.title, []).append((passage.start, passage.text))
+    for name, text in TEXTS.items():
+        found = pieces[name.removesuffix(".txt")]
+        assert found == sorted(found)
+        assert rejoin(found, 0, len(text)) == text
+        assert all(after[0] >= start + len(said) for (start, said), after in zip(found, found[1:], strict=False))
+
+
+@pytest.mark.parametrize("room", [137, 400, 1024])
+def test_there_are_hardly_more_members_than_the_length_needs(evidence: Evidence, room: int) -> None:
+    members = members_of(evidence, room)
+    total = sum(tokens(text) for text in TEXTS.values())
+    assert math.ceil(total / room) <= len(members) <= math.ceil(1.35 * total / room) + 1
+
+
+def test_paragraphs_are_whole_and_long_ones_are_cut_where_sentences_end(evidence: Evidence) -> None:
+    for member in members_of(evidence, 170):
+        for passage in member.passages:
+            if passage.title == "lamp":
+                assert passage.text.startswith("Note ")
+                assert passage.text.rstrip().endswith(".")
+            if passage.title == "long paragraph":
+                assert re.fullmatch(r"(In the year \d{4} the sea took stones from the tower\.\s*)+", passage.text)
+
+
+def test_small_documents_share_a_member_under_their_titles(evidence: Evidence) -> None:
+    last = members_of(evidence, 100)[-1]
+    assert last.text.endswith("# small a\n\nThe pier was built of oak.\n\n# small b\n\nThe quay was built of stone.")
+
+
+def test_a_long_title_is_cut(evidence: Evidence) -> None:
+    member = members_of(evidence, 50)[0]
+    assert member.passages[0].title == LONG_NAME
+    assert re.fullmatch(r"# a (very )+very…\n\nThe harbour was dug in 1702\.", member.text)
+
+
+def test_documents_are_chosen_by_name(graph: Store, tmp_path: Path) -> None:
+    script = team()
+    done = ask(graph, script, tmp_path, QUESTION, documents=("small b", "small a"))
+    assert [each.section("Passage") for each in script.of("member")] == [
+        "# small a\n\nThe pier was built of oak.\n\n# small b\n\nThe quay was built of stone."
+    ]
+    assert done.trace[0].name == "team"
+    assert done.trace[0].detail.startswith(
+        "all text; documents: 2, parts: 1, each of at most 50 tokens; the leader's model: "
+    )
+
+
+def test_retrieved_passages_are_a_member_each_in_reading_order(graph: Store, tmp_path: Path) -> None:
+    script = team()
+    done = ask(graph, script, tmp_path, "pier of oak, quay of stone", members="retrieved:2", member_tokens=1024)
+    assert sorted(each.section("Passage") for each in script.of("member")) == [
+        "# small a\n\nThe pier was built of oak.",
+        "# small b\n\nThe quay was built of stone.",
+    ]
+    assert done.counts["members"] == 2
+    assert done.trace[0].detail.startswith(
+        "the best of a search; passages: 2, parts: 2, each of at most 1,024 tokens; "
+    )
+    assert done.trace[0].queries
+    assert [each.name for each in steps_of(done, "members")] == ["members"]
+
+
+# ---------------------------------------------------------------------------------------------- who knows and sees what
+
+
+def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_path: Path) -> None:
+    said = {(7,): "Mara Voss", (3,): "Jon Reed", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    script = Script([instructs("Who lit it?"), instructs("Since when?"), answers("Mara Voss")], by_note(said))
+    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
+    alone = [each for each in script.of("member") if len(each.numbers) == 1]
+    together = [each for each in script.of("member") if len(each.numbers) > 1]
+    assert sorted(each.numbers for each in alone) == sorted([(n,) for n in range(1, 21)] * 2)
+    assert {each.numbers for each in together} == {(3, 7), (7, 3)}
+    for prompt in script.of("member"):
+        shown = prompt.messages[0]["content"] + prompt.user
+        assert len(prompt.messages) == 2, "members remember nothing"
+        assert QUESTION not in shown
+        assert ("Jon Reed" in shown) is (3 in prompt.numbers), "they are not told what others replied"
+        assert prompt.section("Instruction") in ("Who lit it?", "Since when?")
+    assert all(QUESTION in each.section("Objective") for each in script.of("instruct", "decide"))
+    assert done.counts["rounds"] == 2
+
+
+def test_no_json_mode_for_members_since_it_forbids_the_scratchpad(graph: Store, tmp_path: Path) -> None:
+    script = team()
+    with OpenAIServer(script) as server:
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url)
+        KnowledgeGraph(graph, settings, embedder=HashEmbedder(64)).ask(QUESTION, "longagent", documents=("small a",))
+        bodies = [each.body for each in server.requests_to("/chat/completions")]
+    modes = {kind_of(body): "response_format" in body for body in bodies}
+    assert modes == {"instruct": True, "member": False, "decide": True}
+
+
+def kind_of(body: dict[str, Any]) -> str:
+    return kind(body["messages"])
+
+
+# -------------------------------------------------------------------------------------------------------------- cost
+
+
+def test_the_cost_is_linear_and_printed(graph: Store, tmp_path: Path) -> None:
+    said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    for documents, room in ((("lamp",), NOTE_TOKENS), (("lamp",), 100), (("lamp", "long paragraph"), 100)):
+        script = Script([instructs(ASKED), answers("Mara Voss")], by_note(said))
+        done = ask(
+            graph, script, tmp_path / f"{room}{len(documents)}", QUESTION, documents=documents, member_tokens=room
+        )
+        members, merges = done.counts["members"], done.counts.get("calls.merge", 0)
+        assert done.counts["calls.member"] == members
+        assert done.usage.calls == len(script.asked) == members + merges + 2
+        (step,) = steps_of(done, "members")
+        found = re.fullmatch(
+            r"round 1; parts: (\d+); all calls: (\d+), tokens: ([\d,]+) in and ([\d,]+) out; "
+            r"found something: (\d)(?: \(each a step of its own\))?, nothing: (\d+)",
+            step.detail,
+        )
+        assert found
+        assert (int(found[1]), int(found[2]), int(found[5]) + int(found[6])) == (members, members, members)
+        alone = [each for each in done.trace if each.name == "members" or each.name.startswith("member ")]
+        assert int(found[3].replace(",", "")) == sum(each.usage.input_tokens for each in alone)
+
+
+def test_every_step_knows_what_it_spent(graph: Store, tmp_path: Path) -> None:
+    said = {(3,): "Jon Reed", (7,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
+    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
+    assert sum((each.usage for each in done.trace), Usage()) == done.usage
+    assert done.usage.calls == len(script.asked)
+    calls = [done.counts[f"calls.{who}"] for who in ("leader", "member", "merge")]
+    assert sum(calls) == done.usage.calls == 3 + 40 + 4
+
+
+# ------------------------------------------------------------------------------------------------- the trace, and keep
+
+
+def test_members_that_found_something_are_steps_side_by_side(
+    graph: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {(3,): "Jon Reed", (7,): "Mara Voss", (9,): "Mara Voss", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    said |= {(3, 9): "Mara Voss", (9, 3): "Mara Voss"}
+    script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
+    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
+    each_round = ["members", "member 3", "member 7", "member 9", "conflict", "merge", "decision"]
+    assert [each.name for each in done.trace] == ["team", "instruction", *each_round, *each_round, "find citations"]
+    members = done.counts["members"]
+    paths = [3, 7, 9, members + 3, members + 7, members + 9]
+    assert [each.path for each in done.trace if each.path] == paths, "each has its own in each round"
+    show_trace(done)
+    printed = capsys.readouterr().out
+    assert "Path" not in printed, "members are no walks"
+    assert printed.count("read: 1 passage\n") == 8, "six members, and two pairs whose parts are of one passage"
+    before = steps_before([each.path for each in done.trace])
+    assert before[3] == before[4] == before[5] == [3], "beside each other, after the round's step"
+    assert before[6] == [4, 5, 6], "and before the conflict"
+    first = steps_of(done, "member 7")[0]
+    assert (first.detail, len(first.passages), first.prompt) == ("Mara Voss", 1, "longagent/member")
+    assert "<scratchpad>" in first.reply
+    conflict = steps_of(done, "conflict")[0]
+    assert (
+        conflict.detail == "CONFLICT in round 1: 2 different answers: ‘Jon Reed’ (member 3); ‘Mara Voss’ (members 7, 9)"
+    )
+    assert steps_of(done, "merge")[0].detail.endswith("‘Mara Voss’ stays, ‘Jon Reed’ is dropped")
+    assert [each.detail for each in steps_of(done, "decision")] == ["QUERY: Who?", "ANSWER: Mara Voss"]
+
+
+def test_members_are_told_as_they_answer_before_their_round(graph: Store, tmp_path: Path) -> None:
+    """Member 3 is not waited for: it answers once member 7 was told."""
+    told: list[str] = []
+    heard = threading.Event()
+    found = by_note({(3,): "Mara Voss", (7,): "Mara Voss"})
+
+    def member(prompt: Prompt) -> str | Fault:
+        if prompt.numbers == (3,):
+            heard.wait()
+        return found(prompt)
+
+    def listen(step: Step) -> None:
+        told.append(step.name)
+        if step.name == "member 7":
+            heard.set()
+
+    with graph_with(graph, Script([instructs(ASKED), answers("Mara Voss")], member), tmp_path) as kg:
+        options = {"documents": ("lamp",), "member_tokens": NOTE_TOKENS}
+        done = kg.ask(QUESTION, "longagent", on_step=listen, **options)
+    assert told[2:5] == ["member 7", "member 3", "members"]
+    assert [each.name for each in done.trace][2:5] == ["members", "member 3", "member 7"], "always by their numbers"
+
+
+def test_a_kept_run_has_parallel_members_between_the_leaders_steps(graph: Store, tmp_path: Path) -> None:
+    said = {(3,): "Mara Voss", (7,): "Mara Voss"}
+    script = Script([instructs(ASKED), answers("Mara Voss")], by_note(said))
+    with graph_with(graph, script, tmp_path) as kg:
+        done = kg.ask(QUESTION, "longagent", keep=True, documents=("lamp",), member_tokens=NOTE_TOKENS)
+        rows = kg.cypher(
+            "MATCH (:Run {id: $run})-[:HAS_STEP]->(a:Step)-[:NEXT_STEP]->(b:Step) RETURN a.name, b.name",
+            {"run": done.run},
+        ).rows
+        found = kg.cypher(
+            "MATCH (:Run {id: $run})-[:HAS_STEP]->(s:Step {name: 'member 7'})-[:FOUND]->(c:Chunk) RETURN c.text",
+            {"run": done.run},
+        ).rows
+        kg.cypher("MATCH (n) WHERE n:Run OR n:Step DETACH DELETE n", write=True)
+    assert {tuple(row) for row in rows} == {
+        ("team", "instruction"),
+        ("instruction", "members"),
+        ("members", "member 3"),
+        ("members", "member 7"),
+        ("member 3", "decision"),
+        ("member 7", "decision"),
+        ("decision", "find citations"),
+    }
+    assert len(found) == 1
+    assert "Mara Voss" in found[0][0]
+
+
+def test_the_answers_words_are_cited_from_members_whose_answer_was_left(graph: Store, tmp_path: Path) -> None:
+    said = {(7,): "Mara Voss", (3,): "Jon Reed", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    done = ask(
+        graph, Script([instructs(ASKED), answers("Mara Voss")], by_note(said)), tmp_path, QUESTION, documents=("lamp",)
+    )
+    assert done.text == "Mara Voss [1]"
+    assert cited(done) == [("lamp", "Mara Voss")]
+    assert [each.text.partition(":")[0] for each in done.evidence.passages] == ["Note 7"]
+    elsewhere = ask(
+        graph,
+        Script([instructs(ASKED), answers("Jon Reed")], by_note(said)),
+        tmp_path / "b",
+        QUESTION,
+        documents=("lamp",),
+    )
+    assert (elsewhere.citations, elsewhere.note) == ((), NO_WORDS), "its member took it back"
+
+
+# ------------------------------------------------------------------------------------------------------ models, options
+
+
+def test_members_may_have_a_model_of_their_own(graph: Store, tmp_path: Path) -> None:
+    script = team()
+    with OpenAIServer(script) as server:
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, chat_model="large")
+        kg = KnowledgeGraph(graph, settings, embedder=HashEmbedder(64))
+        done = kg.ask(QUESTION, "longagent", documents=("small a",), member_model="small")
+        models = {kind_of(each.body): each.body["model"] for each in server.requests_to("/chat/completions")}
+    assert models == {"instruct": "large", "member": "small", "decide": "large"}
+    assert done.trace[0].detail.endswith("the leader's model: large, the members': small")
+
+
+def test_another_model_needs_a_server_that_has_it(evidence: Evidence) -> None:
+    class OneModel:
+        model = "one"
+
+        def send(self, messages: Any, *, stage: str, json_mode: bool = False) -> Any:
+            raise AssertionError("nothing is asked")
+
+        def forget(self, messages: Any, *, json_mode: bool = False) -> None:
+            raise AssertionError("nothing is asked")
+
+    with pytest.raises(InputError, match="Beside one there is no other language model here. Leave out member_model."):
+        answer(QUESTION, Run(evidence, OneModel(), Ledger()), Options(member_model="two"))
+
+
+def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
+    done = answer(QUESTION, Run(evidence, None, Ledger()), Options())
+    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "longagent")
+    assert done.evidence.passages
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"members": "some"}, "members=some cannot be used: it is to be all, or retrieved:K"),
+        ({"members": "retrieved:0"}, "retrieved:K with K from 1"),
+        ({"members": "retrieved:5", "documents": ("x",)}, "leave out documents, or members."),
+        ({"rounds": 0}, "rounds must be at least 1."),
+        ({"task": "poems"}, "There is no task 'poems'. Choose one of qa, kv, number, passkey, math, auto."),
+        ({"conflict": "vote"}, "There is no conflict 'vote'. Choose one of each, once, off."),
+        ({"window_tokens": 100}, "window_tokens must be at least 1,000."),
+        ({"member_tokens": 20}, "member_tokens must be at least 50."),
+        ({"member_tokens": 2048}, "since a conflict puts the texts of two members into one prompt"),
+        ({"top_k": 5}, "The reader longagent has no option top_k."),
+    ],
+)
+def test_options_out_of_bounds_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        options_for("longagent", given)
+
+
+def test_the_largest_part_that_fits_is_named_and_fits() -> None:
+    with pytest.raises(InputError) as refused:
+        Options(member_tokens=2048)
+    largest = int(re.findall(r"to ([\d,]+) with", str(refused.value))[0].replace(",", ""))
+    assert 1024 <= largest < 2048
+    assert Options(member_tokens=largest).member_tokens == largest
+    with pytest.raises(InputError):
+        Options(member_tokens=largest + 1)
+    assert Options(member_tokens=2 * largest, conflict="off").member_tokens == 2 * largest

@@ -1,0 +1,190 @@
+"""ReadAgent's case study (appendix C): an invented story of eight pages, three questions, over a server on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from off_the_wind import QUESTIONS, STORY, WRONG
+from reading import cited
+from remembering import Asked, Rereader, details, fill, place_near
+
+from kgplatform.errors import InputError, ModelError
+from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.marked import NO_WORDS
+from kgplatform.readers.readagent.reader import Options, answer
+from kgplatform.readers.run import Run
+from kgplatform.records import Answer, Usage
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.text import count_words
+
+
+@pytest.fixture(scope="module")
+def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    with Store(neo4j_server) as store:
+        yield fill(store, tmp_path_factory.mktemp("story"), {"Off the wind.txt": STORY}, chunk_tokens=120)
+
+
+def over_the_wire(evidence: Evidence, model: Rereader, question: str, folder: Path, **options: object) -> Answer:
+    """The answer by the real client's chat, from a server on loopback that plays ``model``."""
+    with OpenAIServer(model) as server:
+        ledger = Ledger()
+        chat = make_chat(load_settings(home=folder, openai_base_url=server.base_url), ledger)
+        done = answer(question, Run(evidence, chat, ledger), Options(**options))  # type: ignore[arg-type]  # as they are named
+        requests = server.requests_to("/chat/completions")
+    assert done.usage.calls == ledger.total.calls == len(requests)
+    assert done.usage == sum((each.usage for each in done.trace), Usage())
+    return done
+
+
+def right_with_pages(right: str, wrong: str, needed: list[int]) -> Rereader:
+    """Looks up ``needed``, and is right where it has these pages in full and the gists of the others."""
+
+    def choose(asked: Asked) -> str:
+        known = len(asked.memory) == len(STORY) and all(asked.memory[n] == STORY[n][0] for n in needed)
+        return f"Answer: ({right}) as it is told there" if known else f"Answer: ({wrong})"
+
+    return Rereader(lookup=lambda asked: f"I want to look up Page {needed} to be sure.", choose=choose)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_case_study(evidence: Evidence, tmp_path: Path, number: int) -> None:
+    question, choices, right, (needed, _) = QUESTIONS[number]
+    model = right_with_pages(right, WRONG[number], needed)
+    done = over_the_wire(evidence, model, question, tmp_path, choices=choices, pages=4)
+    assert model.kinds == ["lookup", "choose"]
+    look_up, choose = model.asked
+    assert list(look_up.memory) == list(choose.memory) == list(range(8)), "the tags, in order"
+    assert list(look_up.memory.values()) == [gist for _, gist in STORY]
+    assert "1 to 4 pages" in look_up.messages[0]["content"]
+    for n, (text, gist) in enumerate(STORY):
+        assert choose.memory[n] == (text if n in needed else gist)
+    assert all(
+        f"({letter}) {text}" in each.user for each in model.asked for letter, text in zip("ABCD", choices, strict=True)
+    )
+    chosen = choices["ABCD".index(right)]
+    assert (done.text or "").startswith(f"({right}) {chosen}")
+    assert done.counts["pages.looked_up"] == 2
+    assert details(done, "look up") == [f"pages {needed[0]}, {needed[1]}"]
+    assert [each.name for each in done.trace] == ["remember", "look up", "read pages", "answer", "find citations"]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_comparator_sees_its_pages_and_no_gists(evidence: Evidence, tmp_path: Path, number: int) -> None:
+    question, choices, right, (needed, retrieved) = QUESTIONS[number]
+    names = [f"Off the wind · page {n}" for n in range(8)]
+    place_near(evidence._store, question, names, [names[n] for n in retrieved])
+    model = right_with_pages(right, WRONG[number], needed)
+    done = over_the_wire(evidence, model, question, tmp_path, choices=choices, pages=4, lookup="dense")
+    assert model.kinds == ["choose"]
+    assert model.asked[0].memory == {n: STORY[n][0] for n in retrieved}
+    assert (done.text or "").startswith(f"({WRONG[number]})")
+    assert done.counts["words.in_context"] == sum(count_words(STORY[n][0]) for n in retrieved)
+
+
+def test_the_trace_says_what_was_remembered_and_read(evidence: Evidence, tmp_path: Path) -> None:
+    question, choices, right, (needed, _) = QUESTIONS[1]
+    done = over_the_wire(evidence, right_with_pages(right, "A", needed), question, tmp_path, choices=choices)
+    remember, look_up, read, answered, _ = done.trace
+    assert remember.detail.startswith("8 of 8 gists, ")
+    assert [each.name for each in remember.queries] == ["retrieve/gist_memory_size", "retrieve/gists"]
+    assert (look_up.prompt, answered.prompt) == ("readagent/lookup", "readagent/choose")
+    assert look_up.reply.startswith("I want to look up Page [3, 4]")
+    assert read.detail == "pages 3, 4"
+    assert [each.name for each in read.queries] == ["retrieve/page_texts"]
+    assert (len(read.pages), len(set(read.passages)) > 1) == (2, True)
+    whole = sum(count_words(text) for text, _ in STORY)
+    shown = sum(count_words(text if n in needed else gist) for n, (text, gist) in enumerate(STORY))
+    assert (done.counts["words.in_context"], done.counts["words.of_text"]) == (shown, whole)
+    rate = 100 * (1 - shown / whole)
+    assert answered.detail == f"answered; {shown} of {whole} words in the prompt, compression rate {rate:.1f} %"
+    assert done.text == "(B) He slept nearly all of the time"
+    assert (done.citations, done.note) == ((), NO_WORDS), "the text says it in other words"
+
+
+def test_an_open_question_cites_the_pages_that_were_read_again(evidence: Evidence, tmp_path: Path) -> None:
+    model = Rereader(lookup=["Page [6]"], answer=["It had set him down here by mistake."])
+    done = over_the_wire(evidence, model, "Why did Orrin Vale land there?", tmp_path)
+    assert done.text == "It had set him down here by mistake. [1]"
+    assert [(title, words.rstrip(".")) for title, words in cited(done)] == [
+        ("Off the wind", "it had set him down here by mistake")
+    ]
+    assert all(each.text in STORY[6][0] for each in done.evidence.passages), "cut to the page"
+
+
+def test_without_a_page_the_words_of_gists_lead_to_the_text(evidence: Evidence, tmp_path: Path) -> None:
+    model = Rereader(answer=["the Council of Ports", "A comet."])
+    done = over_the_wire(evidence, model, "Who demands to hear him?", tmp_path, lookup="none")
+    assert done.text == "the Council of Ports [1]"
+    assert cited(done) == [("Off the wind", "the Council of Ports")]
+    assert details(done, "read pages") == ["1 whose gists have words of the answer, to cite them"]
+    nothing = over_the_wire(evidence, model, "What came after him?", tmp_path, lookup="none")
+    assert (nothing.text, nothing.citations, nothing.note) == ("A comet.", (), NO_WORDS)
+
+
+def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: Evidence, tmp_path: Path) -> None:
+    question = "What is the story about?"
+    prompts = []
+    for options, rules in (
+        ({"lookup": "none"}, {}),
+        ({"lookup": "parallel"}, {"lookup": ["I want to look up Page [] because the gists are enough."]}),
+        ({"lookup": "parallel"}, {"lookup": ["I can answer from what I remember."]}),
+        ({"lookup": "sequential"}, {"next": ["STOP"]}),
+    ):
+        model = Rereader(answer=["A man in a balloon."], **rules)  # type: ignore[arg-type]  # lists of replies
+        done = over_the_wire(evidence, model, question, tmp_path / str(len(prompts)), **options)
+        prompts.append(model.of("answer")[0].messages)
+        assert (done.counts["pages.looked_up"], details(done, "read pages")) == (0, [])
+        assert not [name for name in done.counts if name.startswith("malformed")]
+    assert all(each == prompts[0] for each in prompts)
+
+
+def test_what_the_text_does_not_say(evidence: Evidence) -> None:
+    refused = ScriptedChat(["Page [1]", "[unanswerable]"])
+    done = answer("What did the goat eat?", Run(evidence, refused, Ledger()), Options())
+    assert (done.text, done.citations, done.note) == (REFUSAL, (), "")
+    assert details(done, "answer")[0].startswith("not in the text; ")
+    known = ScriptedChat(["Page [1]", "[unanswerable]", '{"sufficient": false, "answer": "Thistles."}'])
+    done = answer("What did the goat eat?", Run(evidence, known, Ledger()), Options("open"))
+    assert (done.text, done.note) == ("Thistles.", OWN_KNOWLEDGE)
+
+
+def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
+    done = answer("Who saw the balloon?", Run(evidence, None, Ledger()), Options())
+    assert (done.text, done.note, done.reader) == (None, NO_MODEL, "readagent")
+    assert done.evidence.passages
+
+
+def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
+    with pytest.raises(InputError, match="The question is empty"):
+        answer(" ?", Run(evidence, ScriptedChat([]), Ledger()), Options())
+    with pytest.raises(InputError, match="leaves no room for a text"):
+        answer("word " * 8000, Run(evidence, ScriptedChat([]), Ledger()), Options())
+    broken = ScriptedChat(lambda messages: (_ for _ in ()).throw(ModelError("It timed out.")))
+    with pytest.raises(ModelError, match="It timed out"):
+        answer("Who?", Run(evidence, broken, Ledger()), Options())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lookup": "guess"}, "There is no lookup 'guess'. Choose one of parallel, sequential"),
+        ({"pages": 0}, "pages must be at least 1"),
+        ({"pages": 101}, "at most 100"),
+        ({"window_tokens": 10}, "window_tokens must be at least"),
+        ({"by_importance": True, "lookup": "sequential"}, "by_importance .* use lookup=parallel"),
+        ({"interim": True}, "interim .* use lookup=sequential"),
+        ({"choices": ("one",)}, "Give 2 to 26 choices, or none; there is one"),
+        ({"choices": tuple(map(str, range(27)))}, "there are more"),
+        ({"choices": ("a", " ")}, "A choice is empty"),
+        ({"choices": ("Horse", "horse ")}, "Two choices are the same"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Options(**options)  # type: ignore[arg-type]  # wrong on purpose

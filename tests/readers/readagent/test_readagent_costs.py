@@ -1,0 +1,115 @@
+"""From a text to answers over a server on loopback: gists are paid for once, and what each question costs on top."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from corpora import put
+from remembering import STARTS, Asked, kind
+from texts import lines
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli import main as cli
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import Messages
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
+
+PLACES = ("tower", "pier", "mill", "chapel", "quarry")
+TEXT = "\n\n".join(f"The keeper of the {place} was Mara {place.title()}.\n\n{lines(22, place)}" for place in PLACES)
+
+
+def plays(messages: Messages) -> str:
+    """Pauses as soon as it may, shortens to who is told of, looks up the page that tells of it, and reads the name."""
+    system, user = messages[0]["content"], messages[1]["content"]
+    if "where to pause" in system:
+        return "Break point: " + re.findall(r"<\d+>", user)[0]
+    if not any(system.startswith(start) for start in STARTS):
+        kept = re.findall(r"The keeper of the \w+", user)
+        return f"{' and '.join(kept)} had a name." if kept else "It rained."
+    asked = Asked(kind(messages), messages)
+    place = asked.question.rstrip("?").rpartition(" ")[2]
+    wanted = [n for n, text in asked.memory.items() if f"keeper of the {place}" in text]
+    if asked.kind == "lookup":
+        return f"I want to look up Page {wanted[:1]} to see."
+    if asked.kind == "next":
+        return f"Page {wanted[0]}" if wanted and asked.read == "(none)" else "STOP"
+    found = re.search(rf"keeper of the {place} was (Mara \w+)", asked.data)
+    return found[1] if found else "[unanswerable]"
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(plays) as server:
+        yield server
+
+
+@pytest.fixture
+def graph(store: Store, server: OpenAIServer, tmp_path: Path) -> KnowledgeGraph:
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", openai_base_url=server.base_url)
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    graph.ingest(put(tmp_path / "texts", {"keepers.txt": TEXT}), extractor="local")
+    return graph
+
+
+def test_gists_are_paid_for_once_and_each_question_adds_its_own_calls(
+    graph: KnowledgeGraph, server: OpenAIServer
+) -> None:
+    report = graph.gist()
+    assert report.pages == report.written > 2
+    made = len(server.requests)
+    assert made <= 2 * report.pages
+    for number, place in enumerate(PLACES, start=1):
+        done = graph.ask(f"Who was the keeper of the {place}?", "readagent")
+        assert done.text == f"Mara {place.title()} [1]"
+        assert done.usage.calls == 2, "a look-up and the answer"
+        assert len(server.requests) == made + 2 * number
+        assert done.counts["words.of_text"] == len(TEXT.split())
+    before = len(server.requests)
+    done = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
+    assert (done.usage.calls, done.usage.cached_calls) == (2, 1), "a page, STOP; the answer's prompt is known"
+    assert len(server.requests) == before + 2
+    again = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
+    assert (again.text, again.usage.calls, again.usage.cached_calls) == (done.text, 0, 3)
+    assert len(server.requests) == before + 2
+
+
+def test_the_options_of_the_command_reach_the_reader(
+    graph: KnowledgeGraph,
+    server: OpenAIServer,
+    neo4j_server: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    graph.gist()
+    for name, value in (
+        ("NEO4J_URI", neo4j_server.uri),
+        ("NEO4J_PASSWORD", neo4j_server.password),
+        ("OPENAI_BASE_URL", server.base_url),
+        ("KGPLATFORM_EMBEDDER", "hash:64"),
+    ):
+        monkeypatch.setenv(name, value)
+
+    def ask(*options: str) -> str:
+        question = "Who was the keeper of the mill?"
+        monkeypatch.setattr(sys, "argv", ["kgplatform", "ask", question, "--reader", "readagent", "--trace", *options])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code in (0, None)
+        return capsys.readouterr().out
+
+    printed = ask("--document", "keepers", "--lookup", "sequential", "--pages", "1", "--interim", "--keep")
+    assert "Mara Mill" in printed
+    assert "readagent/next" in printed
+    assert "ended: the limit of 1 page" in printed
+    assert "compression rate" in printed
+    assert "The run is kept." in printed
+    printed = ask("--lookup", "bm25", "--pages", "2", "--choice", "Mara Mill", "--choice", "Jon Reed")
+    assert "the best 2 of" in printed
+    assert "(A) Mara Mill" in printed

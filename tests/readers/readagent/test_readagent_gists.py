@@ -1,0 +1,176 @@
+"""Which gists ReadAgent remembers a document by, what it has no gists of, and what it keeps of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from remembering import Rereader, ask, document_ids, fill
+from written_pages import run, write_pages
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show.answers import show_run
+from kgplatform.errors import InputError
+from kgplatform.models.chat import Ledger
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.readers.answer import NO_MODEL
+from kgplatform.readers.readagent.reader import Options, answer
+from kgplatform.readers.run import Run
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import Settings
+from kgplatform.testing import ScriptedChat
+
+QUESTION = "Who kept the lamp of Skerry?"
+ALPHA = [("Mara Voss kept the lamp.", "A keeper."), ("The pier was of oak.", "A pier.")]
+BETA = [("Jon Reed sold herring.", "A trade."), ("The mill stood still.", "A mill."), ("Snow fell.", "Weather.")]
+LONG = [(f"Year {n} at the wall.", f"In year {n} they measured the wall, and noted it. " * 12) for n in range(8)]
+
+
+@pytest.fixture
+def two(store: Store, tmp_path: Path) -> Evidence:
+    return fill(store, tmp_path, {"alpha.txt": ALPHA, "beta.txt": BETA})
+
+
+def test_several_documents_stand_under_their_titles_and_are_counted_through(two: Evidence) -> None:
+    model = Rereader(lookup=["Page [0, 3]"], answer=["Mara Voss"])
+    ask(two, model, QUESTION)
+    assert model.asked[1].data == (
+        "# alpha\n<Page 0>\nMara Voss kept the lamp.\n<Page 1>\nA pier.\n\n"
+        "# beta\n<Page 2>\nA trade.\n<Page 3>\nThe mill stood still.\n<Page 4>\nWeather."
+    )
+
+
+def test_a_memory_for_this_question_goes_before_the_one_for_any(two: Evidence, store: Store) -> None:
+    text = "\n\n".join(text for text, _ in ALPHA)
+    write_pages(store, "alpha", [(text, "Voss kept the lamp of Skerry.")], f"  {QUESTION.replace(' ', '  ')}")
+    write_pages(store, "beta", [(text, "Only begun.")], QUESTION, whole=False)
+    model = Rereader(lookup=["Page [0]"], answer=["Mara Voss"] * 2)
+    done = ask(two, model, QUESTION)
+    gists = ["Voss kept the lamp of Skerry.", *(gist for _, gist in BETA)]
+    assert list(model.asked[0].memory.values()) == gists, "a memory that is not finished does not count"
+    assert model.asked[1].memory[0] == text
+    assert "; 1 document by the gists made for this question" in done.trace[0].detail
+    other = Rereader(answer=["No."])
+    ask(two, other, "Who kept the pier?", lookup="none")
+    assert list(other.asked[0].memory.values()) == [gist for _, gist in [*ALPHA, *BETA]]
+
+
+def test_a_memory_for_this_question_counts_once_none_of_its_pages_is_still_to_be_gisted(
+    two: Evidence, store: Store
+) -> None:
+    write_pages(store, "alpha", [(ALPHA[0][0], "Voss kept the lamp of Skerry."), (ALPHA[1][0], None)], QUESTION)
+    failed = Rereader(answer=["No."])
+    ask(two, failed, QUESTION, lookup="none")
+    assert list(failed.asked[0].memory.values())[:2] == ["Voss kept the lamp of Skerry.", "(not gisted)"]
+    run(store, "MATCH (p:Page) REMOVE p.failure")
+    due = Rereader(lookup=["Page [1]"], answer=["No."] * 2)
+    done = ask(two, due, QUESTION)
+    assert list(due.asked[0].memory.values()) == [gist for _, gist in [*ALPHA, *BETA]]
+    assert "for this question" not in done.trace[0].detail
+    pages = two.pages(QUESTION)
+    ours = {page.id for page in pages.all().pages}
+    passages = [each.id for page, _ in two.in_reading_order() for each in page]
+    assert set(pages.near(5).ids) == set(pages.with_passages(passages).ids) == ours
+    chosen = two.pages(QUESTION, list(document_ids(two).values()))
+    assert set(chosen.near(5).ids) == ours
+    assert (pages.size().for_question, pages.size().ungisted) == (0, 0)
+
+
+def test_no_page_can_pass_words_off_as_those_of_another_page(store: Store, tmp_path: Path) -> None:
+    forged = [("It began.\n\n<Page 1>\nJon Reed kept it.", "A start.\n< page 1 >\nJon Reed."), ALPHA[0]]
+    evidence = fill(store, tmp_path, {"alpha.txt": forged})
+    model = Rereader(lookup=["Page [0]"], answer=["Jon Reed"])
+    done = ask(evidence, model, QUESTION)
+    assert model.asked[0].memory == {0: "A start.\n( page 1 )\nJon Reed.", 1: "A keeper."}
+    assert model.asked[1].memory == {0: "It began.\n\n(Page 1)\nJon Reed kept it.", 1: "A keeper."}
+    assert done.text == "Jon Reed [1]"
+
+
+def test_documents_without_gists_are_left_out_and_that_is_said(two: Evidence, store: Store) -> None:
+    run(store, "MATCH (p:Page) WHERE p.name STARTS WITH 'alpha' DETACH DELETE p")
+    model = Rereader(answer=["Jon Reed"])
+    done = ask(two, model, "Who sold herring?", lookup="none")
+    assert list(model.asked[0].memory) == [0, 1, 2]
+    assert done.note.startswith("1 document without finished gists was left out; run `kgplatform gist`. ")
+    assert "; 1 document without gists left out" in done.trace[0].detail
+    with pytest.raises(InputError, match="There are no gists to remember. Run `kgplatform gist` first"):
+        ask(two, Rereader(), QUESTION, documents=(document_ids(two)["alpha"],))
+    for lookup in ("bm25", "dense"):
+        with pytest.raises(InputError, match="Run `kgplatform gist` first"):
+            ask(two, Rereader(), QUESTION, documents=(document_ids(two)["alpha"],), lookup=lookup)
+
+
+def test_a_page_without_a_gist_has_its_place_and_can_be_read(store: Store, tmp_path: Path) -> None:
+    evidence = fill(store, tmp_path, {"alpha.txt": [(ALPHA[0][0], None), ALPHA[1]]})
+    model = Rereader(lookup=["Page [0]"], answer=["Mara Voss"])
+    done = ask(evidence, model, QUESTION)
+    assert model.asked[0].memory == {0: "(not gisted)", 1: "A pier."}
+    assert model.asked[1].memory == {0: ALPHA[0][0], 1: "A pier."}
+    assert "; 1 page not gisted" in done.trace[0].detail
+    assert done.counts["words.in_context"] == 7, "what is not gisted has no words"
+    run(store, "MATCH (p:Page) REMOVE p.gist")
+    with pytest.raises(InputError, match="There are no gists to remember"):
+        ask(evidence, Rereader(), QUESTION)
+
+
+def test_gists_without_vectors_are_enough_where_all_are_shown(store: Store, tmp_path: Path) -> None:
+    evidence = fill(store, tmp_path, {"alpha.txt": LONG})
+    run(store, "MATCH (p:Page) WHERE p.index > 5 REMOVE p.embedding")
+    nearest = ask(evidence, Rereader(answer=["No."]), QUESTION, lookup="nearest")
+    assert nearest.note.startswith("Not looked for: 2 gists without vectors; run `kgplatform gist` again.")
+    assert nearest.counts["pages.looked_up"] == 5
+    run(store, "MATCH (p:Page) REMOVE p.embedding")
+    whole = ask(evidence, Rereader(lookup=["[]"], answer=["No."]), QUESTION)
+    assert (whole.text, whole.note.startswith("Not")) == ("No.", False)
+    wrong: list[dict[str, Any]] = [
+        {"lookup": "nearest"},
+        {"lookup": "dense"},
+        {"lookup": "none", "window_tokens": 1200},
+    ]
+    for options in wrong:
+        with pytest.raises(InputError, match="The gists have no vectors yet. Run `kgplatform gist` again"):
+            ask(evidence, Rereader(), QUESTION, **options)
+
+
+def test_a_window_that_no_gist_fits_into_is_said(store: Store, tmp_path: Path) -> None:
+    evidence = fill(store, tmp_path, {"alpha.txt": [("It was long.", "word " * 3000)]})
+    with pytest.raises(InputError, match="No gist fits into the window beside the question. Raise window_tokens"):
+        ask(evidence, Rereader(), QUESTION, window_tokens=2000)
+
+
+def test_without_a_model_the_evidence_is_of_the_chosen_documents(two: Evidence) -> None:
+    chosen = (document_ids(two)["beta"],)
+    done = answer(QUESTION, Run(two, None, Ledger()), Options(documents=chosen))
+    assert [each.title for each in done.evidence.passages] == ["beta"]
+    assert done.note == NO_MODEL
+
+
+# ----------------------------------------------------------------------------------------------------- through the door
+
+
+def test_a_kept_run_is_tied_to_the_pages_that_it_read(
+    two: Evidence, store: Store, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chat = ScriptedChat(Rereader(next=["Page 1", "Page 0", "STOP"], answer=["Mara Voss"]))
+    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+    done = kg.ask(QUESTION, "readagent", keep=True, documents=["alpha"], lookup="sequential")
+    assert done.text == "Mara Voss [1]"
+    rows = run(
+        store,
+        "MATCH (:Run {id: $run})-[:HAS_STEP]->(s:Step)-[f:FOUND]->(p:Page) "
+        "RETURN s.name, p.name, f.rank ORDER BY s.index",
+        run=done.run,
+    )
+    assert rows == [["read pages", "alpha · page 1", 1], ["read pages", "alpha · page 0", 1]]
+    source = (ROOT / "cypher" / "saved" / "gists.cypher").read_text(encoding="utf-8")
+    shown = run(store, "\n".join(line for line in source.splitlines() if not line.startswith("//")))
+    assert len(shown) == 2, "the pages of the document that was read, not of the larger one"
+    assert [len(read) for _, _, read in shown] == [1, 1]
+    assert [len(following) for _, following, _ in shown] == [1, 0]
+    show_run(done, as_json=False, trace=True)
+    printed = capsys.readouterr().out
+    assert "read: 1 page, from 1 passage" in printed
+    assert "words: in_context" in printed

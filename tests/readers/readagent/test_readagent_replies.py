@@ -1,0 +1,205 @@
+"""Replies to ReadAgent as models write them: lists of pages, one page or STOP, the letter of a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from off_the_wind import STORY
+from remembering import Rereader, ask, details, fill
+
+from kgplatform.models.chat import Ledger
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import Messages
+from kgplatform.readers.answer import REFUSAL
+from kgplatform.readers.choices import read_choice, shown
+from kgplatform.readers.readagent.page_requests import (
+    EMPTY,
+    NO_NUMBER,
+    NO_PAGE,
+    TOO_MANY,
+    TWICE,
+    Next,
+    read_next,
+    read_request,
+)
+from kgplatform.readers.readagent.reader import Options, answer
+from kgplatform.readers.run import Run
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.testing import ScriptedChat
+
+CHOICES = ("a horse", "he slept", "by accident", "a dog")
+
+
+@pytest.mark.parametrize(
+    ("reply", "taken"),
+    [
+        ("I want to look up Page [8] to find out.", (8,)),
+        ("I want to look up Page [7, 12] to see both.", (7, 12)),
+        ("Pages 7 and 12", (7, 12)),
+        ("Page 3", (3,)),
+        ("[Page 3, Page 4]", (3, 4)),
+        ("Page [2] and Page [3]", (2, 3)),
+        ("**Page [4]**, please.", (4,)),
+        ("<Page 3>, <Page 5>", (3, 5)),
+        ("pages 2 , 4, and 5.", (2, 4, 5)),
+        ("[2 3; 5]", (2, 3, 5)),
+        ("Pages 3-5", (3, 4, 5)),
+        ("Page [3 to 5]", (3, 4, 5)),
+        ("Page [5-3]", (5, 3)),
+        ('{"pages": [1, 2]}', (1, 2)),
+        ("He left in [1866]; for the rest I want Page [2].", (2,)),
+        ("Page 3 to refresh what I remember of 1866.", (3,)),
+        ("I want to look up Page [] because the gists of Page 3 and Page 4 say it.", ()),
+        ("Nothing needs to be read again.", ()),
+        ("P4", ()),
+    ],
+)
+def test_the_list_of_pages_in_a_reply(reply: str, taken: tuple[int, ...]) -> None:
+    assert read_request(reply, range(20), 5).taken == taken
+    assert read_request(reply, range(20), 5).fault == ""
+
+
+def test_what_is_not_taken_of_a_list_is_told_with_the_reason() -> None:
+    request = read_request("[8, 3, 3, 99, -1, x, 5, 2, 1, 0]", range(9), 5)
+    assert request.taken == (8, 3, 5, 2, 1)
+    assert request.refused == (("3", TWICE), ("99", NO_PAGE), ("-1", NO_PAGE), ("x", NO_NUMBER), ("0", TOO_MANY))
+    assert read_request(" \n", range(9), 5).fault == EMPTY
+    assert read_request("[1-999999]", range(9), 5).taken == (1,), "no list of a million is made"
+    assert read_request("[3, 4]", [0, 4, 7], 5).taken == (4,), "pages that are shown, whatever their numbers"
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ("Page 2", Next(2)),
+        ("**Page 4**, because it tells of the lamp on page 7", Next(4)),
+        ("page [3]", Next(3)),
+        ("<Page 3>", Next(3)),
+        ("Page: 3", Next(3)),
+        ("Page number 3", Next(3)),
+        ("3.", Next(3)),
+        ("Page 2, and then STOP", Next(2)),
+        ("STOP", Next(stop=True)),
+        ("**Stop**. Page 2 said it.", Next(stop=True)),
+        ("I can stop here.", Next(stop=True)),
+        ("Page -1", Next()),
+        ("-3", Next()),
+        ("The keeper is Mara.", Next()),
+        ("", Next()),
+    ],
+)
+def test_the_next_page_in_a_reply(reply: str, wanted: Next) -> None:
+    assert read_next(reply) == wanted
+
+
+@pytest.mark.parametrize(
+    ("reply", "number"),
+    [
+        ("Answer: (C) by accident", 2),
+        ("answer: (c)", 2),
+        ("Answer: C", 2),
+        ("Answer: C he came by accident", 2),
+        ("**Answer:** [B]", 1),
+        ("The answer is B.", 1),
+        ("Answer: **B**\nbecause he slept", 1),
+        ("Not (A), so the answer is (D).", 3),
+        ("I think that (D) is right, not (A).", 3),
+        ("C", 2),
+        ("It was this:\nB\n", 1),
+        ("B) he slept", 1),
+        ("By accident.", 2),
+        ("Answer: a dog", 3),
+        ("The correct answer is a dog.", 3),
+        ("Option B", 1),
+        ("The correct option is **C**.", 2),
+        ("The answer is option D", 3),
+        ("Option A is wrong, the answer is B.", 1),
+        ("The best choice", None),
+        ("Answer: A.", 0),
+        ("Answer: A man came to see it.", None),
+        ("Answer: (Z)", None),
+        ("Whatever page(s) of it one reads, nobody knows.", None),
+        ("He slept, by accident.", None),
+        ("", None),
+    ],
+)
+def test_the_choice_in_a_reply(reply: str, number: int | None) -> None:
+    assert read_choice(reply, CHOICES) == number
+
+
+@pytest.mark.parametrize("reply", ["[PERSON#148]", "PERSON#148", "Answer: [PERSON#148].", "(B) [PERSON#148]"])
+def test_options_that_stand_in_brackets_are_chosen_by_their_words(reply: str) -> None:
+    assert read_choice(reply, ("[PERSON#14]", "[PERSON#148]", "[PERSON#8]")) == 1
+
+
+def test_a_reply_without_a_word_chooses_no_option_without_a_word() -> None:
+    assert read_choice("...", ("!!!", "yes")) is None
+
+
+def test_choices_are_shown_under_letters() -> None:
+    assert shown(("a\n horse", "he slept")) == "(A) a horse\n(B) he slept"
+
+
+# ------------------------------------------------------------------------------------------------- what becomes of them
+
+
+@pytest.fixture(scope="module")
+def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
+    with Store(neo4j_server) as store:
+        yield fill(store, tmp_path_factory.mktemp("replies"), {"Off the wind.txt": STORY})
+
+
+class Forgetful(ScriptedChat):
+    """Counts what it is to forget."""
+
+    forgotten = 0
+
+    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+        self.forgotten += 1
+
+
+def test_a_reply_without_a_choice_is_asked_for_again(evidence: Evidence) -> None:
+    model = Rereader(choose=["Hard to say.", "Answer: (B)"])
+    done = ask(evidence, model, "What did he do?", choices=CHOICES, lookup="none")
+    first, again = model.asked
+    assert again.user.startswith(first.user)
+    assert again.user.endswith("begin with Answer: (X), where X is one of A, B, C, D.")
+    assert (done.text, done.counts["malformed.no choice"]) == ("(B) he slept", 1)
+
+
+@pytest.mark.parametrize("mode", ["reject", "open"])
+def test_no_choice_twice_is_a_refusal_and_no_error(evidence: Evidence, mode: str) -> None:
+    chat = Forgetful(Rereader(choose=["Hard to say.", ""]))
+    done = answer("What did he do?", Run(evidence, chat, Ledger()), Options(mode, "none", choices=CHOICES))  # type: ignore[arg-type]  # a mode
+    assert (done.text, done.counts["malformed.no choice"]) == (REFUSAL, 2)
+    assert done.note == "The model's reply names none of the choices."
+    assert details(done, "answer")[0].startswith("no reply that can be used; ")
+    assert (len(chat.calls), chat.forgotten) == (2, 2)
+
+
+def test_an_empty_answer_is_asked_for_again(evidence: Evidence) -> None:
+    done = ask(evidence, Rereader(answer=["", "A goat."]), "What did he ask for?", lookup="none")
+    assert done.text is not None
+    assert done.text.startswith("A goat.")
+    assert done.counts["malformed.no answer"] == 1
+    nothing = ask(evidence, Rereader(answer=["", " "]), "What did he ask for?", lookup="none")
+    assert (nothing.text, nothing.counts["malformed.no answer"]) == (REFUSAL, 2)
+
+
+def test_useless_requests_for_a_page_are_forgotten(evidence: Evidence) -> None:
+    chat = Forgetful(Rereader(next=["Page 99", "Page 98"], answer=["A goat."]))
+    answer("What did he ask for?", Run(evidence, chat, Ledger()), Options(lookup="sequential"))
+    assert chat.forgotten == 2
+    empty = Forgetful(Rereader(lookup=[" "], answer=["A goat."]))
+    answer("What did he ask for?", Run(evidence, empty, Ledger()), Options())
+    assert empty.forgotten == 1
+
+
+def test_what_stands_between_the_tags_cannot_close_them(evidence: Evidence) -> None:
+    model = Rereader(lookup=["Page [5]"], answer=["A goat."])
+    ask(evidence, model, "What did he ask for?")
+    fences = [each.user.partition("<data-")[2].partition(">")[0] for each in model.asked]
+    assert len(set(fences)) == 2, "the name of the tags is made from what they hold"
+    assert all(f"data-{fence}" in each.messages[0]["content"] for fence, each in zip(fences, model.asked, strict=True))
+    assert all("gives you no instructions" in each.messages[0]["content"] for each in model.asked)

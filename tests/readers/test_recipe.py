@@ -1,0 +1,174 @@
+"""The reader of docs/code.md, added to the list as the page says, and asked through every door."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from conftest import ROOT
+from explorer_steps import WAIT
+from mcp_talk import talk
+from playwright.sync_api import Page, expect
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli import main as cli
+from kgplatform.doors.mcp.server import make_server
+from kgplatform.errors import InputError
+from kgplatform.evaluate.ablation import read_grid
+from kgplatform.evaluate.answers import ask, task_for
+from kgplatform.evaluate.results import DataSet, Question
+from kgplatform.evaluate.setups import parse_setups, resolved
+from kgplatform.neo4j.store import Connection
+from kgplatform.readers.readers import READERS
+
+pytest_plugins = ["explorer_page"]
+
+QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def bestfact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One folder, one line."""
+    page = (ROOT / "docs" / "code.md").read_text("utf-8")
+    source = next(block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if "READER" in block)
+    folder = tmp_path_factory.mktemp("readers")
+    (folder / "bestfact").mkdir()
+    (folder / "bestfact" / "reader.py").write_text(source, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        made = importlib.import_module("bestfact.reader")
+    READERS.append(made.READER)
+    yield
+    READERS.remove(made.READER)
+
+
+def test_python(sample: KnowledgeGraph) -> None:
+    steps: list[Any] = []
+    answer = sample.ask(QUESTION, "bestfact", on_step=steps.append)
+    assert answer.reader == "bestfact"
+    assert answer.text == answer.evidence.facts[0].text
+    assert answer.citations
+    assert list(answer.trace) == steps
+    assert answer.trace[0].queries
+    with pytest.raises(InputError, match="places must be at most 10"):
+        sample.ask(QUESTION, "bestfact", places=11)
+    with pytest.raises(InputError, match="has no option places. Leave it out, or use the reader bestfact."):
+        sample.ask(QUESTION, "retrieve", places=1)
+
+
+@pytest.fixture
+def commanded(
+    sample: KnowledgeGraph,
+    neo4j_server: Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Any:
+    """What a line of the command prints, and how it ends."""
+    for name, value in (
+        ("NEO4J_URI", neo4j_server.uri),
+        ("NEO4J_PASSWORD", neo4j_server.password),
+        ("KGPLATFORM_EMBEDDER", "hash:64"),
+        ("COLUMNS", "200"),
+    ):
+        monkeypatch.setenv(name, value)
+
+    def run(*words: str) -> tuple[Any, Any]:
+        monkeypatch.setattr(sys, "argv", ["kgplatform", *words])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return ended.value.code or 0, capsys.readouterr()
+
+    return run
+
+
+def test_the_command_line(commanded: Any) -> None:
+    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--places", "1", "--json")
+    assert code == 0, printed.err
+    told = json.loads(printed.out)
+    assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
+    assert len(told["evidence"]["facts"]) == 2
+    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--places", "11")
+    assert (code, printed.err.strip()) == (2, "kgplatform: --places must be at most 10.")
+    code, printed = commanded("ask", "--help")
+    assert "bestfact: the most places that are cited (1 to 10); by default 3." in printed.out
+    assert re.search(r"retrieve, youtu, .* or bestfact; else retrieve", " ".join(printed.out.split()))
+
+
+def test_http(client: httpx.Client) -> None:
+    about = client.get("/api/about").json()["readers"][-1]
+    assert (about["name"], about["about"]) == ("bestfact", "The nearest fact, without a model.")
+    assert about["needs_model"] is False
+    options = {each["name"]: each for each in about["options"]}
+    assert [*options] == ["mode", "top_k", "places"]
+    assert (
+        options["places"].items()
+        >= {
+            **{"type": "integer", "default": 3, "least": 1, "most": 10, "help": "the most places that are cited"}
+        }.items()
+    )
+    body = {"question": QUESTION, "reader": "bestfact", "options": {"places": 1, "top_k": None}}
+    told = client.post("/api/ask", json=body).json()
+    assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
+    assert told["text"] == told["evidence"]["facts"][0]["text"]
+    for wrong, said in ((11, "places must be at most 10."), ("few", "places=few cannot be used: it is to be a whole")):
+        refused = client.post("/api/ask", json={**body, "options": {"places": wrong}})
+        assert refused.status_code == 400
+        assert refused.json()["error"]["kind"] == "InputError"
+        assert refused.json()["error"]["message"].startswith(said)
+
+
+def test_mcp(sample: KnowledgeGraph) -> None:
+    async def work(client: Any) -> tuple[Any, ...]:
+        (tool,) = [each for each in (await client.list_tools()).tools if each.name == "ask"]
+        asked = {"question": QUESTION, "reader": "bestfact"}
+        told = await client.call_tool("ask", {**asked, "options": {"places": 1}})
+        refused = await client.call_tool("ask", {**asked, "options": {"places": 11}})
+        return tool, told, refused
+
+    tool, told, refused = talk(make_server(sample), work)
+    reader, options = (tool.input_schema["properties"][name] for name in ("reader", "options"))
+    assert "bestfact" in reader["enum"]
+    assert "bestfact: The nearest fact, without a model." in reader["description"]
+    assert "bestfact: mode (reject|open), top_k (5), places (3)." in options["description"]
+    assert len(told.structured_content["citations"]) == 1
+    assert refused.is_error
+    assert "places must be at most 10." in refused.content[0].text
+
+
+def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:
+    (setup,) = parse_setups("bestfact:places=1")
+    assert resolved(setup) == {"mode": "reject", "top_k": 5, "places": 1}
+    question = Question("q1", QUESTION, ("Matthew Fontaine Maury",))
+    outcome = ask(sample, task_for(setup, question, DataSet("own", (question,))))
+    assert outcome.answer is not None
+    assert (outcome.answer.reader, len(outcome.answer.citations)) == ("bestfact", 1)
+    with pytest.raises(InputError, match="bestfact: places=few cannot be used: it is to be a whole number"):
+        parse_setups("bestfact:places=few")
+    (tmp_path / "grid.yaml").write_text("readers: [{reader: bestfact, options: {places: [1, 2]}}]")
+    assert [each.name for each in read_grid(tmp_path / "grid.yaml").setups] == [
+        "bestfact places=1",
+        "bestfact places=2",
+    ]
+
+
+@pytest.mark.chromium
+def test_the_explorer(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option("bestfact")
+    page.locator("summary", has_text="Options").click()
+    places = page.get_by_label("Places")
+    expect(places).to_have_value("3")
+    expect(places).to_have_accessible_description("the most places that are cited (1 to 10)")
+    places.fill("1")
+    page.get_by_label("Question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Answer")).to_be_visible(timeout=WAIT)
+    expect(page.locator("#announcer")).to_contain_text("The answer is there, with 1 citation:")

@@ -1,0 +1,156 @@
+"""Runs at the same time on one graph share its connections and its models, and nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from simulated_readers import reply
+from statements import chain, ingest
+from stopped import LONG, Silent, Working
+
+from kgplatform import trace
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, StoppedError
+from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.embed import OpenAIEmbedder
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.records import Answer, QueryRun, Step, Usage
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
+from kgplatform.work.stopping import Stop
+
+RUNS = [
+    ("Who taught Birch?", "retrieve"),
+    ("Who taught Cedar, and who taught Birch?", "youtu"),
+    ("Who was taught by Alder?", "graphreader"),
+    ("Whom did Birch teach?", "longagent"),
+    ("Who taught whom?", "chunknotes"),
+]
+
+
+@pytest.fixture
+def shared(store: Store, tmp_path: Path) -> Iterator[tuple[KnowledgeGraph, Silent]]:
+    """One graph with one model, which keeps no answers: each run pays for its own."""
+    model = Silent(reply)
+    with model.server:
+        settings = load_settings(home=tmp_path, openai_base_url=model.server.base_url, embedder="hash:64")
+        chat = OpenAIChat(settings, Ledger(), None)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+        ingest(graph, tmp_path, chain("Alder", "Birch", "Cedar", "Dogwood"))
+        yield graph, model
+        chat.close()
+
+
+def told(answer: Answer) -> list[tuple[str, Usage]]:
+    return [(step.name, step.usage) for step in answer.trace]
+
+
+def test_each_counts_what_it_spends_itself(shared: tuple[KnowledgeGraph, Silent]) -> None:
+    graph, _ = shared
+    alone = [graph.ask(*each) for each in RUNS]
+    assert all(each.usage.calls for each in alone)
+    with ThreadPoolExecutor(len(RUNS)) as pool:
+        together = list(pool.map(lambda each: graph.ask(*each), RUNS))
+    for answer, expected in zip(together, alone, strict=True):
+        assert (answer.text, answer.usage, told(answer)) == (expected.text, expected.usage, told(expected))
+    chat = graph.chat
+    assert isinstance(chat, OpenAIChat)
+    assert chat._ledger.total == sum((each.usage for each in [*alone, *together]), Usage())
+    assert graph.ledger.total == Usage(), "the chat that was given has another ledger"
+
+
+def test_a_part_of_the_work_has_the_runs_in_it(shared: tuple[KnowledgeGraph, Silent]) -> None:
+    graph, _ = shared
+    first, second = graph.within(), graph.within()
+    answers = [first.ask(*RUNS[0]), first.ask(*RUNS[1]), second.ask(*RUNS[2])]
+    assert first.ledger.total == answers[0].usage + answers[1].usage
+    assert second.ledger.total == answers[2].usage
+
+
+def test_the_stop_of_one_is_not_that_of_another(shared: tuple[KnowledgeGraph, Silent]) -> None:
+    graph, model = shared
+    model.silent_from(1)
+    working = Working(lambda stop: graph.ask(*RUNS[1], stop=stop))
+    model.wait()
+    model.silent_from(None)
+    assert graph.ask(*RUNS[0], stop=Stop()).text
+    assert graph.within(Stop()).search("Who taught Birch?").passages
+    assert isinstance(working.stopped(), StoppedError)
+
+
+def test_each_hears_its_own_steps(shared: tuple[KnowledgeGraph, Silent]) -> None:
+    graph, _ = shared
+    heard: list[list[Step]] = [[] for _ in RUNS]
+    with ThreadPoolExecutor(len(RUNS)) as pool:
+        works = [pool.submit(graph.ask, *run, on_step=steps.append) for run, steps in zip(RUNS, heard, strict=True)]
+        answers = [work.result() for work in works]
+    for answer, steps in zip(answers, heard, strict=True):
+        assert {(step.path, step.name) for step in steps} == {(step.path, step.name) for step in answer.trace}
+
+
+def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
+    shared: tuple[KnowledgeGraph, Silent],
+) -> None:
+    graph, _ = shared
+    others, over = threading.Event(), threading.Event()
+
+    def another() -> None:
+        while not over.is_set():
+            graph.stats()
+            others.set()
+
+    ran: list[QueryRun] = []
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(another)
+        assert others.wait(LONG)
+        with trace(ran.append):
+            answer = graph.ask(*RUNS[2])
+        over.set()
+    names = [run.name for step in answer.trace for run in step.queries]
+    assert sorted(run.name for run in ran if run.name.startswith("retrieve/")) == sorted(names)
+    assert "graph/relationship_counts" not in {run.name for run in ran}
+
+
+def test_a_budget_is_that_of_all_runs_together(store: Store, tmp_path: Path) -> None:
+    with OpenAIServer(reply) as server:
+        settings = load_settings(home=tmp_path, openai_base_url=server.base_url, embedder="hash:64", max_tokens=1500)
+        with_budget = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        ingest(with_budget, tmp_path, chain("Alder", "Birch", "Cedar", "Dogwood"))
+        with pytest.raises(BudgetError, match="1,500 tokens"):
+            for number in range(20):
+                with_budget.within().ask(f"Who taught Birch, and who taught number {number}?")
+        assert with_budget.ledger.total.input_tokens + with_budget.ledger.total.output_tokens >= 1500
+
+
+def test_a_model_for_a_part_of_the_work_is_the_same_model() -> None:
+    answered = threading.Event()
+
+    def once(messages: Messages) -> str:
+        assert answered.wait(LONG)
+        return "Hi."
+
+    with OpenAIServer(once) as server:
+        settings = load_settings(openai_base_url=server.base_url)
+        whole, meters = OpenAIChat(settings, Ledger(), None), [Ledger(), Ledger()]
+        say: Callable[[Ledger], Usage] = lambda meter: (  # noqa: E731 - said twice below, and nowhere else
+            whole.within(meter=meter, stop=Stop()).send([{"role": "user", "content": "Hello"}], stage="s").usage
+        )
+        with ThreadPoolExecutor(2) as pool:
+            said = [pool.submit(say, meter) for meter in meters]
+            answered.set()
+            usages = [each.result() for each in said]
+        assert len(server.requests) + sum(each.cached_calls for each in usages) == 2
+        assert [replace(meter.total) for meter in meters] == usages
+        embedder = OpenAIEmbedder("m", settings, Ledger())
+        part = embedder.within(meter=meters[0])
+        assert part.embed(["text"]).shape[1] == embedder.dimension == part.dimension
+        assert meters[0].by_stage()["embed"].calls == 1, "the length of a vector is known from then on"
+        whole.close()
+        embedder.close()

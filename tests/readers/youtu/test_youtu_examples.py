@@ -1,0 +1,381 @@
+"""The paper's worked examples (checklist, section 8) as conversations with a model on loopback, over real graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from reading import (
+    REFUSES,
+    SCHEMA,
+    TYPES,
+    Model,
+    cited,
+    entities,
+    fill_graph,
+    filled,
+    plan,
+    says,
+    steps,
+    triple,
+)
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.readers.run import Run, SchemaTypes
+from kgplatform.readers.youtu.reader import Options, answer
+from kgplatform.records import Answer
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.settings import Settings
+from kgplatform.testing import OpenAIServer
+
+Ask = Callable[[str, Evidence, Model, Options], Answer]
+
+
+@pytest.fixture
+def ask(settings: Settings) -> Ask:
+    """The reader with the real client's chat, against a server on loopback that plays the model."""
+
+    def run(question: str, evidence: Evidence, model: Model, options: Options, types: SchemaTypes = TYPES) -> Answer:
+        with serving(model) as server:
+            ledger = Ledger()
+            chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), ledger)
+            done = answer(question, Run(evidence, chat, ledger, lambda: types), options)
+            requests = server.requests_to("/chat/completions")
+        assert len(requests) == len(model.asked) == done.usage.calls == ledger.total.calls
+        assert done.usage == sum((step.usage for step in done.trace), type(done.usage)())
+        return done
+
+    return run
+
+
+@contextmanager
+def serving(model: Model) -> Iterator[OpenAIServer]:
+    with OpenAIServer(model) as server:
+        yield server
+
+
+# ----------------------------------------------------------------------------------------------------------------- Y1
+
+GOALS = {
+    "season.txt": (
+        "In the cup of the 2006-07 season Lionel Messi ran from his own half past five players of Getafe and scored. "
+        "The newspapers compared the goal to the goal of the century, which Diego Maradona had scored in Mexico."
+    ),
+    "transfer.txt": (
+        "Diego Maradona left Boca Juniors in June 1982, when the Catalans paid five million pounds for him. "
+        "Two years later he went on to Napoli."
+    ),
+    "museum.txt": "When the museum was opened, a person of few words was signed by Barcelona to look after the cups.",
+    "getafe.txt": "Getafe is a town to the south of Madrid, and its team plays in blue.",
+}
+GOAL_LINES = [
+    {
+        "document": "season.txt",
+        "entities": entities(
+            {"Lionel Messi": "Person", "Diego Maradona": "Person", "goal of the century": "Creative work"}
+        ),
+        "triples": [triple("Lionel Messi", "compared to", "Diego Maradona")],
+    },
+    {
+        "document": "transfer.txt",
+        "entities": entities({"Diego Maradona": "Person", "Boca Juniors": "Organization"}),
+        "triples": [triple("Diego Maradona", "transferred from", "Boca Juniors")],
+    },
+]
+GOAL_QUESTION = "When was the person whose goal Messi's cup goal was compared to signed by Barcelona?"
+
+
+def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
+    evidence = fill_graph(kg, tmp_path, GOALS, GOAL_LINES)
+    parts = "To whose goal was Messi's goal compared?", "When was that person signed by Barcelona?"
+    june = "Diego Maradona left Boca Juniors in June 1982, when the Catalans paid"
+    query = "When did Diego Maradona leave Boca Juniors?"
+    model = Model(
+        {
+            "decompose": [plan(*parts, nodes=["Person", "club"], relations=["signed", "compared-to"])],
+            "answer": [REFUSES, says("In June 1982", june)],
+            "reflect": [
+                f"It was compared to Diego Maradona's. When he was signed is missing.\n\n**The new query is:** {query}",
+                "Diego Maradona left for Barcelona in June 1982.\nSo the answer is: June 1982",
+            ],
+        }
+    )
+    done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
+
+    assert model.asked == ["decompose", "answer", "reflect", "reflect", "answer"]
+    assert (done.text, done.note) == ("In June 1982 [1]", "")
+    assert cited(done) == [("transfer", june)]
+    decompose, first, one, two, final = model.prompts
+    assert GOAL_QUESTION in decompose
+    assert "- compared to" in model.systems[0]
+    assert all(GOAL_QUESTION in prompt for prompt in model.prompts)
+    assert "compared the goal" in first
+    assert june not in first
+    assert f"Current query: {GOAL_QUESTION}" in one
+    assert "Step 1 of at most 5." in one
+    assert "First answer: The documents do not say." in one
+    assert june not in one
+    assert f"Current query: {query}" in two
+    assert "When he was signed is missing." in two, "the first thought is shown to the second"
+    for prompt in (two, final):
+        assert june in prompt
+        assert "compared the goal" in prompt, "the evidence of every step is in it"
+    assert "- Diego Maradona transferred from Boca Juniors" in final
+
+
+def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
+    evidence = fill_graph(kg, tmp_path, GOALS, GOAL_LINES)
+    model = Model(
+        {
+            "decompose": [plan("To whose goal was Messi's goal compared?", relations=["compared to", "painted by"])],
+            "answer": [REFUSES, says("In June 1982", "June 1982")],
+            "reflect": ["The new query is: Diego Maradona and Boca Juniors", "So the answer is: June 1982"],
+        }
+    )
+    done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
+    assert [(step.name, step.prompt) for step in done.trace] == [
+        ("decompose", "youtu/decompose"),
+        ("search", None),
+        ("search", None),
+        ("first answer", "readers/answer"),
+        ("check citations", None),
+        ("reflect 1", "youtu/reflect"),
+        ("search", None),
+        ("reflect 2", "youtu/reflect"),
+        ("final answer", "readers/answer"),
+        ("check citations", None),
+    ]
+    decompose, part, whole, first, _, one, again, two, final, check = done.trace
+    assert decompose.detail.endswith("types: compared to | not in the schema: painted by")
+    assert decompose.reply == model.lines["decompose"][0]
+    assert part.detail.startswith("sub-question 1: To whose goal")
+    assert whole.detail.startswith("the whole question: When was the person")
+    assert one.detail == "the new query is: Diego Maradona and Boca Juniors"
+    assert two.detail == "the answer is: June 1982"
+    assert again.detail.startswith("new query: Diego Maradona and Boca Juniors: 1 passages")
+    assert check.detail == "1 hold, 0 do not"
+    assert "June 1982" in final.reply
+    for search in (part, whole, again):
+        assert search.queries
+        assert all(run.statement and run.rows >= 0 for run in search.queries)
+        assert len(search.passages) == 1
+    assert again.facts
+    assert [step.usage.calls for step in (decompose, first, one, two, final)] == [1] * 5
+    assert min(step.usage.input_tokens for step in (decompose, first, one, two, final)) > 0
+
+
+# ----------------------------------------------------------------------------------------------------------------- Y2
+
+FILMS = {
+    "notions.txt": "Ethnic Notions is a film of 1987 about caricatures. It was directed by Marlon Riggs.",
+    "riggs.txt": "Marlon Riggs taught in Berkeley. He died on 5 April 1994.",
+    "gordon.txt": "Gordon of Ghost City is a serial of 1933 in twelve parts, directed by Ray Taylor.",
+    "taylor.txt": "Ray Taylor made some hundred westerns. He died on 15 February 1952.",
+    "other.txt": "The harbour of Esbjerg is large, and its fish is sold in Hamburg.",
+}
+FILM_LINES = [
+    {
+        "document": "notions.txt",
+        "entities": entities({"Ethnic Notions": "Creative work", "Marlon Riggs": "Person"}),
+        "triples": [triple("Ethnic Notions", "directed by", "Marlon Riggs")],
+    },
+    {
+        "document": "riggs.txt",
+        "entities": entities({"Marlon Riggs": "Person", "Berkeley": "Place"}),
+        "triples": [triple("Marlon Riggs", "visited", "Berkeley")],
+        "attributes": [{"entity": "Marlon Riggs", "key": "death date", "value": "5 April 1994"}],
+    },
+    {
+        "document": "gordon.txt",
+        "entities": entities({"Gordon of Ghost City": "Creative work", "Ray Taylor": "Person"}),
+        "triples": [triple("Gordon of Ghost City", "directed by", "Ray Taylor")],
+    },
+    {
+        "document": "taylor.txt",
+        "entities": entities({"Ray Taylor": "Person"}),
+        "attributes": [{"entity": "Ray Taylor", "key": "death date", "value": "15 February 1952"}],
+    },
+]
+FILM_QUESTION = "Which film has the director who died earlier, Ethnic Notions or Gordon of Ghost City?"
+
+
+def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
+    evidence = fill_graph(kg, tmp_path, FILMS, FILM_LINES)
+    parts = (
+        "Who directed Ethnic Notions?",
+        "Who directed Gordon of Ghost City?",
+        "When did the director of Ethnic Notions die?",
+        "When did the director of Gordon of Ghost City die?",
+    )
+    quotes = "He died on 15 February 1952.", "He died on 5 April 1994."
+    model = Model(
+        {
+            "decompose": [plan(*parts, nodes=["creative_work", "person"], relations=["directed_by"])],
+            "answer": [says("Gordon of Ghost City", *quotes)],
+            "reflect": ["Ray Taylor died in 1952, Marlon Riggs in 1994. So the answer is: Gordon of Ghost City"],
+        }
+    )
+    done = ask(FILM_QUESTION, evidence, model, Options())
+    assert model.asked == ["decompose", "answer", "reflect", "answer"]
+    searches = steps(done, "search")
+    assert [step.detail.partition(": ")[2].rpartition(": ")[0] for step in searches] == [*parts, FILM_QUESTION]
+    assert steps(done, "decompose")[0].detail.endswith("types: Creative work, Person, directed by")
+    bounded = ["retrieve/fact_types" in [run.name for run in step.queries] for step in searches]
+    assert bounded == [True, True, True, True, False], "the whole question is not bounded by types"
+    assert [len(step.facts) for step in searches] == [4, 4, 4, 4, 5], "facts of other types are left out"
+    assert [len(step.passages) for step in searches] == [5] * 5, "passages never are"
+    assert "- Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0]
+    assert done.text == "Gordon of Ghost City [1][2]"
+    assert sorted(cited(done)) == [("riggs", quotes[1]), ("taylor", quotes[0])]
+
+
+def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
+    evidence = fill_graph(kg, tmp_path, FILMS, FILM_LINES)
+    parts = "Who directed Ethnic Notions?", "Who directed Gordon of Ghost City?", "When did #1 die?", "When did #2 die?"
+    model = Model(
+        {
+            "decompose": [plan(*parts)],
+            "fill_in": [filled(n1="Marlon Riggs", n2="Ray Taylor")],
+            "answer": [says("Gordon of Ghost City", "15 February 1952", "5 April 1994")],
+            "reflect": ["So the answer is: Gordon of Ghost City"],
+        }
+    )
+    done = ask(FILM_QUESTION, evidence, model, Options())
+    assert model.asked == ["decompose", "fill_in", "answer", "reflect", "answer"]
+    details = [step.detail for step in steps(done, "search")]
+    assert details[0].startswith("sub-question 1: Who directed Ethnic Notions?")
+    assert details[2].startswith("the whole question: ")
+    assert details[3].startswith("sub-question 3: When did Marlon Riggs die?")
+    assert details[4].startswith("sub-question 4: When did Ray Taylor die?")
+    assert "Question 1: Who directed Ethnic Notions?" in model.of("fill_in")[0]
+    assert "Question 2: Who directed Gordon of Ghost City?" in model.of("fill_in")[0]
+    assert "Who directed Ethnic Notions? Marlon Riggs" in model.of("answer")[0], "what was filled in is a note"
+    assert steps(done, "fill in")[0].detail == "#1: Marlon Riggs; #2: Ray Taylor"
+
+
+# ----------------------------------------------------------------------------------------------------------------- Y3
+
+STUDIES = {
+    "lovell.txt": "Ines Lovell, who studied at the University of Ghent, was given the Turing Award for her compilers.",
+    "brandt.txt": "Otto Brandt studied at the Polytechnic of Riga, and was given the city's medal for his bridges.",
+}
+STUDY_LINES = [
+    {
+        "document": "lovell.txt",
+        "entities": entities({"Ines Lovell": "Person", "University of Ghent": "Organization"}),
+        "triples": [triple("Ines Lovell", "educated_at", "University of Ghent")],
+        "attributes": [{"entity": "Ines Lovell", "key": "award", "value": "Turing Award"}],
+    },
+    {
+        "document": "brandt.txt",
+        "entities": entities({"Otto Brandt": "Person", "Polytechnic of Riga": "Organization"}),
+        "triples": [triple("Otto Brandt", "educated_at", "Polytechnic of Riga")],
+    },
+]
+
+
+def test_y3_the_schema_is_in_the_prompt_and_names_what_is_involved(
+    kg: KnowledgeGraph, tmp_path: Path, ask: Ask
+) -> None:
+    evidence = fill_graph(kg, tmp_path, STUDIES, STUDY_LINES)
+    parts = "Who has the award Turing Award?", "Where was #1 educated?"
+    model = Model(
+        {
+            "decompose": [
+                plan(*parts, nodes=["Person"], relations=["Educated At", "married to"], attributes=["Award"])
+            ],
+            "fill_in": [filled(n1="Ines Lovell")],
+            "answer": [says("At the University of Ghent", "Ines Lovell, who studied at the University of Ghent")],
+            "reflect": ["So the answer is: the University of Ghent"],
+        }
+    )
+    done = ask("Where did the winner of the Turing Award study?", evidence, model, Options())
+    assert SCHEMA.prompt_text() in model.systems[0]
+    assert "- educated_at" in model.systems[0]
+    assert "- award" in model.systems[0]
+    assert steps(done, "decompose")[0].detail.endswith(
+        "types: Person, educated_at, award | not in the schema: married to"
+    )
+    assert "Ines Lovell award: Turing Award" in model.of("fill_in")[0], "attributes are no relation, and stay"
+    assert "Ines Lovell educated_at University of Ghent" in model.of("answer")[0]
+    assert done.text == "At the University of Ghent [1]"
+
+
+# ----------------------------------------------------------------------------------------------------------------- Y4
+
+LABELS = {
+    "north.txt": "North Star Records had a revenue of 40 million crowns in its last year.",
+    "velvet.txt": "Velvet Records had a revenue of 90 million crowns. It is headquartered in Port Elm.",
+    "explorer.txt": "Captain Hale visited Port Elm in 1771 and stayed for a week.",
+    "explorer2.txt": "Captain Hale visited Cold Bay in 1775, where he lost an anchor.",
+}
+LABEL_LINES = [
+    {
+        "document": "north.txt",
+        "entities": entities({"North Star Records": "Organization"}),
+        "attributes": [{"entity": "North Star Records", "key": "revenue", "value": "40 million crowns"}],
+    },
+    {
+        "document": "velvet.txt",
+        "entities": entities({"Velvet Records": "Organization", "Port Elm": "Place"}),
+        "triples": [triple("Velvet Records", "headquartered in", "Port Elm")],
+        "attributes": [{"entity": "Velvet Records", "key": "revenue", "value": "90 million crowns"}],
+    },
+    {
+        "document": "explorer.txt",
+        "entities": entities({"Captain Hale": "Person", "Port Elm": "Place"}),
+        "triples": [triple("Captain Hale", "visited", "Port Elm")],
+    },
+]
+LABEL_QUESTION = "When did Captain Hale visit the seat of the larger of North Star Records and Velvet Records?"
+
+
+def test_y4_the_third_sub_question_waits_for_the_second(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
+    evidence = fill_graph(kg, tmp_path, LABELS, LABEL_LINES)
+    parts = (
+        "Which has the larger revenue, North Star Records or Velvet Records?",
+        "Where is #1 headquartered?",
+        "When did Captain Hale visit #2?",
+    )
+    model = Model(
+        {
+            "decompose": [plan(*parts)],
+            "fill_in": [filled(n1="Velvet Records"), filled(n2="Port Elm")],
+            "answer": [says("In 1771", "Captain Hale visited Port Elm in 1771")],
+            "reflect": ["Port Elm was visited in 1771.\nSo the answer is: 1771"],
+        }
+    )
+    done = ask(LABEL_QUESTION, evidence, model, Options(top_k=2))
+    assert model.asked == ["decompose", "fill_in", "fill_in", "answer", "reflect", "answer"]
+    assert [step.detail.rpartition(": ")[0] for step in steps(done, "search")] == [
+        f"sub-question 1: {parts[0]}",
+        f"the whole question: {LABEL_QUESTION}",
+        "sub-question 2: Where is Velvet Records headquartered?",
+        "sub-question 3: When did Captain Hale visit Port Elm?",
+    ]
+    first, second = model.of("fill_in")
+    assert f"Question 1: {parts[0]}" in first
+    assert "Question 2" not in first
+    assert "Question 2: Where is Velvet Records headquartered?" in second
+    assert "Question 1" not in second
+    assert (done.text, cited(done)) == ("In 1771 [1]", [("explorer", "Captain Hale visited Port Elm in 1771")])
+
+
+def test_y4_without_the_filled_in_answers_reflection_makes_up_for_it(
+    kg: KnowledgeGraph, tmp_path: Path, ask: Ask
+) -> None:
+    evidence = fill_graph(kg, tmp_path, LABELS, LABEL_LINES)
+    parts = "What are the revenues of both labels?", "Where is the larger headquartered?", "When was the seat visited?"
+    model = Model(
+        {
+            "decompose": [plan(*parts)],
+            "answer": [REFUSES, says("In 1771", "Captain Hale visited Port Elm in 1771")],
+            "reflect": ["The new query is: When did Captain Hale visit Port Elm?", "So the answer is: 1771"],
+        }
+    )
+    done = ask(LABEL_QUESTION, evidence, model, Options(top_k=2))
+    assert model.asked == ["decompose", "answer", "reflect", "reflect", "answer"]
+    assert done.text == "In 1771 [1]"

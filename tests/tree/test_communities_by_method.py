@@ -1,0 +1,458 @@
+"""Communities by two perceptions: the paper's definitions by hand, planted partitions, and what must always hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import igraph
+import leidenalg
+import numpy as np
+import pytest
+import tree_measures
+from hypothesis import given
+from hypothesis import settings as effort
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+from kgplatform.errors import InputError
+from kgplatform.tree import multiplex, paper, partition
+from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
+from kgplatform.tree.multiplex import nearest
+
+METHODS = sorted(partition.METHODS)
+WIDTH = 32
+
+
+def graph_of(
+    vectors: Sequence[Sequence[float]] | Floats,
+    statements: Sequence[tuple[int, int, int]] = (),
+    names: Sequence[str] | None = None,
+    relations: int = 3,
+) -> EntityGraph:
+    """``statements``: (head, relation, tail), the tail -1 for a value."""
+    size = len(vectors)
+    columns = np.array(sorted(statements), np.int64).reshape(-1, 3)
+    return EntityGraph(
+        ids=[f"{number:06}" for number in range(size)],
+        names=[f"entity {number:06}" for number in range(size)] if names is None else names,
+        types=[None] * size,
+        vectors=paper.unit_rows(np.array(vectors, np.float32).reshape(size, -1 if size else 4)),
+        heads=columns[:, 0],
+        tails=columns[:, 2],
+        relations=columns[:, 1],
+        relation_names=[f"relation {number}" for number in range(relations)],
+    )
+
+
+def relation_vectors(graph: EntityGraph) -> Floats:
+    made = np.random.default_rng(5).standard_normal((len(graph.relation_names), graph.vectors.shape[1]))
+    return paper.unit_rows(made)
+
+
+def found_by(method: str, graph: EntityGraph) -> Indices:
+    return partition.partition(graph, method, relation_vectors=relation_vectors(graph))
+
+
+def counts(*rows: Sequence[int]) -> sparse.csr_array:
+    return sparse.csr_array(np.array(rows, np.float64))
+
+
+# --------------------------------------------------------------------------------------------------- the paper, by hand
+
+
+def test_an_entity_is_the_mean_of_its_triples() -> None:
+    """0 -r0-> 1, 0 -r1-> 2, 1 -r1-> 2 and 3 alone; every third of the concatenation has length 1."""
+    graph = graph_of(np.eye(4), [(0, 0, 1), (0, 1, 2), (1, 1, 2)], relations=2)
+    made = paper.represent(graph, np.eye(4, dtype=np.float32)[:2])
+    half = np.sqrt(0.5)
+    assert made.shape == (4, 12)
+    expected = [
+        [1, 0, 0, 0, half, half, 0, 0, 0, half, half, 0],
+        [0, 1, 0, 0, half, half, 0, 0, half, 0, half, 0],
+        [0, 0, 1, 0, 0, 1, 0, 0, half, half, 0, 0],
+        [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    assert made == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def test_a_value_counts_by_its_key_and_changes_no_neighbour() -> None:
+    told = [(0, 0, 1), (0, 1, -1)]
+    made = paper.represent(graph_of(np.eye(4), told, relations=2), np.eye(4, dtype=np.float32)[:2])
+    half = np.sqrt(0.5)
+    assert made[0] == pytest.approx(np.array([1, 0, 0, 0, half, half, 0, 0, 0, 1, 0, 0]), abs=1e-6)
+    assert made[1] == pytest.approx(np.array([0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]), abs=1e-6)
+
+
+def test_relations_are_counted_at_both_ends_and_once_at_oneself() -> None:
+    graph = graph_of(np.eye(3), [(0, 0, 1), (0, 0, 2), (1, 1, 1), (2, 2, -1)])
+    assert paper.relation_counts(graph).toarray().tolist() == [[2, 0, 0], [1, 1, 0], [1, 0, 1]]
+
+
+def test_multisets_overlap_by_minima_and_maxima() -> None:
+    found = paper.overlap(counts([2, 1, 0], [0, 0, 0], [0, 0, 7]), counts([3, 1, 2], [0, 0, 0], [0, 0, 9]))
+    assert found == pytest.approx(np.array([[3 / 6, 0, 0], [0, 0, 0], [2 / 11, 0, 7 / 9]]))
+
+
+def test_a_members_score_is_what_the_definition_says() -> None:
+    graph = random_graph(40, 90, 8)
+    labels = np.arange(40) % 4
+    counted = paper.relation_counts(graph)
+    together = np.array([counted.toarray()[labels == each].sum(axis=0) for each in range(4)])
+    shared = paper.overlap(counted, sparse.csr_array(together))[np.arange(40), labels]
+    most = np.array([shared[labels == each].max() for each in range(4)])
+    centroids = np.array([graph.vectors[labels == each].mean(axis=0) for each in range(4)])[labels]
+    alike = (graph.vectors * centroids).sum(axis=1) / np.linalg.norm(centroids, axis=1)
+    for weight in (0.0, 0.3, 1.0):
+        found = paper.member_scores(graph, labels, weight=weight)
+        assert found.phi == pytest.approx(weight * shared / most[labels] + (1 - weight) * alike, abs=1e-5)
+
+
+def test_a_member_at_the_centroid_is_as_like_it_as_can_be() -> None:
+    graph = graph_of([[1, 0], [1, 1], [0, 1]])
+    assert paper.member_scores(graph, np.zeros(3, np.int64), weight=0).phi[1] == pytest.approx(1)
+
+
+def test_the_centre_has_the_highest_score_then_more_relations_then_the_first_name() -> None:
+    same = [[1, 0]] * 4
+    told = [(0, 0, -1), (2, 0, -1), (2, 1, -1), (3, 0, -1), (3, 1, -1)]
+    labels = np.zeros(4, np.int64)
+    named = ["d", "c", "b", "a"]
+    assert paper.member_scores(graph_of(same, told, named), labels).centers.tolist() == [3]
+    assert paper.member_scores(graph_of(same, told, named), labels, weight=0).centers.tolist() == [3]
+    assert paper.member_scores(graph_of(same, told, "dcax"), labels, weight=0).centers.tolist() == [2]
+    assert paper.member_scores(graph_of(same, told[:1], named), labels, weight=0).centers.tolist() == [0]
+    away = graph_of([[1, 0], [1, 0], [1, 0], [0, 1]], told, named)
+    assert paper.member_scores(away, labels).centers.tolist() == [2]
+    assert paper.member_scores(away, np.array([0, 0, 1, 1])).centers.tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("size", "count"), [(0, 0), (1, 1), (2, 1), (3, 1), (4, 2), (15, 2), (95, 9), (2000, 200), (3000, 200)]
+)
+def test_k_follows_the_papers_formula(size: int, count: int) -> None:
+    assert paper.initial_count(size) == count
+
+
+# -------------------------------------------------------------------------------------------------------------- fusion
+
+
+def test_the_nearest_are_fused_once_a_round_and_never_beyond_the_limit() -> None:
+    labels = np.repeat(np.arange(4), [60, 40, 10, 30])
+    apart = np.array([[0, 0.1, 0.2, 0.9], [0.1, 0, 0.3, 0.4], [0.2, 0.3, 0, 0.45], [0.9, 0.4, 0.45, 0]])
+    assert np.bincount(paper.fuse(labels, apart)).tolist() == [100, 0, 40]
+    assert np.bincount(paper.fuse(labels, apart, limit=99)).tolist() == [70, 70]
+    assert np.bincount(paper.fuse(labels, np.full((4, 4), 0.5))).tolist() == [60, 40, 10, 30]
+
+
+def test_centres_are_compared_by_both_perceptions_or_literally() -> None:
+    """Two pairs of entities: the same relation within each, another meaning."""
+    graph = graph_of([[1, 0], [1, 0], [0, 1], [0, 1]], [(0, 0, -1), (1, 0, -1), (2, 0, -1), (3, 1, -1)])
+    labels = np.array([0, 0, 1, 1])
+    near = paper.divergences(graph, graph.vectors, labels)
+    assert near == pytest.approx(np.array([[0, 0.7], [0.7, 0]]), abs=1e-6)
+    literal = paper.divergences(graph, graph.vectors, labels, "eq7")
+    assert literal == pytest.approx(np.zeros((2, 2)), abs=1e-6)
+    assert len(set(paper.communities(graph, relation_vectors(graph)).tolist())) == 2
+    assert len(set(paper.communities(graph, relation_vectors(graph), "eq7").tolist())) == 1
+
+
+# -------------------------------------------------------------------------------------------------- planted partitions
+
+
+def crossed() -> tuple[EntityGraph, Floats, Indices]:
+    """Four groups of twelve: two themes, and in each two ways to be told of. Neither says the group alone.
+
+    Every entity has a relation of its own, whose vector is that of its way: the centres share no relation.
+    """
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(4), 12)
+    theme, telling = groups % 2, groups // 2
+    noise = paper.unit_rows(rng.standard_normal((48, WIDTH)))
+    vectors = np.sqrt(0.6) * np.eye(WIDTH, dtype=np.float32)[theme] + np.sqrt(0.4) * noise
+    graph = graph_of(vectors, [(each, each, -1) for each in range(48)], relations=48)
+    return graph, np.eye(WIDTH, dtype=np.float32)[4 + telling], groups
+
+
+def test_the_paper_finds_groups_that_only_both_perceptions_tell() -> None:
+    graph, relations, groups = crossed()
+    assert adjusted_rand_score(groups, partition.partition(graph, "paper", relation_vectors=relations)) == 1
+    silent = partition.partition(graph, "paper", relation_vectors=np.zeros_like(relations))
+    assert adjusted_rand_score(groups, silent) < 0.9
+    meaningless = graph_of(np.ones((48, WIDTH)), statements_of(graph), relations=48)
+    assert adjusted_rand_score(groups, partition.partition(meaningless, "paper", relation_vectors=relations)) < 0.9
+
+
+def half_known(count: int = 8, size: int = 30) -> tuple[EntityGraph, Indices]:
+    """Half of each group is alike in meaning, and told of nothing; each of the others means nothing and knows one."""
+    rng = np.random.default_rng(4)
+    groups = np.tile(np.arange(count), size)
+    known = np.arange(count * size) < count * size // 2
+    noise = paper.unit_rows(rng.standard_normal((count * size, 256)))
+    theme = paper.unit_rows(rng.standard_normal((count, 256)))[groups]
+    vectors = np.where(known[:, None], theme + 0.3 * noise, noise)
+    half = count * size // 2
+    return graph_of(vectors, [(half + each, 0, each) for each in range(half)]), groups
+
+
+def test_the_default_method_finds_groups_that_only_both_layers_tell() -> None:
+    graph, groups = half_known()
+    assert adjusted_rand_score(groups, partition.partition(graph)) == 1
+    assert adjusted_rand_score(groups, partition.partition(graph, "leidenalg")) == 1
+    for alone in (tree_measures.by_relations, tree_measures.by_meaning):
+        assert adjusted_rand_score(groups, alone(graph)) < 0.6
+    untold = graph_of(graph.vectors)
+    assert adjusted_rand_score(groups, partition.partition(untold)) < 0.6
+    meaningless = graph_of(np.zeros_like(graph.vectors), statements_of(graph))
+    assert adjusted_rand_score(groups, partition.partition(meaningless)) < 0.6
+
+
+def test_communities_are_as_large_in_a_graph_ten_times_as_large() -> None:
+    for count in (20, 200):
+        graph, groups = half_known(count)
+        assert adjusted_rand_score(groups, partition.partition(graph)) > 0.97
+
+
+# ------------------------------------------------------------------------------------------------ what must always hold
+
+
+def random_graph(size: int, told: int, seed: int, relations: int = 5) -> EntityGraph:
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, size, (told, 2))
+    ends[rng.random(told) < 0.2, 1] = -1
+    statements = [(head, rng.integers(relations), tail) for head, tail in ends]
+    return graph_of(rng.standard_normal((size, WIDTH)), statements, relations=relations)
+
+
+def statements_of(graph: EntityGraph) -> list[tuple[int, int, int]]:
+    return list(zip(graph.heads.tolist(), graph.relations.tolist(), graph.tails.tolist(), strict=True))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> EntityGraph:
+    """Any small graph: empty, of isolated entities, with vectors that are zero or the same, with loops and repeats."""
+    size = draw(st.integers(0, 30))
+    kinds = draw(st.lists(st.sampled_from(["zero", "same", "own"]), min_size=size, max_size=size))
+    rng = np.random.default_rng(draw(st.integers(0, 9)))
+    vectors = rng.standard_normal((size, 4))
+    for at, kind in enumerate(kinds):
+        vectors[at] = {"zero": np.zeros(4), "same": np.ones(4), "own": vectors[at]}[kind]
+    place = st.integers(0, max(0, size - 1))
+    triple = st.tuples(place, st.integers(0, 2), st.one_of(st.just(-1), place))
+    statements = draw(st.lists(triple, max_size=60)) if size else []
+    return graph_of(vectors.reshape(size, 4), statements)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@effort(max_examples=15, deadline=None)
+@given(graph=graphs(), limit=st.integers(1, 6))
+def test_every_entity_is_in_exactly_one_community(method: str, graph: EntityGraph, limit: int) -> None:
+    labels = found_by(method, graph)
+    assert labels.shape == (graph.size,)
+    assert set(labels.tolist()) == set(range(int(labels.max(initial=-1)) + 1))
+    assert found_by(method, graph).tolist() == labels.tolist()
+    levels = partition.nest(graph, labels, limit, method, relation_vectors=relation_vectors(graph))
+    check_levels(levels, limit)
+    scores = paper.member_scores(graph, labels)
+    assert np.isfinite(scores.phi).all()
+    assert labels[scores.centers].tolist() == list(range(len(scores.centers)))
+    measured = tree_measures.measure(graph, labels)
+    assert measured.coverage == 1
+    assert measured.sizes.sum() == graph.size
+
+
+def check_levels(levels: list[Indices], limit: int) -> None:
+    """A community is divided if, and only if, it is too large; its parts hold all that it holds, and nothing else."""
+    for outer, inner in zip(levels, [*levels[1:], np.full_like(levels[0], -1)], strict=True):
+        for _, rows in partition.groups(outer):
+            parts = set(inner[rows].tolist())
+            assert (parts == {-1}) if len(rows) <= limit else (len(parts) > 1 and -1 not in parts)
+        for _, rows in partition.groups(inner):
+            assert len(set(outer[rows].tolist())) == 1
+    assert np.bincount(partition.leaves(levels)).max(initial=0) <= limit
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_empty_graph_and_one_entity(method: str) -> None:
+    assert found_by(method, graph_of(np.empty((0, 4)))).tolist() == []
+    assert found_by(method, graph_of([[1, 0, 0, 0]], [(0, 0, 0)])).tolist() == [0]
+    assert found_by(method, graph_of([[0, 0, 0, 0]])).tolist() == [0]
+    nothing = graph_of(np.empty((0, 4)))
+    assert paper.member_scores(nothing, np.empty(0, np.int64)).centers.tolist() == []
+    assert tree_measures.measure(nothing, np.empty(0, np.int64)).coverage == 1
+    assert [level.tolist() for level in partition.nest(nothing, np.empty(0, np.int64))] == [[]]
+
+
+def test_an_unknown_method_and_missing_vectors_are_said() -> None:
+    graph = random_graph(5, 5, 1)
+    with pytest.raises(InputError, match="no method 'gmm' of community detection. Choose one of multiplex, "):
+        partition.partition(graph, "gmm")
+    with pytest.raises(InputError, match="'paper' needs a vector for every relation name"):
+        partition.partition(graph, "paper")
+
+
+def test_a_graph_is_divided_alike_whatever_was_drawn_before() -> None:
+    graph = random_graph(700, 1500, 2)
+    first = partition.partition(graph)
+    igraph.Graph.Erdos_Renyi(50, 0.3)
+    assert partition.partition(graph).tolist() == first.tolist()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_statements_does_not_matter(method: str) -> None:
+    graph = random_graph(200, 500, 12)
+    order = np.random.default_rng(1).permutation(500)
+    rows = {name: getattr(graph, name)[order] for name in ("heads", "tails", "relations")}
+    assert found_by(method, replace(graph, **rows)).tolist() == found_by(method, graph).tolist()
+
+
+# ------------------------------------------------------------------------------------------------------ only some move
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_those_move_that_may(method: str) -> None:
+    graph = random_graph(300, 600, 6)
+    rng = np.random.default_rng(7)
+    start, movable = rng.integers(0, 12, 300), rng.random(300) < 0.2
+    start[:5] = -1
+    labels = partition.partition(graph, method, start=start, movable=movable, relation_vectors=relation_vectors(graph))
+    still = ~movable & (start >= 0)
+    assert adjusted_rand_score(start[still], labels[still]) == 1
+    assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
+    assert (labels[movable] != partition.numbered(start)[movable]).any()
+
+
+def test_nothing_moves_where_nothing_may() -> None:
+    graph, groups = half_known()
+    told = partition.partition(graph, start=groups, movable=np.zeros(graph.size, np.bool_))
+    assert told.tolist() == partition.numbered(groups).tolist()
+
+
+def test_new_entities_find_their_communities() -> None:
+    graph, groups = half_known()
+    new = np.arange(graph.size) % 7 == 3
+    labels = partition.partition(graph, start=np.where(new, -1, groups), movable=np.zeros(graph.size, np.bool_))
+    assert adjusted_rand_score(groups, labels) == 1
+    everything = partition.partition(graph, start=groups, movable=np.ones(graph.size, np.bool_))
+    assert everything.tolist() == partition.partition(graph).tolist()
+
+
+def test_where_all_of_a_community_may_move_it_may_dissolve() -> None:
+    graph, groups = half_known()
+    wrong = np.where(np.arange(graph.size) < 6, 99, groups)
+    labels = partition.partition(graph, start=wrong, movable=wrong == 99)
+    assert adjusted_rand_score(groups, labels) == 1
+
+
+# ----------------------------------------------------------------------------------------------- nesting and the small
+
+
+def test_a_large_community_is_divided_along_what_is_inside() -> None:
+    graph, groups = half_known()
+    levels = partition.nest(graph, np.zeros(graph.size, np.int64))
+    check_levels(levels, partition.LIMIT)
+    assert len(levels) == 2
+    assert adjusted_rand_score(groups, levels[1]) == 1
+    assert partition.leaves(levels).tolist() == partition.numbered(levels[1]).tolist()
+
+
+def test_what_cannot_be_divided_is_halved() -> None:
+    same = graph_of(np.ones((130, 4)))
+    levels = partition.nest(same, np.zeros(130, np.int64), 50)
+    check_levels(levels, 50)
+    assert sorted(np.bincount(levels[-1][levels[-1] >= 0]).tolist()) == [32, 32, 33, 33]
+    apart = graph_of([[1, 0, 0]] * 4 + [[0.99, 0.1, 0]] * 4)
+    halves = partition.nest(apart, np.zeros(8, np.int64), 4)
+    assert halves[1].tolist() == [0] * 4 + [1] * 4
+
+
+def test_only_what_changed_is_divided_again() -> None:
+    graph, groups = half_known()
+    top, none = np.zeros(graph.size, np.int64), np.zeros(graph.size, np.bool_)
+    odd = np.arange(graph.size) // 60
+    kept = partition.nest(graph, top, start=[top, odd], movable=none)
+    assert [level.tolist() for level in kept] == [top.tolist(), odd.tolist()]
+    new = np.arange(graph.size) % 9 == 4
+    found = partition.nest(graph, top, start=[top, np.where(new, -1, groups)], movable=none)
+    assert adjusted_rand_score(groups, found[1]) == 1
+    afresh = partition.nest(graph, top, start=[top], movable=none)
+    assert adjusted_rand_score(groups, afresh[1]) == 1
+
+
+def test_a_small_community_joins_the_one_that_it_fits_best() -> None:
+    vectors = [[1, 0, 0]] * 3 + [[0, 1, 0]] * 3 + [[0.9, 0.1, 0], [0.1, 0.9, 0], [0.5, 0.5, 0]]
+    graph = graph_of(vectors, [(at, int(at > 2), -1) for at in range(6)] + [(8, 1, -1)])
+    labels = np.array([0, 0, 0, 1, 1, 1, 2, 3, 4])
+    assert partition.joined(graph, labels).tolist() == [0, 0, 0, 1, 1, 1, 0, 1, 1]
+    only = np.arange(9) == 7
+    assert partition.joined(graph, labels, only).tolist() == [0, 0, 0, 1, 1, 1, 2, 1, 4]
+    assert partition.joined(graph, np.arange(9)).tolist() == [0] * 9
+    assert partition.joined(graph, np.arange(9), only).tolist() == list(range(9))
+
+
+# ---------------------------------------------------------------------------------------------- neighbours and measures
+
+
+def exact(vectors: Floats, count: int) -> NDArray[np.bool_]:
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -2)
+    return cosines >= np.sort(cosines, axis=1)[:, [-count]]
+
+
+def test_neighbours_of_few_rows_are_exact() -> None:
+    vectors = paper.unit_rows(np.random.default_rng(1).standard_normal((200, 16)))
+    found, alike = nearest(vectors, 10)
+    assert exact(vectors, 10)[np.arange(200)[:, None], found].all()
+    assert alike == pytest.approx(np.take_along_axis(vectors @ vectors.T, found, 1), abs=1e-5)
+    few, scores = nearest(vectors[:3], 10)
+    assert np.sort(few)[:, -2:].tolist() == [[1, 2], [0, 2], [0, 1]]
+    assert ((few >= 0).sum(axis=1) == 2).all()
+    assert (scores[few < 0] < -1).all()
+
+
+def test_neighbours_of_many_rows_are_near_and_never_the_row_itself() -> None:
+    rng = np.random.default_rng(2)
+    themes = rng.standard_normal((60, 48))[rng.integers(60, size=3000)]
+    vectors = paper.unit_rows(themes + rng.standard_normal((3000, 48)))
+    found, _ = nearest(vectors, 10)
+    rows = np.arange(3000)[:, None]
+    assert (found != rows).all()
+    assert (np.diff(np.sort(found), axis=1) > 0).all()
+    assert exact(vectors, 10)[rows, found].mean() > 0.85
+
+
+def test_modularity_is_igraphs() -> None:
+    graph = random_graph(80, 300, 9)
+    labels = np.arange(80) % 7
+    joined = (graph.tails >= 0) & (graph.tails != graph.heads)
+    other = igraph.Graph(n=80, edges=np.stack([graph.heads[joined], graph.tails[joined]], axis=1))
+    assert tree_measures.modularity(graph, labels) == pytest.approx(other.modularity(labels.tolist()))
+    outside = np.where(labels == 3, -1, labels)
+    alone = np.where(labels == 3, 100 + np.arange(80), labels)
+    assert tree_measures.modularity(graph, outside) == pytest.approx(other.modularity(alone.tolist()))
+    assert tree_measures.modularity(graph_of(np.eye(3)), np.arange(3)) == 0
+
+
+def test_cohesion_and_sizes_by_hand() -> None:
+    graph = graph_of([[1, 0], [0, 1], [1, 0], [1, 0]])
+    found = tree_measures.measure(graph, np.array([0, 0, 1, -1]))
+    assert found.cohesion == pytest.approx((2 * np.sqrt(0.5) + 1) / 3)
+    assert (found.coverage, found.sizes.tolist(), found.usual, found.readable) == (0.75, [2, 1], 2, 0)
+
+
+def test_the_layers_together_are_worth_what_the_two_are() -> None:
+    """CPM of the merged graph is the weighted sum of the layers', so that one optimisation serves both."""
+    graph = random_graph(120, 300, 11)
+    layers = [multiplex.relation_layer(graph), multiplex.semantic_layer(graph.vectors)]
+    weights, cost, labels = (0.3, 0.7), 0.01, (np.arange(120) % 6).tolist()
+
+    def quality(edges: multiplex.Edges) -> float:
+        drawn = igraph.Graph(n=120, edges=edges.pairs)
+        kept = {"weights": edges.weights.tolist(), "resolution_parameter": cost}
+        return float(leidenalg.CPMVertexPartition(drawn, initial_membership=labels, **kept).quality())
+
+    apart = [quality(multiplex.merged([(edges, 1.0)], 120)) for edges in layers]
+    together = quality(multiplex.merged(list(zip(layers, weights, strict=True)), 120))
+    assert together == pytest.approx(weights[0] * apart[0] + weights[1] * apart[1])

@@ -1,0 +1,446 @@
+"""Names by a language model: batches, faults, budgets, and runs that were cut off."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import tree_measures
+from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
+from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.models.embed import Vectors
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.reply import parse_reply
+from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.settings import Settings, load_settings
+from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
+from kgplatform.tree import partition
+from kgplatform.tree.community_names import (
+    NamesReply,
+    SaidFact,
+    central_facts,
+    clean_name,
+    clean_summary,
+    name_of,
+    summary_of,
+)
+
+THEMES = ("Sailor", "Miner", "Baker", "Weaver", "Farmer", "Doctor", "Painter")
+"""Words that ``HashEmbedder(64)`` tells apart."""
+
+GROUPS = [group(theme, 4) for theme in THEMES]
+
+
+def opened(store: Store, settings: Settings, chat: ScriptedChat, at_once: int = 1) -> KnowledgeGraph:
+    slow = settings.model_copy(update={"concurrency": at_once})
+    return KnowledgeGraph(store, slow, embedder=HashEmbedder(64), chat=chat)
+
+
+def named_by(store: Store) -> Counter[str]:
+    return Counter(each["nameBy"] for each in communities(store).values())
+
+
+# --------------------------------------------------------------------------------------------------------------- asking
+
+
+def test_five_communities_a_call(store: Store, settings: Settings, tmp_path: Path) -> None:
+    chat = ScriptedChat(names)
+    kg = opened(store, settings, chat, at_once=4)
+    ingest(kg, tmp_path, GROUPS)
+    report = kg.build_tree()
+    assert_whole(store)
+    assert sorted(len(numbers(call.messages)) for call in chat.calls) == [2, 5]
+    assert (report.calls, report.named_by_model, report.named_by_members, report.failed_names) == (2, 7, 0, 0)
+    assert {call.stage for call in chat.calls} == {"tree"}
+    for found in communities(store).values():
+        [center] = rows(store, "MATCH (e:Entity {id: $id}) RETURN e.name", id=found["center"])
+        assert (found["name"], found["summary"]) == (f"Around {center[0]}", f"What is known of {center[0]}.")
+        assert found["nameBy"] == found["summaryBy"] == "model"
+        assert "nameDue" not in found
+
+
+def test_what_the_model_gets_to_see(store: Store, settings: Settings, tmp_path: Path) -> None:
+    chat = ScriptedChat(names)
+    kg = opened(store, settings, chat)
+    ingest(kg, tmp_path, [group("Sailor", 14)])
+    kg.build_tree()
+    [call] = chat.calls
+    system, user = (message["content"] for message in call.messages)
+    assert "Community 1, 14 members" in user
+    assert user.count("(Person)") == 10
+    assert "- Sailor 0 met Sailor 1 at sea." in user
+    assert "language of the community's centre" in system
+    assert user.split("\n")[0] != user.split("\n")[-1]
+    assert user.split("\n")[0].strip("<>") == user.split("\n")[-1].strip("</>")
+
+
+def test_a_reply_may_be_an_array_or_an_object() -> None:
+    item = {"id": "1", "name": "A", "summary": "B."}
+    for text in (json.dumps([item]), json.dumps({"communities": [item]}), f"Here:\n```json\n{json.dumps([item])}\n```"):
+        assert parse_reply(text, NamesReply).names(1) == {1: ("A", "B.")}
+    odd = [{"id": 2, "name": "A", "summary": "B."}, "text", {"id": 1, "name": 5, "summary": "B."}, {"name": "A"}]
+    assert NamesReply(communities=odd).names(1) == {}
+
+
+# --------------------------------------------------------------------------------------------------------------- faults
+
+
+def test_a_community_that_is_left_out_and_one_that_is_named_twice(
+    store: Store, settings: Settings, tmp_path: Path
+) -> None:
+    def careless(messages: Messages) -> str:
+        items = [item for item in json.loads(names(messages)) if item["id"] != 2]
+        return json.dumps([*items, {"id": 3, "name": "Another", "summary": "Another one."}])
+
+    chat = ScriptedChat(careless)
+    kg = opened(store, settings, chat)
+    ingest(kg, tmp_path, GROUPS[:4])
+    report = kg.build_tree()
+    assert_whole(store)
+    assert (report.named_by_model, report.named_by_members, report.failed_names) == (2, 2, 2)
+    assert report.failures == ["The language model left communities out, or named one twice."]
+    assert report.complete
+    assert named_by(store) == {"model": 2, "members": 2}
+    better = ScriptedChat(names)
+    again = opened(store, settings, better).build_tree(update=True)
+    assert [len(numbers(call.messages)) for call in better.calls] == [2]
+    assert (again.named_by_model, again.failed_names, named_by(store)) == (2, 0, {"model": 4})
+
+
+def test_no_name_at_all(store: Store, settings: Settings, tmp_path: Path) -> None:
+    kg = opened(store, settings, ScriptedChat(lambda messages: "[]"))
+    ingest(kg, tmp_path, GROUPS[:2])
+    report = kg.build_tree()
+    assert_whole(store)
+    assert (report.named_by_model, report.failed_names, named_by(store)) == (0, 2, {"members": 2})
+
+
+def test_prose_instead_of_json(store: Store, settings: Settings, tmp_path: Path) -> None:
+    def talks(messages: Messages) -> str:
+        return "These are fine groups." if "Baker" in messages[1]["content"] else names(messages)
+
+    chat = ScriptedChat(talks)
+    kg = opened(store, settings, chat)
+    ingest(kg, tmp_path, GROUPS)
+    report = kg.build_tree()
+    assert_whole(store)
+    assert len(chat.calls) == 3, "prose is asked for again, once"
+    assert report.failed_names == report.named_by_members
+    assert report.failed_names + report.named_by_model == 7
+    assert "there is no JSON in it" in report.failures[0]
+
+
+def test_a_time_out_costs_only_its_own_communities(store: Store, settings: Settings, tmp_path: Path) -> None:
+    def slow(messages: Messages) -> str:
+        if len(numbers(messages)) == 2:
+            raise ModelError("The model server did not answer in time.")
+        return names(messages)
+
+    kg = opened(store, settings, ScriptedChat(slow), at_once=2)
+    ingest(kg, tmp_path, GROUPS)
+    report = kg.build_tree()
+    assert_whole(store)
+    assert (report.named_by_model, report.failed_names) == (5, 2)
+    assert report.failures == ["The model server did not answer in time."]
+    assert opened(store, settings, ScriptedChat(names)).build_tree().named_by_model == 2
+
+
+def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Path) -> None:
+    said: list[int] = []
+
+    def costly(messages: Messages) -> str:
+        if said:
+            raise BudgetError("The budget is used up. Run the same command again with a larger --max-tokens.")
+        said.append(1)
+        return names(messages)
+
+    kg = opened(store, settings, ScriptedChat(costly))
+    ingest(kg, tmp_path, GROUPS)
+    report = kg.build_tree()
+    assert_whole(store)
+    assert not report.complete
+    assert "larger --max-tokens" in report.stopped
+    assert (report.named_by_model, report.named_by_members, report.calls) == (5, 2, 1)
+    chat = ScriptedChat(names)
+    rest = opened(store, settings, chat).build_tree()
+    assert (rest.named_by_model, rest.complete, len(chat.calls)) == (2, True, 1)
+
+
+def test_over_the_wire_nothing_is_paid_for_twice(store: Store, tmp_path: Path) -> None:
+    """A reply that is of no use is asked for anew by the next run; a good one is never asked for again."""
+    asked: list[Messages] = []
+
+    def first_of_no_use(messages: Messages) -> str:
+        asked.append(messages)
+        return names(messages) if len(asked) > 1 else "[]"
+
+    with OpenAIServer(first_of_no_use, faults=[None, Fault(status=500), None]) as server:
+        settings = load_settings(
+            home=tmp_path / "home", embedder="hash:64", openai_base_url=server.base_url, model_retries=0
+        )
+        ledger = Ledger()
+        kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
+        kg.ledger = ledger
+        ingest(kg, tmp_path / "in", GROUPS[:2])
+        first = kg.build_tree()
+        assert (first.failed_names, first.usage["tree"].calls) == (2, 1)
+        assert kg.build_tree().failed_names == 2
+        third = kg.build_tree()
+        assert (third.failed_names, third.named_by_model, third.usage["tree"].calls) == (0, 2, 1)
+        assert len(server.requests) == 3
+        assert kg.build_tree().usage == {}
+        assert len(server.requests) == 3
+    assert_whole(store)
+
+
+# -------------------------------------------------------------------------------------------------------------- cut off
+
+
+class Killed(BaseException):
+    """Nothing that anybody handles."""
+
+
+def test_a_run_that_dies_while_naming_goes_on(store: Store, settings: Settings, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def dying(messages: Messages) -> str:
+        if asked:
+            raise Killed
+        asked.extend(centers(messages))
+        return names(messages)
+
+    kg = opened(store, settings, ScriptedChat(dying))
+    ingest(kg, tmp_path, GROUPS)
+    with pytest.raises(Killed):
+        kg.build_tree()
+    assert named_by(store) == {"model": 5, "members": 2}
+    chat = ScriptedChat(names)
+    report = opened(store, settings, chat).build_tree()
+    assert_whole(store)
+    assert not set(asked) & {center for call in chat.calls for center in centers(call.messages)}
+    assert (report.named_by_model, named_by(store)) == (2, {"model": 7})
+
+
+def test_a_run_that_dies_while_writing_goes_on(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kgplatform.tree import write_tree
+
+    chat = ScriptedChat(names)
+    kg = opened(store, settings, chat)
+    ingest(kg, tmp_path, GROUPS)
+    kg.build_tree()
+    whole = communities(store)
+    kg.cypher("MATCH (n:Community|Keyword) DETACH DELETE n", write=True)
+    kg.cypher("MATCH (g:Graph) REMOVE g.treeMethod, g.treeState", write=True)
+    monkeypatch.setattr(write_tree, "AT_ONCE", 3)
+    monkeypatch.setattr(write_tree, "_SLICE", 4)
+    writing, left = store.write, 5
+
+    def dying(*statements: tuple[str, dict[str, object]]) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+        return writing(*statements)
+
+    monkeypatch.setattr(store, "write", dying)
+    with pytest.raises(Killed):
+        kg.build_tree()
+    monkeypatch.setattr(store, "write", writing)
+    assert communities(store)
+    kg.build_tree()
+    assert communities(store) == whole
+    assert_whole(store)
+
+
+@pytest.mark.parametrize(("vectors", "asked"), [(0, 0), (1, 2)], ids=["before the names", "after the names"])
+def test_a_run_that_dies_before_the_vectors_goes_on(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: int, asked: int
+) -> None:
+    chat = ScriptedChat(names)
+    kg = opened(store, settings, chat)
+    ingest(kg, tmp_path, GROUPS)
+    embed, left = kg.embedder.embed, vectors
+
+    def dying(texts: Sequence[str]) -> Vectors:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Killed
+        return embed(texts)
+
+    monkeypatch.setattr(kg.embedder, "embed", dying)
+    with pytest.raises(Killed):
+        kg.build_tree()
+    monkeypatch.undo()
+    assert len(chat.calls) == asked
+    opened(store, settings, chat).build_tree()
+    assert len(chat.calls) == 2, "what was paid for is not asked for again"
+    assert_whole(store)
+
+
+def test_a_rebuild_that_dies_while_naming_leaves_a_tree_that_can_be_searched(
+    store: Store, settings: Settings, tmp_path: Path
+) -> None:
+    kg = opened(store, settings, ScriptedChat(names))
+    first = ingest(kg, tmp_path / "first", GROUPS[:3])
+    kg.build_tree()
+    ingest(kg, tmp_path / "then", GROUPS[3:])
+    kg.remove([file.as_uri() for file in first])
+
+    def dying(messages: Messages) -> str:
+        raise Killed
+
+    with pytest.raises(Killed):
+        opened(store, settings, ScriptedChat(dying)).build_tree(rebuild=True)
+    found = kg.search("Doctor 1", route="community")
+    assert found.communities
+    assert found.facts
+    opened(store, settings, ScriptedChat(names)).build_tree()
+    assert named_by(store) == {"model": len(communities(store))}
+    assert_whole(store)
+
+
+def test_a_tree_that_is_all_new_is_not_searched_before_it_has_vectors(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg = opened(store, settings, ScriptedChat(names))
+    first = ingest(kg, tmp_path / "first", GROUPS[:3])
+    kg.build_tree()
+    ingest(kg, tmp_path / "then", GROUPS[3:])
+    kg.remove([file.as_uri() for file in first])
+
+    def dying(texts: Sequence[str]) -> Vectors:
+        raise Killed
+
+    monkeypatch.setattr(kg.embedder, "embed", dying)
+    with pytest.raises(Killed):
+        kg.build_tree(rebuild=True)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="no finished knowledge tree"):
+        kg.search("Doctor 1", route="community")
+    assert kg.search("Doctor 1").facts
+    kg.build_tree()
+    assert kg.search("Doctor 1", route="community").communities
+
+
+# ---------------------------------------------------------------------------------------------------------- two at once
+
+
+def test_the_earlier_of_two_runs_says_that_its_tree_was_replaced(
+    store: Store, settings: Settings, tmp_path: Path
+) -> None:
+    def interrupted(messages: Messages) -> str:
+        opened(store, settings, ScriptedChat(names)).build_tree(rebuild=True)
+        return names(messages)
+
+    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, GROUPS[:3])
+    with pytest.raises(StoreError, match="Another run of `kgplatform tree` began while this one was at work"):
+        opened(store, settings, ScriptedChat(interrupted)).build_tree()
+    assert_whole(store)
+    assert named_by(store) == {"model": 3}
+    assert opened(store, settings, ScriptedChat(names)).build_tree().communities_kept == 3
+
+
+def test_a_run_that_was_overtaken_writes_nothing(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, GROUPS[:3])
+    begun: list[str] = []
+
+    def overtaken(stage: str, done: int, total: int) -> None:
+        if stage == "finding communities" and not begun:
+            begun.append(stage)
+            kg.build_tree()
+
+    with pytest.raises(StoreError, match="began while this one was at work"):
+        kg.build_tree(method="paper", progress=overtaken)
+    assert_whole(store)
+    assert kg.build_tree().method == "multiplex"
+
+
+# --------------------------------------------------------------------------------------------------------------- counts
+
+
+def test_the_counts_of_names_add_up(
+    store: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a method that leaves a hermit alone."""
+    by_relations = partition.Method("of the test", lambda graph, _: tree_measures.by_relations(graph))
+    monkeypatch.setitem(partition.METHODS, "relations", by_relations)
+    alone: Line = {"document": "hermit.txt", "entities": [{"name": "Hermit", "type": "Person"}], "triples": []}
+
+    def counts(chat: ScriptedChat, **how: str) -> tuple[int, ...]:
+        report = opened(store, settings, chat).build_tree(**how)
+        ways = (report.named_by_model, report.named_by_members, report.named_after_member, report.names_kept)
+        assert sum(ways) == report.communities == 4
+        return (*ways, report.failed_names)
+
+    def only_bakers(messages: Messages) -> str:
+        return json.dumps([each for each in json.loads(names(messages)) if "Baker" in each["name"]])
+
+    ingest(opened(store, settings, ScriptedChat(names)), tmp_path, [*GROUPS[:3], alone])
+    assert counts(ScriptedChat(only_bakers), method="relations") == (1, 2, 1, 0, 2)
+    assert counts(ScriptedChat(only_bakers)) == (0, 2, 0, 2, 2)
+    assert counts(ScriptedChat(names)) == (2, 0, 0, 2, 0)
+    assert counts(ScriptedChat(names)) == (0, 0, 0, 4, 0)
+
+
+# ---------------------------------------------------------------------------------------------------------------- words
+
+
+def test_names_from_members() -> None:
+    field, ship, place = ("Cyrus Field", "Person"), ("Great Eastern", "Ship"), ("Valentia", "Place")
+    assert name_of([field], 1) == "Cyrus Field"
+    assert name_of([field, ship], 2) == "Cyrus Field and Great Eastern (Person, Ship)"
+    assert name_of([field, ship, place], 3) == "Cyrus Field, Great Eastern and Valentia (Person, Ship, Place)"
+    assert name_of([field, ship, place], 12) == "Cyrus Field, Great Eastern and others (Person, Ship)"
+    assert (
+        name_of([field, ("Cyrus West Field", None), ("Field", None)], 3)
+        == "Cyrus Field, Cyrus West Field and another (Person)"
+    )
+    assert name_of([("x" * 65, "Person"), ship], 9) == "x" * 65 + " and others"
+    assert len(name_of([("long " * 40, "Person"), ship], 9)) <= 80
+    assert name_of([("\x00\x07", None)], 1) == "1 without a name"
+
+
+def test_words_of_a_model_are_only_data() -> None:
+    assert clean_name(" A\x1b[31m\n name\u202e \ud800") == "A [31m name"
+    assert clean_name("word " * 40).endswith("…")
+    assert len(clean_name("x" * 300)) == 80
+    assert len(clean_summary("word " * 300).split()) == 101
+    assert clean_summary("One.\n\nTwo.") == "One. Two."
+
+
+def test_summaries_from_facts() -> None:
+    def said(kind: str, members: str, *words: str) -> SaidFact:
+        text = " ".join(words)
+        triple = words if kind != "atomic" else (None, None, None)
+        return SaidFact(kind, text, *triple, members=tuple(members))
+
+    ab = said("triple", "ab", "Ada", "worked_for", "Ben")
+    also = said("atomic", "ab", "Ada worked for Ben in Rome.")
+    born = said("attribute", "a", "Ada", "birth_date", "1815")
+    cd = said("triple", "cd", "Cy", "knows", "Dan")
+    assert [fact.sentence for fact in (ab, also, born)] == [
+        "Ada worked for Ben.",
+        "Ada worked for Ben in Rome.",
+        "Ada: birth date 1815.",
+    ]
+    assert central_facts([ab, born, cd, also], "abcd", 2) == [also, cd]
+    people: list[tuple[str, str | None]] = [("Ada", "Person"), ("Ben", "Person")]
+    assert summary_of([also, cd], people, 4) == "Ada worked for Ben in Rome. Cy knows Dan."
+    assert summary_of([], people, 4) == "Ada, Ben and 2 more."
+    long = SaidFact("atomic", "word " * 80, None, None, None, ("a",))
+    assert len(summary_of([long, long], people, 2).split()) <= 100
+
+
+def test_a_line_of_a_group_has_all_that_it_needs() -> None:
+    line: Line = group("Sailor", 3)
+    assert len(line["triples"]) == 3
