@@ -1,6 +1,6 @@
 // What passages state.
 // mode: read
-// param $passages: list<string>: chunk ids
+// param $passages: list<string>: passage ids
 // returns: fact, text
 MATCH (c:Chunk)<-[:FROM_CHUNK]-(f:Fact)
 WHERE c.id IN $passages

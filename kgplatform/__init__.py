@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kgplatform.ingest.plan import Estimate
     from kgplatform.ingest.schema import Schema, load_schema
     from kgplatform.neo4j.store import trace
-    from kgplatform.records import Answer, Citation, FoundFact, Passage, SearchResult, Step, Usage
+    from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Usage
 
 _HOMES = {
     "kgplatform.ingest.plan": ("Estimate",),
@@ -49,7 +49,7 @@ _HOMES = {
         "StatementError",
         "StoreError",
     ),
-    "kgplatform.records": ("Answer", "Citation", "FoundFact", "Passage", "SearchResult", "Step", "Usage"),
+    "kgplatform.records": ("Answer", "Citation", "FoundFact", "FoundPassage", "SearchResult", "Step", "Usage"),
     "kgplatform.neo4j.store": ("trace",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -67,7 +67,7 @@ __all__ = [
     "KgError",
     "KnowledgeGraph",
     "ModelError",
-    "Passage",
+    "FoundPassage",
     "ReplyError",
     "Schema",
     "SchemaError",

@@ -107,7 +107,7 @@ class KnowledgeGraph(OpenedGraph):
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: then have the model
-        read atomic facts from the chunks that have none from a model; without ``paths``, from those of the whole graph.
+        read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
         """
         files, recording = with_recording(paths, recorded, extractor)
         facts_from = self._model("Facts are read") if facts else None
@@ -118,7 +118,7 @@ class KnowledgeGraph(OpenedGraph):
         reader = make_extractor(extractor, recording, self.chat)
         tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
         report = ingest(tools, files)
-        if isinstance(reader, RecordedExtractor) and report.extracted == report.chunks:  # else some were used before
+        if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
             report.notes += [f"{title}: recorded, but not among the documents" for title in reader.unused()]
         return report
 
@@ -140,8 +140,8 @@ class KnowledgeGraph(OpenedGraph):
         """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
         chosen = self._named(documents)
         ids = sorted(each.id for each in chosen)
-        chunks = [row["id"] for row in self.store.read("graph/document_chunks", documents=ids)]
-        remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, chunks)
+        passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
+        remove_documents(self._tools(LocalExtractor(), "general", None, progress), ids, passages)
         self._look_for_documents()
         return chosen
 

@@ -47,7 +47,7 @@ class Folded:
             at = self.text.find(folded_words, at + (len(folded_words) if span else 1))
 
 
-# Every text of a few chunks at a time is searched for dozens of words; whole documents come one after the other.
+# Every text of a few passages at a time is searched for dozens of words; whole documents come one after the other.
 @lru_cache(maxsize=32)
 def fold(text: str) -> Folded:
     """``text`` folded, remembered for the texts that were folded last."""

@@ -51,7 +51,7 @@ class SkippedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class Passage:
     """A span of a document: ``document.text[start:end] == text``. ``page`` is the page of its first character."""
 
     id: str
@@ -70,7 +70,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedEntity:
-    """A named thing as the extractor wrote it. ``quote`` is the words of the chunk that name it, if given."""
+    """A named thing as the extractor wrote it. ``quote`` is the words of the passage that name it, if given."""
 
     name: str
     type: str | None = None
@@ -80,7 +80,7 @@ class ExtractedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedTriple:
-    """Subject, predicate and object in the extractor's words, with the words of the chunk that state it."""
+    """Subject, predicate and object in the extractor's words, with the words of the passage that state it."""
 
     subject: str
     predicate: str
@@ -129,7 +129,7 @@ class Malformed:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that one chunk says, before or after the schema has bounded it."""
+    """All that one passage says, before or after the schema has bounded it."""
 
     entities: tuple[ExtractedEntity, ...] = ()
     triples: tuple[ExtractedTriple, ...] = ()
@@ -149,20 +149,20 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """The characters of a document that state something. ``found`` is False if only the chunk is known."""
+    """The characters of a document that state something. ``found`` is False if only the passage is known."""
 
     document: str
     title: str
     start: int
     end: int
     page: int | None
-    chunk: str
+    passage: str
     found: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A chunk that was retrieved. ``routes`` are the routes that found it, ``score`` is higher for better."""
+class FoundPassage:
+    """A passage that was retrieved. ``routes`` are the routes that found it, ``score`` is higher for better."""
 
     id: str
     document: str
@@ -221,7 +221,7 @@ class SearchResult:
     """
 
     question: str
-    passages: tuple[Passage, ...]
+    passages: tuple[FoundPassage, ...]
     facts: tuple[FoundFact, ...]
     seconds: float
     paths: tuple[FoundPath, ...] = ()

@@ -76,7 +76,9 @@ class Settings(BaseSettings):
     concurrency: int = _setting(8, "Language-model calls under way at once.", unit="calls", gt=0)
     max_tokens: int | None = _setting(None, "Budget of one run; it stops cleanly when used up.", unit="tokens", gt=0)
 
-    chunk_tokens: int = _setting(400, "Longest chunk.", unit="tokens", ge=20)
+    passage_tokens: int = _setting(
+        400, "Longest passage.", unit="tokens", ge=20, env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS")
+    )
     expansion_threshold: float = _setting(0.9, "Confidence from which a proposed type counts.", ge=0, le=1)
     expansion_support: int = _setting(2, "Documents that must propose a type before it is accepted.", ge=1)
     same_as_threshold: float = _setting(0.8, "Cosine from which two like names are joined by SAME_AS.", gt=0, le=1)
@@ -84,7 +86,7 @@ class Settings(BaseSettings):
         0.87, "Cosine from which key elements that are no entity are one node for GraphReader.", gt=0, le=1
     )
     facts_tokens: int = _setting(
-        1024, "Most that `ingest --facts` asks a model to write about one chunk.", unit="tokens", gt=0
+        1024, "Most that `ingest --facts` asks a model to write about one passage.", unit="tokens", gt=0
     )
     cypher_timeout: float = _setting(30.0, "Time for one statement of the user's.", unit="s", gt=0)
     cypher_limit: int = _setting(1000, "Rows that one statement of the user's returns.", unit="rows", gt=0)

@@ -98,9 +98,9 @@ def compression_rate(shown: int, whole: int) -> float:
 
 
 def rejoin(pieces: Iterable[tuple[int, str]], start: int, end: int) -> str:
-    """The characters ``[start, end)`` of a document, from its chunks: ``(first character, text)``, in order.
+    """The characters ``[start, end)`` of a document, from its passages: ``(first character, text)``, in order.
 
-    Chunks leave out white space alone. Which it was is not known: one character between two chunks is given as a
+    Passages leave out white space alone. Which it was is not known: one character between two passages is given as a
     space, more of them as line ends.
 
     >>> rejoin([(0, "One."), (6, "Two."), (11, "Three.")], 0, 13)

@@ -159,7 +159,7 @@ def test_records_are_frozen_and_complete(kg: KnowledgeGraph, tmp_path: Path) -> 
     assert result.facts
     info = next(each for each in kg.documents() if each.name == "field")
     assert (info.uri, info.characters) == ((tmp_path / "field.txt").as_uri(), len(FIELD["field.txt"]))
-    assert (info.chunks, info.extracted, info.failed) == (1, 1, 0)
+    assert (info.passages, info.extracted, info.failed) == (1, 1, 0)
     assert info.addedAt.startswith("20")
     stats = kg.stats()
     assert (stats.nodes["Document"], stats.relationships["FROM_DOCUMENT"]) == (3, 3)
@@ -179,7 +179,7 @@ def test_estimating_spends_nothing(store: Store, tmp_path: Path) -> None:
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         files = put(tmp_path, FIELD | OTHERS)
         cost = graph.estimate([*files, *put(tmp_path, {"empty.txt": ""})])
-        assert (cost.documents, cost.chunks, cost.pending_chunks, cost.calls, len(cost.skipped)) == (3, 3, 3, 3, 1)
+        assert (cost.documents, cost.passages, cost.pending_passages, cost.calls, len(cost.skipped)) == (3, 3, 3, 3, 1)
         assert cost.input_tokens > 3 * 200
         assert server.requests == []
         assert graph.stats().nodes == {}
@@ -187,7 +187,7 @@ def test_estimating_spends_nothing(store: Store, tmp_path: Path) -> None:
         assert spent.calls == 3
         assert abs(spent.input_tokens - cost.input_tokens) <= 0.1 * spent.input_tokens
         done = graph.estimate(files)
-        assert (done.pending_chunks, done.calls, done.input_tokens, done.output_tokens) == (0, 0, 0, 0)
+        assert (done.pending_passages, done.calls, done.input_tokens, done.output_tokens) == (0, 0, 0, 0)
         assert graph.estimate(files, extractor="local").calls == 0
 
 

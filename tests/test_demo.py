@@ -70,7 +70,7 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
     assert "Traceback" not in first.stderr
     corpus = part(first.stdout, "The corpus")
     assert "was written by hand and stands in for a language model" in corpus
-    assert "Documents: 20 new. Chunks: 21, all read now by the extractor recorded." in corpus
+    assert "Documents: 20 new. Passages: 21, all read now by the extractor recorded." in corpus
     tree = part(first.stdout, "The tree")
     assert re.search(
         r"^Tree built by the method multiplex: \d+ entities in \d+ communities, \d+ keywords\.$", tree, re.M

@@ -1,4 +1,4 @@
-"""Where sentences end, in every script and on nasty texts; the chunker's and the extractor's view of it."""
+"""Where sentences end, in every script and on nasty texts; the passageer's and the extractor's view of it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_abbreviations_are_no_ends(expected: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "chunks", "sentences_"),
+    ("text", "passages", "sentences_"),
     [
         ("He was aged 12. Then he left.", 1, 2),
         ("It was World War I. New roads came.", 1, 2),
@@ -62,9 +62,9 @@ def test_abbreviations_are_no_ends(expected: tuple[str, ...]) -> None:
         ("3. Three plums\n4. Four pears", 2, 2),
     ],
 )
-def test_a_full_stop_after_a_number_is_likely_an_end(text: str, chunks: int, sentences_: int) -> None:
-    """An extractor cuts there; a chunk does not end there, for it may be an ordinal."""
-    assert (len(ranks(text, SENTENCE)), len(cut(text))) == (chunks, sentences_)
+def test_a_full_stop_after_a_number_is_likely_an_end(text: str, passages: int, sentences_: int) -> None:
+    """An extractor cuts there; a passage does not end there, for it may be an ordinal."""
+    assert (len(ranks(text, SENTENCE)), len(cut(text))) == (passages, sentences_)
 
 
 # ---------------------------------------------------------------------------------------------- scripts

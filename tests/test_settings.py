@@ -15,7 +15,7 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KGPLATFORM_HOME")
     monkeypatch.delenv("KGPLATFORM_NEO4J_JARS", raising=False)
     settings = load_settings()
-    assert (settings.neo4j_uri, settings.neo4j_username, settings.chunk_tokens) == (None, "neo4j", 400)
+    assert (settings.neo4j_uri, settings.neo4j_username, settings.passage_tokens) == (None, "neo4j", 400)
     assert settings.home_folder == user_data_path("kgplatform")
     assert settings.jar_folder == user_cache_path("kgplatform") / "neo4j"
 
@@ -51,7 +51,7 @@ def test_a_home_with_a_tilde_and_a_relative_one(tmp_path: Path) -> None:
     [
         ("KGPLATFORM_CONCURRENCY", "many"),
         ("KGPLATFORM_CONCURRENCY", "0"),
-        ("KGPLATFORM_CHUNK_TOKENS", "19"),
+        ("KGPLATFORM_PASSAGE_TOKENS", "19"),
         ("KGPLATFORM_EXPANSION_THRESHOLD", "1.1"),
         ("KGPLATFORM_SAME_AS_THRESHOLD", "0"),
         ("KGPLATFORM_MODEL_RETRIES", "-1"),
@@ -84,7 +84,7 @@ def test_the_table_has_every_setting_with_help() -> None:
     assert all(row[3].endswith(".") for row in table)
     assert len({row[0] for row in table}) == len(table)
     shown = {row[0]: row for row in table}
-    assert shown["KGPLATFORM_CHUNK_TOKENS"] == ("KGPLATFORM_CHUNK_TOKENS", "400", "tokens", "Longest chunk.")
+    assert shown["KGPLATFORM_PASSAGE_TOKENS"] == ("KGPLATFORM_PASSAGE_TOKENS", "400", "tokens", "Longest passage.")
     assert shown["NEO4J_URI"][1] == ""
 
 

@@ -1,7 +1,7 @@
 // Entities of some types, and those without a type, with their forms and the names of what is likely the same thing.
 // mode: read
 // param $types: list<string>: names of entity types
-// returns: name, type, forms, chunks, same
+// returns: name, type, forms, passages, same
 MATCH (e:Entity)
 WHERE e.type IN $types OR e.type IS NULL
 RETURN e.name AS name, e.type AS type,
@@ -13,7 +13,7 @@ RETURN e.name AS name, e.type AS type,
          RETURN form
          ORDER BY form
        } AS forms,
-       COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS chunks,
+       COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS passages,
        COLLECT {
          MATCH (e)-[:SAME_AS]-(o:Entity)
          WHERE o.type IN $types OR o.type IS NULL

@@ -1,4 +1,4 @@
-// The text of a document: its chunks in order, each with its first character.
+// The text of a document: its passages in order, each with its first character.
 // mode: read
 // param $document: string: document id
 // returns: start, text, tokens

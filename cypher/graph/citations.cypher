@@ -8,7 +8,7 @@ RETURN COLLECT {
   RETURN [
     at.number,
     {
-      document: d.uri, title: d.name, start: at.start, end: at.end, page: c.page, chunk: c.id,
+      document: d.uri, title: d.name, start: at.start, end: at.end, page: c.page, passage: c.id,
       found: at.start > c.start OR at.end < c.end
     }
   ] AS citation

@@ -1,4 +1,4 @@
-// A window of a document: its chunks there, in order, and the facts that are stated in it.
+// A window of a document: its passages there, in order, and the facts that are stated in it.
 // mode: read
 // param $ids: list<string>: ids that the document may have
 // param $start: int: first character
@@ -18,7 +18,7 @@ RETURN d.id AS id, d.name AS name, d.uri AS uri, d.source AS source, d.character
          WHERE c.start < $end AND c.end > $start AND at.start < $end AND at.end > $start
          RETURN {
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
-           title: d.name, chunk: c.id, page: c.page
+           title: d.name, passage: c.id, page: c.page
          }
          ORDER BY at.start, at.end, f.text, f.id
        } AS facts

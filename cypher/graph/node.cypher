@@ -1,6 +1,6 @@
 // One node with its properties, the facts about it or stated in it, those that most passages state first and then by
 // the name of the first document and the place in it, each with the places that state it, and the communities around
-// it, the innermost first. Vectors stay where they are. A chunk has the id of its document among its properties.
+// it, the innermost first. Vectors stay where they are. A passage has the id of its document among its properties.
 // mode: read
 // param $id: string: the node's id
 // param $hub: int: how many facts are looked at
@@ -50,7 +50,7 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type,
          }
          RETURN {
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
-           title: d.name, chunk: c.id, page: c.page
+           title: d.name, passage: c.id, page: c.page
          }
        } AS facts,
        COLLECT {

@@ -1,9 +1,9 @@
 // Atomic facts with their key elements (GraphReader, section 3.2), and the words that state them. They get no vector:
 // as seeds of a search they add nothing to passages (docs/retrieval.md), and they are five times as many.
 // mode: write
-// param $rows: list<map>: id, name, text, elements, chunk, start, end, found
+// param $rows: list<map>: id, name, text, elements, passage, start, end, found
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.chunk})
+MATCH (c:Chunk {id: row.passage})
 MERGE (f:Fact {id: row.id})
 ON CREATE SET f.kind = 'atomic',
               f.name = row.name,

@@ -1,9 +1,9 @@
 // Facts that give an entity a value, with the words that state them.
 // mode: write
-// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, attributeId, attributeName, key, value, chunk, start, end, found
+// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, attributeId, attributeName, key, value, passage, start, end, found
 UNWIND $rows AS row
 MATCH (s:Entity {id: row.subjectId})
-MATCH (c:Chunk {id: row.chunk})
+MATCH (c:Chunk {id: row.passage})
 MERGE (f:Fact {id: row.id})
 ON CREATE SET f.kind = 'attribute',
               f.name = row.name,

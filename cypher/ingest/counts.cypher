@@ -1,4 +1,4 @@
-// What the chunks of these documents counted when they were read.
+// What the passages of these documents counted when they were read.
 // mode: read
 // param $documents: list<string>: document ids
 // returns: kept, mapped, dropped, offSchema, found, notFound, duplicates, malformedKinds, malformedCounts

@@ -1,4 +1,4 @@
-// The name that most chunks use, and the other forms as aliases. The vector of another name goes at once, so that it
+// The name that most passages use, and the other forms as aliases. The vector of another name goes at once, so that it
 // is due whatever happens next.
 // mode: write
 // param $rows: list<map>: id, name, aliases, stale

@@ -1,6 +1,6 @@
-// Take away the atomic facts of these chunks; each is of one chunk alone.
+// Take away the atomic facts of these passages; each is of one passage alone.
 // mode: write
-// param $chunks: list<string>: chunk ids
-UNWIND $chunks AS id
+// param $passages: list<string>: passage ids
+UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[:FROM_CHUNK]-(f:Fact {kind: 'atomic'})
 DETACH DELETE f

@@ -1,4 +1,4 @@
-// Remove documents, after their chunks, with pages that came in between.
+// Remove documents, after their passages, with pages that came in between.
 // mode: write
 // param $documents: list<string>: document ids
 UNWIND $documents AS id

@@ -1,8 +1,8 @@
-// Take away the mentions of key elements that are no entity in these chunks, which came from atomic facts alone, then
+// Take away the mentions of key elements that are no entity in these passages, which came from atomic facts alone, then
 // those elements that nothing mentions any more.
 // mode: write
-// param $chunks: list<string>: chunk ids
-UNWIND $chunks AS id
+// param $passages: list<string>: passage ids
+UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
 WHERE NOT k:Entity
 DELETE mention

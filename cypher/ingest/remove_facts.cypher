@@ -1,8 +1,8 @@
-// Take away what these chunks state: their evidence, then facts that nothing states any more, with the relations
+// Take away what these passages state: their evidence, then facts that nothing states any more, with the relations
 // and attributes that came from them.
 // mode: write
-// param $chunks: list<string>: chunk ids
-UNWIND $chunks AS id
+// param $passages: list<string>: passage ids
+UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[evidence:FROM_CHUNK]-(f:Fact)
 DELETE evidence
 WITH DISTINCT f

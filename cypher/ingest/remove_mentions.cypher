@@ -1,8 +1,8 @@
-// Take away the mentions in these chunks, then the entities and key elements that nothing mentions any more, and the
+// Take away the mentions in these passages, then the entities and key elements that nothing mentions any more, and the
 // keywords that they were; those that stay are looked at again, since an alias or a name may have gone.
 // mode: write
-// param $chunks: list<string>: chunk ids
-UNWIND $chunks AS id
+// param $passages: list<string>: passage ids
+UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
 DELETE mention
 WITH DISTINCT k

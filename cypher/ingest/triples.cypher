@@ -1,10 +1,10 @@
 // Facts that join two entities, the words that state them, and the relation that they amount to.
 // mode: write
-// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, objectId, type, chunk, start, end, found
+// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, objectId, type, passage, start, end, found
 UNWIND $rows AS row
 MATCH (s:Entity {id: row.subjectId})
 MATCH (o:Entity {id: row.objectId})
-MATCH (c:Chunk {id: row.chunk})
+MATCH (c:Chunk {id: row.passage})
 MERGE (f:Fact {id: row.id})
 ON CREATE SET f.kind = 'triple',
               f.name = row.name,

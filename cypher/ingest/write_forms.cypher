@@ -1,4 +1,4 @@
-// Key elements that are forms of one thing point at the one that most chunks mention; they are never merged.
+// Key elements that are forms of one thing point at the one that most passages mention; they are never merged.
 // mode: write
 // param $rows: list<map>: id, target, by, score
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Route bm25: chunks that share words with the question, by words alone (Lucene's BM25).
+// Route bm25: passages that share words with the question, by words alone (Lucene's BM25).
 // mode: read
 // param $k: int: how many
 // param $words: string: the question's words, as a full-text query

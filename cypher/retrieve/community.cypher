@@ -1,6 +1,6 @@
 // Route community: the communities nearest to the question by meaning; of each, also through the communities below it,
 // the entities that are nearest; of those the facts that are nearest, with the passages that state them. All in one
-// row, best first: a fact is [id, cosine, elements, chunks]. Without a finished tree both are empty, and its index is
+// row, best first: a fact is [id, cosine, elements, passages]. Without a finished tree both are empty, and its index is
 // not looked at.
 // mode: read
 // param $k: int: how many the vector index is asked for

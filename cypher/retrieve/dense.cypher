@@ -1,4 +1,4 @@
-// Route dense: chunks nearest to the question by meaning alone.
+// Route dense: passages nearest to the question by meaning alone.
 // mode: read
 // param $k: int: how many
 // param $vector: list<float>: the question's vector

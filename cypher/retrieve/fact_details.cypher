@@ -9,7 +9,7 @@ RETURN id, f.text AS text,
        COLLECT {
          MATCH (f)-[evidence:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
          RETURN {
-           document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, chunk: c.id,
+           document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, passage: c.id,
            found: evidence.found
          } AS place
          ORDER BY d.uri, evidence.start

@@ -5,8 +5,8 @@
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
 // param $cap: int: most passages of an element that are followed
-// returns: chunks, elements
-WITH COUNT { (:Chunk) } AS chunks
+// returns: allPassages, elements
+WITH COUNT { (:Chunk) } AS allPassages
 CALL () {
   UNWIND $elements AS id
   MATCH (k:KeyElement {id: id})
@@ -16,8 +16,8 @@ CALL () {
   MATCH (:Chunk {id: id})<-[:FROM_CHUNK]-(k:Entity)
   RETURN k
 }
-WITH chunks, k, COUNT { (k)-[:FROM_CHUNK]->() } AS total
-WITH chunks, k.id AS id, total,
+WITH allPassages, k, COUNT { (k)-[:FROM_CHUNK]->() } AS total
+WITH allPassages, k.id AS id, total,
      CASE
        WHEN total <= $cap THEN COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id }
        ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) WHERE c.id IN $passages RETURN c.id }
@@ -30,4 +30,4 @@ WITH chunks, k.id AS id, total,
        ELSE []
      END AS relations,
      COLLECT { MATCH (k:Entity)-[:SAME_AS]->(o:Entity) RETURN o.id } AS sameAs
-RETURN chunks, collect([id, total, passages, relations, sameAs]) AS elements
+RETURN allPassages, collect([id, total, passages, relations, sameAs]) AS elements

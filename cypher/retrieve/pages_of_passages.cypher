@@ -1,6 +1,6 @@
 // The pages that hold some passages, or a part of them; those of the first passage first.
 // mode: read
-// param $passages: list<string>: chunk ids, best first
+// param $passages: list<string>: passage ids, best first
 // param $documents: list<string>: ids of the documents that are remembered; all if there is none
 // param $question: string: the question, in the form in which pages keep it
 // returns: id

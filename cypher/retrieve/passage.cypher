@@ -1,4 +1,4 @@
-// Route passage: chunks nearest by meaning, and chunks that share words with the question (BM25).
+// Route passage: passages nearest by meaning, and passages that share words with the question (BM25).
 // mode: read
 // param $k: int: how many of each
 // param $vector: list<float>: the question's vector

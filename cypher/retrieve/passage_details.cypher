@@ -1,6 +1,6 @@
 // What is said of passages in a result.
 // mode: read
-// param $ids: list<string>: chunk ids
+// param $ids: list<string>: passage ids
 // returns: id, document, title, start, end, page, text
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)

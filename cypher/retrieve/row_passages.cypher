@@ -2,14 +2,14 @@
 // mode: read
 // param $rows: list<map>: number, names: of a row, and the names that it speaks of
 // param $most: int: how many passages of a row
-// returns: number, chunks
+// returns: number, passages
 UNWIND $rows AS row
 CALL (row) {
   MATCH (e:Entity)-[:FROM_CHUNK]->(c:Chunk)
   WHERE e.name IN row.names
-  WITH c.id AS chunk, count(DISTINCT e.name) AS named
-  ORDER BY named DESC, chunk
+  WITH c.id AS passage, count(DISTINCT e.name) AS named
+  ORDER BY named DESC, passage
   LIMIT $most
-  RETURN collect(chunk) AS chunks
+  RETURN collect(passage) AS passages
 }
-RETURN row.number AS number, chunks
+RETURN row.number AS number, passages

@@ -1,23 +1,23 @@
-// What rows of a statement rest on: the facts and chunks that they hold the ids of, and the names of other nodes that
+// What rows of a statement rest on: the facts and passages that they hold the ids of, and the names of other nodes that
 // they hold the ids of.
 // mode: read
 // param $ids: list<string>: ids of any nodes
-// returns: id, facts, chunks, name
+// returns: id, facts, passages, name
 UNWIND $ids AS id
 CALL (id) {
   MATCH (f:Fact {id: id})
-  RETURN [id] AS facts, [] AS chunks, null AS name
+  RETURN [id] AS facts, [] AS passages, null AS name
   UNION ALL
   MATCH (c:Chunk {id: id})
-  RETURN [] AS facts, [id] AS chunks, null AS name
+  RETURN [] AS facts, [id] AS passages, null AS name
   UNION ALL
   MATCH (e:KeyElement {id: id})
-  RETURN [] AS facts, [] AS chunks, e.name AS name
+  RETURN [] AS facts, [] AS passages, e.name AS name
   UNION ALL
   MATCH (a:Attribute {id: id})<-[:VALUE]-(f:Fact)
   WITH f.id AS fact
   ORDER BY fact
   LIMIT 3
-  RETURN collect(fact) AS facts, [] AS chunks, null AS name
+  RETURN collect(fact) AS facts, [] AS passages, null AS name
 }
-RETURN id, facts, chunks, name
+RETURN id, facts, passages, name

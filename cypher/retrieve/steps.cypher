@@ -4,7 +4,7 @@
 // param $k: int: how many neighbours of an entity
 // param $hub: int: of an entity with more facts, only this many are looked at
 // param $vector: list<float>: the question's vector
-// returns: entity, name, next, nextName, id, cosine, predicate, forward, chunks
+// returns: entity, name, next, nextName, id, cosine, predicate, forward, passages
 UNWIND $entities AS entity
 MATCH (e:Entity {id: entity})
 CALL (e) {
@@ -20,5 +20,5 @@ CALL (e) {
   RETURN next, nearest.fact AS f, nearest.cosine AS cosine, nearest.forward AS forward
 }
 RETURN entity, e.name AS name, next.id AS next, next.name AS nextName, f.id AS id, cosine, f.predicate AS predicate,
-       forward, COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS chunks
+       forward, COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS passages
 ORDER BY entity, cosine DESC, id

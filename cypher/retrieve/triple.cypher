@@ -2,9 +2,9 @@
 // mode: read
 // param $k: int: how many
 // param $vector: list<float>: the question's vector
-// returns: id, cosine, elements, chunks
+// returns: id, cosine, elements, passages
 CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node AS f, score
 RETURN f.id AS id, 2 * score - 1 AS cosine,
        COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id } AS elements,
-       COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunks
+       COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id } AS passages
 ORDER BY cosine DESC, id

@@ -8,7 +8,7 @@
         options: {nodes: [1, 3, 5, 7], window_tokens: [2048, 8192]}
         one_at_a_time: true                        # as by default, then each value by itself
     build:                                         # how graphs are built; each combination has a graph of its own
-      chunk_tokens: [200, 400]
+      passage_tokens: [200, 400]
       gist: [{min_words: 100, max_words: 200}, {min_words: 280, max_words: 600}]
     corpus: my-folder/                             # what those graphs are built from
 
@@ -176,8 +176,8 @@ def _build_value(name: str, value: object, folder: Path, sheet: _Sheet) -> Any:
         return _gist(value, sheet)
     if not isinstance(value, str):
         raise sheet.fault(f"{value!r} is no value of {name}.")
-    if name == "chunk_tokens":
-        sheet.calling(load_settings, chunk_tokens=value)
+    if name == "passage_tokens":
+        sheet.calling(load_settings, passage_tokens=value)
         return int(value)
     if name == "schema":
         beside = folder / value

@@ -220,8 +220,8 @@ class Graphs:
 
     def _own_settings(self, name: str, build: Build) -> Settings:
         changes: dict[str, Any] = {"home": self._folder / name, "neo4j_jars": self.settings.jar_folder}
-        if build.chunk_tokens is not None:
-            changes["chunk_tokens"] = build.chunk_tokens
+        if build.passage_tokens is not None:
+            changes["passage_tokens"] = build.passage_tokens
         return self.settings.model_copy(update=changes)
 
     def _opened(self, name: str, settings: Settings, *, fresh: bool = False) -> KnowledgeGraph:
@@ -304,7 +304,7 @@ class Graphs:
             self._note(f"{dataset.name}: … and {counted(len(told) - _TOLD, 'more note')}.")
         if report.failed:
             self._note(
-                f"{dataset.name}: {counted(len(report.failed), 'chunk')} could not be read, and stay without facts: "
+                f"{dataset.name}: {counted(len(report.failed), 'passage')} could not be read, and stay without facts: "
                 f"{report.failed[0].reason} The next run tries again."
             )
         if report.stopped:

@@ -10,7 +10,7 @@ from kgplatform.errors import BudgetError, InputError, SettingError
 from kgplatform.evaluate.comparators import is_installed
 from kgplatform.evaluate.results import Build, Setup
 from kgplatform.evaluate.setups import OFFICIAL, needs, resolved
-from kgplatform.ingest.extract_pass import chunks_without_facts
+from kgplatform.ingest.extract_pass import passages_without_facts
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.records import Progress
 from kgplatform.text import counted
@@ -20,7 +20,7 @@ _COMPLETE = "complete"
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What a graph lacks for some setups: how many documents have no pages, how many chunks no atomic facts from a
+    """What a graph lacks for some setups: how many documents have no pages, how many passages no atomic facts from a
     model or a recording, and whether there is no tree. ``readers``: the setups that need pages; ``walkers``: the
     readers that need facts."""
 
@@ -40,7 +40,7 @@ class Missing:
             )
         if self.facts:
             notes.append(
-                f"There are chunks without atomic facts from a model, and {' and '.join(self.walkers)} walked over "
+                f"There are passages without atomic facts from a model, and {' and '.join(self.walkers)} walked over "
                 "what they have instead: run `kgplatform ingest --facts`, or --prepare."
             )
         return tuple(notes)
@@ -59,7 +59,7 @@ def missing(kg: KnowledgeGraph, setups: Sequence[Setup]) -> Missing:
     tree = bool(wanted["tree"]) and graph_state(kg.store).get("treeState") != _COMPLETE
     return Missing(
         sum(not each.pages for each in kg.documents()) if wanted["gists"] else 0,
-        len(chunks_without_facts(kg.store, None)) if wanted["facts"] else 0,
+        len(passages_without_facts(kg.store, None)) if wanted["facts"] else 0,
         tree,
         tuple(each.name for each in wanted["gists"]),
         tuple(dict.fromkeys(each.reader for each in wanted["facts"])),
@@ -94,7 +94,7 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
         read = kg.ingest(facts=True, progress=progress)
         _check(read.stopped)
         if read.facts_failed:
-            notes.append("The atomic facts of some chunks could not be read.")
+            notes.append("The atomic facts of some passages could not be read.")
     if lacking.pages or (lacking.readers and build.gist):
         gists = kg.gist(**build.gist, progress=progress)
         _check(gists.stopped)

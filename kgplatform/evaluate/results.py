@@ -92,7 +92,7 @@ class Build:
     ``gist``: the options of ``KnowledgeGraph.gist`` (preset, min_words, max_words, uniform).
     """
 
-    chunk_tokens: int | None = None
+    passage_tokens: int | None = None
     extractor: str | None = None
     schema: str | None = None
     mode: str | None = None

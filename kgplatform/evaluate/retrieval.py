@@ -25,7 +25,7 @@ from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.results import Build, DataSet, Estimate, Question, Text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.readers.baselines.given import search_parts
-from kgplatform.records import Passage
+from kgplatform.records import FoundPassage
 from kgplatform.text import WORD_RUN, counted, did_you_mean
 
 CUTS = (2, 5, 10)
@@ -37,7 +37,7 @@ _WARM_UPS = 10
 """Searches of each route before its clock runs: the first ones load and compile what all others find ready."""
 _SHOWN = 5
 
-Find = Callable[[Question], tuple[Sequence[Passage], str]]
+Find = Callable[[Question], tuple[Sequence[FoundPassage], str]]
 """A search: what it found, and why it failed if it did."""
 
 
@@ -65,7 +65,7 @@ class Measured:
     questions: int
     left_out: int
     documents: int
-    chunks: int
+    passages: int
     graph: str
     embedder: str
     seconds: float
@@ -183,7 +183,7 @@ def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
 def _officially(retriever: comparators.Official, top_k: int) -> Find:
     """A question that the foreign library fails at has found nothing, as it would for its users, and that is told."""
 
-    def find(question: Question) -> tuple[Sequence[Passage], str]:
+    def find(question: Question) -> tuple[Sequence[FoundPassage], str]:
         try:
             return retriever.search(question.text, top_k).passages, ""
         except ServerError:
@@ -258,7 +258,7 @@ def _counts(graph: KnowledgeGraph) -> dict[str, int]:
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
     """Says so if supporting passages are in no document, by their titles: no search can find them."""
     titles = list(dict.fromkeys(each.title for question in questions for each in question.supports))
-    documents = [Passage(info.id, info.uri, info.name, 0, 0, None, "", 0.0, ()) for info in graph.documents()]
+    documents = [FoundPassage(info.id, info.uri, info.name, 0, 0, None, "", 0.0, ()) for info in graph.documents()]
     found = ranks([Text(title) for title in titles], documents)
     unknown = [title for title, rank in zip(titles, found, strict=True) if rank is None]
     if not unknown:
@@ -284,8 +284,8 @@ def in_words(measured: Measured) -> str:
     left_out = f" ({measured.left_out:,} left out)" if measured.left_out else ""
     built = f"built in {measured.seconds:,.0f} s" if measured.seconds else "as it was"
     return (
-        f"{counted(measured.questions, 'question')}{left_out} over {counted(measured.documents, 'passage')} in "
-        f"{counted(measured.chunks, 'chunk')}; graph {measured.graph}, {built}; embedded by {measured.embedder}."
+        f"{counted(measured.questions, 'question')}{left_out} over {counted(measured.documents, 'document')} in "
+        f"{counted(measured.passages, 'passage')}; graph {measured.graph}, {built}; embedded by {measured.embedder}."
     )
 
 

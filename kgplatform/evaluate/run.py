@@ -172,7 +172,7 @@ class _Round:
         """Each group of questions over a graph of the texts that it is about, which is emptied after it."""
         extractor = build.extractor or self._extractor(setups)
         settings = self.graphs.settings
-        how = {"extractor": extractor, "chunk": settings.chunk_tokens, "embedder": settings.embedder}
+        how = {"extractor": extractor, "passage": settings.passage_tokens, "embedder": settings.embedder}
         how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
         kg = None
         for texts, questions in _groups(self.plan.dataset):

@@ -272,11 +272,11 @@ def _merge_relationships(store: Store, contents: Contents, relationships: Sequen
 
 
 def _recount(store: Store, elements: Iterable[Placed]) -> None:
-    """Count again what chunks and facts of the file say, now that both graphs speak of them."""
+    """Count again what passages and facts of the file say, now that both graphs speak of them."""
     stream = (element for _, element in elements if isinstance(element, Node))
     while batch := list(islice(stream, _BATCH)):
         statements: list[tuple[str, Parameters]] = [
-            ("ingest/recount_statements", {"chunks": _ids(batch, "Chunk")}),
+            ("ingest/recount_statements", {"passages": _ids(batch, "Chunk")}),
             ("exchange/recount_weights", {"facts": _ids(batch, "Fact")}),
         ]
         store.write(*statements)

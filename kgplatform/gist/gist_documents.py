@@ -48,7 +48,9 @@ _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
 texts are in memory at once."""
 
-_HALF_THERE = "Some of its chunks are missing: an ingest of it was interrupted. Run the same `kgplatform ingest` again."
+_HALF_THERE = (
+    "Some of its passages are missing: an ingest of it was interrupted. Run the same `kgplatform ingest` again."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class Page:
 class Memory:
     """The pages of ``document`` for ``question``.
 
-    ``starts``: where its chunks begin, whose texts make up ``text``; ``tokens``: those of the chunks together.
+    ``starts``: where its passages begin, whose texts make up ``text``; ``tokens``: those of the passages together.
     """
 
     document: str
@@ -147,10 +147,10 @@ def _is_all(spans: Sequence[list[int]], row: Row) -> bool:
 
 def open_memory(store: Store, row: Row, question: str, made: str) -> Memory:
     """The text of a document, and the pages that its memory has, by a ``row`` of ``survey``."""
-    chunks = store.read("gist/text", document=row["id"])
-    text = rejoin([(each["start"], each["text"]) for each in chunks], 0, row["characters"])
-    starts = tuple(each["start"] for each in chunks)
-    tokens = sum(each["tokens"] for each in chunks)
+    passages = store.read("gist/text", document=row["id"])
+    text = rejoin([(each["start"], each["text"]) for each in passages], 0, row["characters"])
+    starts = tuple(each["start"] for each in passages)
+    tokens = sum(each["tokens"] for each in passages)
     memory = Memory(row["id"], row["name"], row["sha256"], question, made, text, starts, tokens)
     memory.pages = [Page(**each["page"]) for each in store.read("gist/pages_of_memory", memory=memory.id)]
     return memory
@@ -371,7 +371,7 @@ class Reading:
         return pages
 
     def lacks(self, tokens: int) -> bool:
-        """Whether the chunks that are there have other than the document's ``tokens``: then some of it is missing."""
+        """Whether the passages that are there have other than the document's ``tokens``: then some of it is missing."""
         return self.memory.tokens != tokens
 
     def fail(self, run: GistRun, page: int, reason: str) -> None:

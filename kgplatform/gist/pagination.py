@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from kgplatform.gist.options import GistOptions, Style
-from kgplatform.ingest.chunk import chunk_document
+from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.prompt import Messages, render
@@ -136,12 +136,12 @@ def _packed(text: str, spans: list[tuple[int, int]], max_words: int) -> Iterator
 
 
 def _pieces(text: str, start: int, end: int, max_words: int) -> Iterator[Paragraph]:
-    """The span in pieces of at most ``max_words``: chunks of as many tokens, since no word has less than one."""
+    """The span in pieces of at most ``max_words``: passages of as many tokens, since no word has less than one."""
     if length(text[start:end]) <= max_words:
         yield Paragraph(start, end, length(text[start:end]))
         return
-    for chunk in chunk_document(Document("", "", "", "", text[start:end], ""), max_words):
-        yield Paragraph(start + chunk.start, start + chunk.end, length(chunk.text))
+    for passage in cut_document(Document("", "", "", "", text[start:end], ""), max_words):
+        yield Paragraph(start + passage.start, start + passage.end, length(passage.text))
 
 
 def covering(found: list[Paragraph], characters: int) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kgplatform.gist.options import GistOptions
 from kgplatform.gist.pagination import length
-from kgplatform.ingest.chunk import chunk_document
+from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.prompt import Messages, render
@@ -158,5 +158,5 @@ def _whole_sentences(text: str) -> str:
 def beginning(page: str) -> str:
     """The first 60 words of ``page``, or about as much of a text that white space does not part."""
     words = " ".join(page.split()[:_FIRST_WORDS])
-    chunks = chunk_document(Document("", "", "", "", words, ""), _FIRST_TOKENS)
-    return chunks[0].text if chunks else ""
+    passages = cut_document(Document("", "", "", "", words, ""), _FIRST_TOKENS)
+    return passages[0].text if passages else ""

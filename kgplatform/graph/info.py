@@ -19,7 +19,7 @@ from kgplatform.ingest.schema import Expansion, Schema
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document of the graph. ``characters`` and ``tokens`` of its text; chunks by what became of them.
+    """A document of the graph. ``characters`` and ``tokens`` of its text; passages by what became of them.
 
     ``pages`` of its gist memory, and how many percent of its words the gists save, once each page has one.
     """
@@ -31,7 +31,7 @@ class DocumentInfo:
     characters: int
     tokens: int
     addedAt: str  # noqa: N815 - as the graph's property is called
-    chunks: int
+    passages: int
     extracted: int
     failed: int
     pages: int = 0
@@ -107,7 +107,7 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
 class GraphNode:
     """A node as it is drawn.
 
-    ``kind``: the one of our labels that says most: Entity, KeyElement (that is no entity), Attribute, Fact, Chunk,
+    ``kind``: the one of our labels that says most: Entity, KeyElement (that is no entity), Attribute, Fact, Passage,
     Document, Keyword, Community, Page, Run or Step. ``type``: the schema type of an Entity, else None. ``text``: what
     the node says, at most 300 characters: a fact, a passage, a summary, a gist, a value. ``degree``: its relationships.
     """
@@ -149,7 +149,7 @@ class Subgraph:
 class FactAt:
     """A fact and one place that states it: characters ``[start, end)`` of a document; as many of these as places.
 
-    ``document``, ``chunk``: ids of nodes. ``title``: the document's name. ``page``: of the chunk's first character.
+    ``document``, ``passage``: ids of nodes. ``title``: the document's name. ``page``: of the passage's first character.
     """
 
     id: str
@@ -160,7 +160,7 @@ class FactAt:
     found: bool
     document: str
     title: str
-    chunk: str
+    passage: str
     page: int | None
 
 
@@ -182,7 +182,7 @@ class NodeDetails:
 class DocumentText:
     """The characters ``[start, end)`` of a document that has ``characters`` of them, and the facts stated there.
 
-    White space between chunks is not stored: it is given as a space or line ends, of exactly its length.
+    White space between passages is not stored: it is given as a space or line ends, of exactly its length.
     """
 
     id: str

@@ -116,7 +116,7 @@ def _elements(run: str, index: int, step: Step) -> list[Row]:
 
 def _citation_rows(answer: Answer) -> list[Row]:
     return [
-        {"number": number, "chunk": each.chunk, "start": each.start, "end": each.end}
+        {"number": number, "passage": each.passage, "start": each.start, "end": each.end}
         for number, each in enumerate(answer.citations, start=1)
     ]
 
@@ -128,7 +128,7 @@ def _step_id(run: str, index: int) -> str:
 # ------------------------------------------------------------------------------------------------------- function calls
 
 STAGES = ("facts", "chunk", "neighbours")
-"""Where functions are called: at a node's atomic facts, at a chunk, at a node's neighbours (section 3.3.2)."""
+"""Where functions are called: at a node's atomic facts, at a passage, at a node's neighbours (section 3.3.2)."""
 
 
 @dataclass(frozen=True, slots=True)

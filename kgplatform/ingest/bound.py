@@ -27,7 +27,7 @@ from kgplatform.text import normalise_name, tidy
 
 Item = TypeVar("Item", ExtractedEntity, ExtractedTriple, ExtractedAttribute)
 Listed = dict[str, ExtractedEntity]
-"""The entities of a chunk by their normalised names."""
+"""The entities of a passage by their normalised names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What the schema did to the entities, triples and attributes of one or more chunks."""
+    """What the schema did to the entities, triples and attributes of one or more passages."""
 
     entities: Tally = Tally()
     triples: Tally = Tally()
@@ -166,17 +166,17 @@ def _unlisted(extraction: Extraction) -> list[ExtractedEntity]:
 def accepted(
     proposals: Iterable[tuple[str, str, Proposal]], schema: Schema, threshold: float, min_support: int
 ) -> list[Expansion]:
-    """The types to add to ``schema``, from ``(chunk id, document id, proposal)`` in any order.
+    """The types to add to ``schema``, from ``(passage id, document id, proposal)`` in any order.
 
     A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold`` or more, and
     its name can be a type's and is not taken. Proposals of one type under several spellings count together; the
     most frequent spelling names it.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, Proposal]]] = {}
-    for chunk, document, proposal in proposals:
+    for passage, document, proposal in proposals:
         if proposal.confidence >= threshold and schema.lacks(proposal.kind, proposal.name):
             key = (proposal.kind, match_key(proposal.name))
-            groups.setdefault(key, []).append((chunk, document, proposal))
+            groups.setdefault(key, []).append((passage, document, proposal))
     expansions = []
     for _, group in sorted(groups.items()):
         documents = {document for _, document, _ in group}
@@ -188,5 +188,5 @@ def accepted(
 def _expansion(group: Sequence[tuple[str, str, Proposal]], support: int) -> Expansion:
     spellings = Counter(tidy(proposal.name) for _, _, proposal in group)
     name = min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
-    chunk, _, best = min(group, key=lambda each: (-each[2].confidence, each[0], each[2].name, each[2].example))
-    return Expansion(best.kind, name, best.confidence, best.example, support, chunk)
+    passage, _, best = min(group, key=lambda each: (-each[2].confidence, each[0], each[2].name, each[2].example))
+    return Expansion(best.kind, name, best.confidence, best.example, support, passage)

@@ -1,9 +1,9 @@
-"""Passes over chunks: several are read at once, and what comes of it is committed in reading order.
+"""Passes over passages: several are read at once, and what comes of it is committed in reading order.
 
-The pass of ``ingest --facts`` reads atomic facts, by GraphReader's own prompt, from chunks that have none from a model.
-A chunk remembers in ``factsBy`` who wrote its atomic facts. The pass reads those where that is nobody, or the local
+The pass of ``ingest --facts`` reads atomic facts, by GraphReader's own prompt, from passages without any by a model.
+A passage remembers in ``factsBy`` who wrote its atomic facts. The pass reads those where that is nobody, or the local
 extractor, whose facts it replaces in the transaction that writes the new ones and the mark. So it goes on where it was
-stopped; a chunk that failed keeps its old facts, says why in ``factsFailure``, and is tried again by the next pass.
+stopped; a passage that failed keeps its old facts, says why in ``factsFailure``, and is tried again by the next pass.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from kgplatform.ingest.rows import Rows, fact_rows
 from kgplatform.ingest.write import Writer, extraction_statements, fact_consequences, fact_removals
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Chunk, Document, Malformed, Progress
+from kgplatform.records import Document, Malformed, Passage, Progress
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
-Item = tuple[Chunk, Document]
+Item = tuple[Passage, Document]
 
 WINDOW = 64
-"""Chunks that are read at once and see the same schema. What they propose counts from the next window on, so that the
-graph does not depend on which of them was read first. An extractor that reads one chunk at a time needs none."""
+"""Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
+graph does not depend on which of them was read first. An extractor that reads one passage at a time needs none."""
 
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class FailedChunk:
-    """A chunk that nothing could be extracted from; the next ingest of its document tries again."""
+class FailedPassage:
+    """A passage that nothing could be extracted from; the next ingest of its document tries again."""
 
-    chunk: str
+    passage: str
     name: str
     reason: str
 
@@ -65,9 +65,9 @@ class Batch:
             self.flush()
 
     def put(self, state: Row, rows: Rows | None = None, *, replaces_facts: bool = False) -> None:
-        """Add a chunk: the properties that it gets, and what it says; commit if that is due.
+        """Add a passage: the properties that it gets, and what it says; commit if that is due.
 
-        ``replaces_facts``: the chunk's atomic facts are taken away first, in the same transaction.
+        ``replaces_facts``: the passage's atomic facts are taken away first, in the same transaction.
         """
         self._states.append(state)
         if rows is not None:
@@ -90,22 +90,22 @@ class Batch:
         self._committed = time.monotonic()
 
 
-class ChunkReader(Generic[T]):
-    """Does a piece of work for each chunk, ``workers`` at once, or one by one on this thread if that is None.
+class PassageReader(Generic[T]):
+    """Does a piece of work for each passage, ``workers`` at once, or one by one on this thread if that is None.
 
     ``failed`` are those that it could not be done for; ``stopped`` says why no more are read, if so. ``stop`` ends it
-    between two chunks.
+    between two passages.
     """
 
     def __init__(self, workers: int | None, advance: Callable[[], None], stop: Stop) -> None:
-        self.failed: list[FailedChunk] = []
+        self.failed: list[FailedPassage] = []
         self.stopped = ""
         self._pool = ThreadPoolExecutor(workers) if workers is not None else None
         self._halt = threading.Event()
         self._advance = advance
         self._stop = stop
 
-    def __enter__(self) -> ChunkReader[T]:
+    def __enter__(self) -> PassageReader[T]:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -115,14 +115,14 @@ class ChunkReader(Generic[T]):
             self._pool.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
 
     def read(
-        self, window: Sequence[Item], work: Callable[[Chunk, Document], T]
-    ) -> Iterator[tuple[Item, T | FailedChunk]]:
-        """Each chunk of ``window``, in order, with what came of it or that it failed, which ``failed`` collects.
+        self, window: Sequence[Item], work: Callable[[Passage, Document], T]
+    ) -> Iterator[tuple[Item, T | FailedPassage]]:
+        """Each passage of ``window``, in order, with what came of it or that it failed, which ``failed`` collects.
 
-        Chunks that were not reached before the budget was used up are left out.
+        Passages that were not reached before the budget was used up are left out.
         """
         for item, result in self._results(window, work):
-            outcome: T | FailedChunk
+            outcome: T | FailedPassage
             try:
                 outcome = result()
             except BudgetError as error:
@@ -130,13 +130,13 @@ class ChunkReader(Generic[T]):
                 self._halt.set()
                 continue
             except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
-                outcome = FailedChunk(item[0].id, item[0].name, str(error))
+                outcome = FailedPassage(item[0].id, item[0].name, str(error))
                 self.failed.append(outcome)
             yield item, outcome
             self._advance()
 
     def _results(
-        self, window: Sequence[Item], work: Callable[[Chunk, Document], T]
+        self, window: Sequence[Item], work: Callable[[Passage, Document], T]
     ) -> Iterator[tuple[Item, Callable[[], T]]]:
         if self._pool is None:
             for item in window:
@@ -148,11 +148,11 @@ class ChunkReader(Generic[T]):
         for item, future in zip(window, futures, strict=True):
             yield item, future.result
 
-    def _unless_halted(self, work: Callable[[Chunk, Document], T], chunk: Chunk, document: Document) -> T:
+    def _unless_halted(self, work: Callable[[Passage, Document], T], passage: Passage, document: Document) -> T:
         if self._halt.is_set():
             raise BudgetError("The run is stopping.")
         self._stop.check()
-        return work(chunk, document)
+        return work(passage, document)
 
 
 class Counted:
@@ -175,40 +175,40 @@ BY_PASS = "graphreader"
 
 @dataclass(slots=True)
 class FactsRead:
-    """What a pass did. ``lacking``: chunks that it had to read; ``read``: those that it could; ``facts``: in those."""
+    """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those."""
 
     lacking: int = 0
     read: int = 0
     facts: int = 0
     malformed: Counter[str] = field(default_factory=Counter)
-    failed: list[FailedChunk] = field(default_factory=list)
+    failed: list[FailedPassage] = field(default_factory=list)
     stopped: str = ""
 
 
-def chunks_without_facts(store: Store, documents: set[str] | None) -> list[Row]:
-    """``id``, ``document`` and ``tokens`` of the chunks to read, of ``documents`` alone unless that is None."""
-    rows = store.read("ingest/chunks_without_facts")
+def passages_without_facts(store: Store, documents: set[str] | None) -> list[Row]:
+    """``id``, ``document`` and ``tokens`` of the passages to read, of ``documents`` alone unless that is None."""
+    rows = store.read("ingest/passages_without_facts")
     return [row for row in rows if documents is None or row["document"] in documents]
 
 
-def read_facts_of_chunks(
+def read_facts_of_passages(
     store: Store, chat: Chat, settings: Settings, progress: Progress, documents: set[str] | None
 ) -> FactsRead:
-    """Read the chunks that lack facts, ``settings.concurrency`` at once, and commit as they come."""
-    lacking = [row["id"] for row in chunks_without_facts(store, documents)]
+    """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
+    lacking = [row["id"] for row in passages_without_facts(store, documents)]
     found = FactsRead(lacking=len(lacking))
     advance = Counted(progress, "reading facts", len(lacking))
-    reader: ChunkReader[FactLines] = ChunkReader(settings.concurrency, advance, store.stop)
+    reader: PassageReader[FactLines] = PassageReader(settings.concurrency, advance, store.stop)
     work = partial(read_facts, chat, most_tokens=settings.facts_tokens)
     with reader, Writer(store) as writer, Batch(writer) as batch:
         for start in range(0, len(lacking), WINDOW):
-            texts = store.read("ingest/chunk_texts", ids=lacking[start : start + WINDOW])
-            known = {row["chunk"]["id"]: row for row in texts}
-            for (chunk, document), outcome in reader.read([_item(row) for row in known.values()], work):
-                if isinstance(outcome, FailedChunk):
-                    batch.put({"id": chunk.id, "state": {"factsFailure": outcome.reason}})
+            texts = store.read("ingest/passage_texts", ids=lacking[start : start + WINDOW])
+            known = {row["passage"]["id"]: row for row in texts}
+            for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):
+                if isinstance(outcome, FailedPassage):
+                    batch.put({"id": passage.id, "state": {"factsFailure": outcome.reason}})
                 else:
-                    _put(batch, chunk, document, outcome, known[chunk.id], found)
+                    _put(batch, passage, document, outcome, known[passage.id], found)
             if reader.stopped:
                 break
     found.failed, found.stopped = reader.failed, reader.stopped
@@ -217,21 +217,21 @@ def read_facts_of_chunks(
 
 def _item(row: Row) -> Item:
     document = Document(row["document"], row["title"], "", "", "", "")
-    return Chunk(document_id=document.id, **row["chunk"]), document
+    return Passage(document_id=document.id, **row["passage"]), document
 
 
-def _put(batch: Batch, chunk: Chunk, document: Document, lines: FactLines, before: Row, found: FactsRead) -> None:
-    rows = fact_rows(chunk, lines.facts, before["mentions"], document.name)
+def _put(batch: Batch, passage: Passage, document: Document, lines: FactLines, before: Row, found: FactsRead) -> None:
+    rows = fact_rows(passage, lines.facts, before["mentions"], document.name)
     kinds, counts = _malformed(before, lines.malformed)
     state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
-    batch.put({"id": chunk.id, "state": state}, rows, replaces_facts=True)
+    batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
     found.read += 1
     found.facts += len(rows.atomic_facts)
     found.malformed.update(each.kind for each in lines.malformed)
 
 
 def _malformed(before: Row, lines: Iterable[Malformed]) -> tuple[Sequence[str], Sequence[int]]:
-    """What was malformed in the chunk's extraction, and in the lines of its facts, by kind."""
+    """What was malformed in the passage's extraction, and in the lines of its facts, by kind."""
     counted = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
     counted.update(each.kind for each in lines)
     kinds = sorted(counted)

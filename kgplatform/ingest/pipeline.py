@@ -1,8 +1,8 @@
 """Text into graph: the main job, step by step.
 
-plan    load the files, cut them into chunks, compare with the graph
-lay     write documents and chunks, take away what changed
-read    extract from each chunk that is not done, bounded by the schema; each transaction says which are
+plan    load the files, cut them into passages, compare with the graph
+lay     write documents and passages, take away what changed
+read    extract from each passage that is not done, bounded by the schema; each transaction says which are
 settle  names, vectors, likenesses, indexes
 """
 
@@ -18,7 +18,15 @@ from pathlib import Path
 from kgplatform.errors import InputError
 from kgplatform.ingest.bound import Counts, accepted, bound
 from kgplatform.ingest.extract import Extractor, Mode
-from kgplatform.ingest.extract_pass import WINDOW, Batch, ChunkReader, Counted, FailedChunk, Item, read_facts_of_chunks
+from kgplatform.ingest.extract_pass import (
+    WINDOW,
+    Batch,
+    Counted,
+    FailedPassage,
+    Item,
+    PassageReader,
+    read_facts_of_passages,
+)
 from kgplatform.ingest.graph_state import check_embedder, define_graph, graph_state, set_state
 from kgplatform.ingest.plan import EXTRACTED, Plan, make_plan
 from kgplatform.ingest.rows import Rows, has_usable_names, rows_of
@@ -29,11 +37,11 @@ from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import (
-    Chunk,
     Document,
     ExtractedTriple,
     Extraction,
     Malformed,
+    Passage,
     Progress,
     Proposal,
     SkippedFile,
@@ -42,10 +50,10 @@ from kgplatform.records import (
 from kgplatform.settings import Settings
 from kgplatform.work.stopwatch import Stopwatch
 
-_LAY_CHUNKS = 500
+_LAY_PASSAGES = 500
 
 Proposed = tuple[str, str, Proposal]
-"""Chunk id, document id, and what the chunk proposed."""
+"""Passage id, document id, and what the passage proposed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ class Tools:
     ledger: Ledger
     progress: Progress
     facts_from: Chat | None = None
-    """The model that reads atomic facts from chunks that lack them; None if they stay without."""
+    """The model that reads atomic facts from passages that lack them; None if they stay without."""
 
 
 def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
@@ -74,7 +82,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         before = graph_state(tools.store)
         check_embedder(before, tools.embedder)
         define_graph(tools.store, tools.embedder)
-        plan = make_plan(tools.store, paths, tools.settings.chunk_tokens)
+        plan = make_plan(tools.store, paths, tools.settings.passage_tokens)
         report.notes += _notes_on_others(tools, before, len(plan.done))
     with watch.stage("lay"):
         _lay(tools.store, plan, tools.progress)
@@ -92,7 +100,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
 
 
 def ingest_facts(tools: Tools) -> IngestReport:
-    """Read atomic facts from every chunk of the graph that lacks them; no file is looked at."""
+    """Read atomic facts from every passage of the graph that lacks them; no file is looked at."""
     report, watch = IngestReport("graphreader", tools.schema.name, tools.mode), Stopwatch()
     check_embedder(graph_state(tools.store), tools.embedder)
     if tools.facts_from is None:
@@ -107,17 +115,17 @@ def ingest_facts(tools: Tools) -> IngestReport:
 
 
 def _read_facts(tools: Tools, chat: Chat, report: IngestReport, documents: set[str] | None) -> None:
-    found = read_facts_of_chunks(tools.store, chat, tools.settings, tools.progress, documents)
+    found = read_facts_of_passages(tools.store, chat, tools.settings, tools.progress, documents)
     report.facts_read, report.facts_found, report.facts_failed = found.read, found.facts, found.failed
-    report.malformed.update(found.malformed if documents is None else {})  # else the chunks' own counts have them
+    report.malformed.update(found.malformed if documents is None else {})  # else the passages' own counts have them
     report.stopped = found.stopped
     if not found.lacking:
         where = "the graph" if documents is None else "these files"
-        report.notes.append(f"Every chunk of {where} has its atomic facts already: none was read for facts.")
+        report.notes.append(f"Every passage of {where} has its atomic facts already: none was read for facts.")
 
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
-    """Says so if chunks that stay as they are were read in another way than this ingest reads."""
+    """Says so if passages that stay as they are were read in another way than this ingest reads."""
     if not done or "extractor" not in before:
         return []
     schema = json.loads(before["schema"])["name"]
@@ -125,22 +133,22 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
     if last == (tools.extractor.name, tools.schema.name, tools.mode):
         return []
     return [
-        f"{done:,} chunks stay as an earlier ingest read them; the last one used extractor {last[0]}, schema "
+        f"{done:,} passages stay as an earlier ingest read them; the last one used extractor {last[0]}, schema "
         f"{last[1]}, mode {last[2]}. To read them anew, `kgplatform remove` their documents first."
     ]
 
 
 def _lay(store: Store, plan: Plan, progress: Progress) -> None:
-    """Documents and chunks first: from here on every chunk has a state."""
+    """Documents and passages first: from here on every passage has a state."""
     changed = {document.id for document, _ in plan.written}
     other_texts = frozenset(plan.other_texts)
-    remove(store, plan.stale_chunks, plan.gone_documents, plan.other_texts)
-    batch: list[tuple[Document, list[Chunk]]] = []
+    remove(store, plan.stale_passages, plan.gone_documents, plan.other_texts)
+    batch: list[tuple[Document, list[Passage]]] = []
     done = size = 0
     for entry in plan.written:
         batch.append(entry)
         size += len(entry[1])
-        if size >= _LAY_CHUNKS:
+        if size >= _LAY_PASSAGES:
             write_documents(store, batch, other_texts)
             done += len(batch)
             progress("documents", done, len(changed))
@@ -156,21 +164,23 @@ def _lay(store: Store, plan: Plan, progress: Progress) -> None:
 def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
     """Extract window by window; a window's proposals widen the schema of the next."""
     proposals = _known_proposals(tools.store)
-    run = {chunk.id for chunk, _ in plan.chunks}
-    counted: list[Proposed] = [each for chunk, found in proposals.items() if chunk not in run for each in found]
+    run = {passage.id for passage, _ in plan.passages}
+    counted: list[Proposed] = [each for passage, found in proposals.items() if passage not in run for each in found]
     schema, expansions = _expanded(tools, counted)
     waits_on_network = tools.extractor.name == "llm"
     advance = Counted(tools.progress, "extracting", len(plan.pending))
-    reader: ChunkReader[Extraction] = ChunkReader(
+    reader: PassageReader[Extraction] = PassageReader(
         tools.settings.concurrency if waits_on_network else None, advance, tools.store.stop
     )
     with reader, Writer(tools.store) as writer, Batch(writer) as batch:
-        for window in _windows(plan.chunks, WINDOW if waits_on_network else 1):
-            pending = [(chunk, document) for chunk, document in window if chunk.id not in plan.done]
+        for window in _windows(plan.passages, WINDOW if waits_on_network else 1):
+            pending = [(passage, document) for passage, document in window if passage.id not in plan.done]
             found = _read_window(tools, reader, batch, pending, schema)
             report.extracted += len(found)
-            proposed = [each for proposals_of_chunk in found for each in proposals_of_chunk]
-            proposed += [each for chunk, _ in window if chunk.id in plan.done for each in proposals.get(chunk.id, ())]
+            proposed = [each for proposals_of_passage in found for each in proposals_of_passage]
+            proposed += [
+                each for passage, _ in window if passage.id in plan.done for each in proposals.get(passage.id, ())
+            ]
             if proposed:
                 counted += proposed
                 schema, expansions = _expanded(tools, counted)
@@ -181,23 +191,23 @@ def _read(tools: Tools, plan: Plan, report: IngestReport) -> None:
 
 
 def _read_window(
-    tools: Tools, reader: ChunkReader[Extraction], batch: Batch, pending: Sequence[Item], schema: Schema
+    tools: Tools, reader: PassageReader[Extraction], batch: Batch, pending: Sequence[Item], schema: Schema
 ) -> list[list[Proposed]]:
-    """Read the chunks of a window; for each that could be read, what it proposes."""
+    """Read the passages of a window; for each that could be read, what it proposes."""
     found = []
-    for (chunk, document), outcome in reader.read(
-        pending, lambda chunk, document: tools.extractor.extract(chunk, document, schema)
+    for (passage, document), outcome in reader.read(
+        pending, lambda passage, document: tools.extractor.extract(passage, document, schema)
     ):
-        if isinstance(outcome, FailedChunk):
-            batch.put({"id": chunk.id, "state": {"state": "failed", "failure": outcome.reason}})
+        if isinstance(outcome, FailedPassage):
+            batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason}})
         else:
-            batch.put(*_take(tools, chunk, document, outcome, schema))
-            found.append([(chunk.id, document.id, proposal) for proposal in outcome.proposals])
+            batch.put(*_take(tools, passage, document, outcome, schema))
+            found.append([(passage.id, document.id, proposal) for proposal in outcome.proposals])
     return found
 
 
-def _windows(chunks: list[tuple[Chunk, Document]], size: int) -> Iterator[list[tuple[Chunk, Document]]]:
-    stream = iter(chunks)
+def _windows(passages: list[tuple[Passage, Document]], size: int) -> Iterator[list[tuple[Passage, Document]]]:
+    stream = iter(passages)
     while window := list(islice(stream, size)):
         yield window
 
@@ -205,7 +215,7 @@ def _windows(chunks: list[tuple[Chunk, Document]], size: int) -> Iterator[list[t
 def _known_proposals(store: Store) -> dict[str, list[Proposed]]:
     rows = store.read("ingest/proposals")
     return {
-        row["chunk"]: [(row["chunk"], row["document"], Proposal(**each)) for each in json.loads(row["proposals"])]
+        row["passage"]: [(row["passage"], row["document"], Proposal(**each)) for each in json.loads(row["proposals"])]
         for row in rows
     }
 
@@ -217,14 +227,16 @@ def _expanded(tools: Tools, counted: list[Proposed]) -> tuple[Schema, list[Expan
     return tools.schema.with_expansions(expansions), expansions
 
 
-def _take(tools: Tools, chunk: Chunk, document: Document, extraction: Extraction, schema: Schema) -> tuple[Row, Rows]:
-    """What becomes of a chunk that was read: its properties, and its rows."""
+def _take(
+    tools: Tools, passage: Passage, document: Document, extraction: Extraction, schema: Schema
+) -> tuple[Row, Rows]:
+    """What becomes of a passage that was read: its properties, and its rows."""
     usable = _without_unusable(extraction)
     bounded, counts = bound(usable, schema, tools.mode)
-    rows = rows_of(chunk, bounded, schema, document.name)
+    rows = rows_of(passage, bounded, schema, document.name)
     by = tools.extractor.name
     facts_by = by if by in ("llm", "local") or rows.atomic_facts else None
-    return {"id": chunk.id, "state": _state(usable, bounded, counts, rows) | {"factsBy": facts_by}}, rows
+    return {"id": passage.id, "state": _state(usable, bounded, counts, rows) | {"factsBy": facts_by}}, rows
 
 
 def _state(usable: Extraction, bounded: Extraction, counts: Counts, rows: Rows) -> Row:
@@ -280,7 +292,7 @@ def _finish(tools: Tools, plan: Plan, report: IngestReport) -> None:
     state = {
         "schema": json.dumps(tools.schema.to_dict(), ensure_ascii=False),
         "expansions": json.dumps([asdict(each) for each in report.expansions], ensure_ascii=False),
-        "chunkTokens": tools.settings.chunk_tokens,
+        "chunkTokens": tools.settings.passage_tokens,
         "extractor": tools.extractor.name,
         "mode": tools.mode,
     }
@@ -290,17 +302,17 @@ def _finish(tools: Tools, plan: Plan, report: IngestReport) -> None:
         report.count(tools.store.read("ingest/counts", documents=documents[start : start + 1000]))
     report.added, report.changed, report.unchanged = plan.added, plan.changed, plan.unchanged
     report.removed, report.skipped = len(plan.gone_documents), plan.skipped
-    report.chunks = len(plan.chunks)
+    report.passages = len(plan.passages)
     report.characters = sum(len(document.text) for document in plan.documents)
     report.usage = tools.ledger.by_stage()
 
 
-def remove_documents(tools: Tools, documents: Sequence[str], chunks: Sequence[str]) -> None:
-    """Remove documents by id, with their ``chunks``, and settle what stays.
+def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:
+    """Remove documents by id, with their ``passages``, and settle what stays.
 
     The documents go last: a removal that was killed can be asked for again by their names.
     """
-    remove(tools.store, chunks, (), documents)
+    remove(tools.store, passages, (), documents)
     _record_expansions(tools)
     settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)
@@ -311,11 +323,11 @@ def remove_documents(tools: Tools, documents: Sequence[str], chunks: Sequence[st
 
 @dataclass(slots=True)
 class IngestReport:
-    """What an ingest did. Counts of extraction are over all chunks of the files named, read now or before.
+    """What an ingest did. Counts of extraction are over all passages of the files named, read now or before.
 
-    ``facts_read``: chunks that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
-    chunks that it could not read, which keep the facts that they have. ``expansions``: all types that the schema of the
-    graph has grown by, ``expansions_added`` those of this run.
+    ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
+    passages that it could not read, which keep the facts that they have. ``expansions``: all types that the schema of
+    the graph has grown by, ``expansions_added`` those of this run.
     """
 
     extractor: str
@@ -326,9 +338,9 @@ class IngestReport:
     unchanged: int = 0
     removed: int = 0
     skipped: list[SkippedFile] = field(default_factory=list)
-    chunks: int = 0
+    passages: int = 0
     extracted: int = 0
-    failed: list[FailedChunk] = field(default_factory=list)
+    failed: list[FailedPassage] = field(default_factory=list)
     kept: int = 0
     mapped: int = 0
     dropped: int = 0
@@ -344,7 +356,7 @@ class IngestReport:
     characters: int = 0
     facts_read: int = 0
     facts_found: int = 0
-    facts_failed: list[FailedChunk] = field(default_factory=list)
+    facts_failed: list[FailedPassage] = field(default_factory=list)
     stopped: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -354,7 +366,7 @@ class IngestReport:
         return not (self.stopped or self.failed or self.facts_failed)
 
     def count(self, rows: list[Row]) -> None:
-        """Take over the counts that the chunks of these files carry."""
+        """Take over the counts that the passages of these files carry."""
         for row in rows:
             self.kept += row["kept"]
             self.mapped += row["mapped"]

@@ -39,7 +39,7 @@ Pair = tuple[str, str]
 
 
 def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
-    """The form that most chunks use (then the first in order), and the others: a function of the set of mentions."""
+    """The form that most passages use (then the first in order), and the others: a function of the set of mentions."""
     counts = Counter(forms)
     ranked = sorted(counts, key=lambda form: (-counts[form], form))
     return ranked[0], sorted(ranked[1:])
@@ -144,7 +144,7 @@ class Shown:
     """What decides which member represents a group."""
 
     name: str
-    chunks: int
+    passages: int
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -207,9 +207,9 @@ def _joined(scores: Mapping[tuple[str, str], float], anchored: set[str]) -> list
 def forms_of(group: Group, elements: Mapping[str, Element], shown: Mapping[str, Shown]) -> list[Form]:
     """The edges of a group: from each member to the representative.
 
-    That is the name that most chunks mention, then the shortest, then the first in order.
+    That is the name that most passages mention, then the shortest, then the first in order.
     """
-    target = min(group.members, key=lambda each: (-shown[each].chunks, len(shown[each].name), shown[each].name, each))
+    target = min(group.members, key=lambda each: (-shown[each].passages, len(shown[each].name), shown[each].name, each))
     stem = elements[target].stem
     return [
         Form(each, target, *_why(group, elements[each].stem, stem)) for each in group.members if each != target
@@ -293,7 +293,7 @@ def settle_forms(store: Store, keys: Sequence[Row]) -> None:
 
 def _shown(store: Store, ids: Sequence[str]) -> dict[str, Shown]:
     return {
-        row["id"]: Shown(row["name"], row["chunks"])
+        row["id"]: Shown(row["name"], row["passages"])
         for batch in batches([{"id": each} for each in ids])
         for row in store.read("ingest/form_names", ids=[each["id"] for each in batch])
     }

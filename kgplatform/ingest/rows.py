@@ -1,7 +1,7 @@
 """An extraction as rows for ``cypher/ingest``: ids, places in the text, one row per node and evidence.
 
-What a row says is a function of the chunk and its extraction alone, so that it does not matter in which order chunks
-are written, or how often.
+What a row says is a function of the passage and its extraction alone, so that it does not matter in which order
+passages are written, or how often.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from kgplatform.ingest.schema import Schema
 from kgplatform.ingest.stems import stem_of
 from kgplatform.places import find_names, find_statement
-from kgplatform.records import AtomicFact, Chunk, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
+from kgplatform.records import AtomicFact, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 from kgplatform.text import node_id, normalise_name, tidy
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ _CAPTION = 60
 
 @dataclass(slots=True)
 class Rows:
-    """The rows of some chunks, keyed so that each node, mention and evidence is written once."""
+    """The rows of some passages, keyed so that each node, mention and evidence is written once."""
 
     title: str = ""
     entities: dict[str, Row] = field(default_factory=dict)
@@ -62,40 +62,40 @@ def ordered(rows: dict[Any, Row]) -> list[Row]:
     return [rows[key] for key in sorted(rows)]
 
 
-def rows_of(chunk: Chunk, extraction: Extraction, schema: Schema, title: str) -> Rows:
-    """The rows of one chunk's extraction, which ``schema`` has bounded; a chunk may leave its ``title`` unsaid."""
+def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str) -> Rows:
+    """The rows of one passage's extraction, which ``schema`` has bounded; a passage may leave its ``title`` unsaid."""
     rows = Rows(title=title)
     ids: dict[str, str] = {}
     for entity in extraction.entities:
-        _add_entity(rows, ids, chunk, entity, schema)
+        _add_entity(rows, ids, passage, entity, schema)
     for triple in extraction.triples:
-        _add_triple(rows, ids, chunk, triple, schema)
+        _add_triple(rows, ids, passage, triple, schema)
     for attribute in extraction.attributes:
-        _add_attribute(rows, ids, chunk, attribute)
+        _add_attribute(rows, ids, passage, attribute)
     for fact in extraction.facts:
-        _add_atomic_fact(rows, ids, chunk, fact)
+        _add_atomic_fact(rows, ids, passage, fact)
     return rows
 
 
-def fact_rows(chunk: Chunk, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
-    """The rows of atomic facts that a chunk gets after it was extracted.
+def fact_rows(passage: Passage, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
+    """The rows of atomic facts that a passage gets after it was extracted.
 
-    ``mentions``: the chunk's entities with ``id``, ``key``, and the ``count`` and ``names`` of their mention, which
+    ``mentions``: the passage's entities with ``id``, ``key``, and the ``count`` and ``names`` of their mention, which
     a key element of that name adds to.
     """
     rows = Rows(title=title)
     ids: dict[str, str] = {}
     for mention in sorted(mentions, key=lambda each: str(each["id"])):
         ids.setdefault(mention["key"], mention["id"])
-        rows.mentions[mention["id"], chunk.id] = {
+        rows.mentions[mention["id"], passage.id] = {
             "element": mention["id"],
-            "chunk": chunk.id,
+            "passage": passage.id,
             "count": mention["count"],
             "names": list(mention["names"]),
         }
     before = {key: {**row, "names": list(row["names"])} for key, row in rows.mentions.items()}
     for fact in facts:
-        _add_atomic_fact(rows, ids, chunk, fact)
+        _add_atomic_fact(rows, ids, passage, fact)
     rows.mentions = {key: row for key, row in rows.mentions.items() if row != before.get(key)}
     return rows
 
@@ -105,7 +105,7 @@ def has_usable_names(names: Iterable[str]) -> bool:
     return all(0 < len(normalise_name(name)) <= LONGEST_NAME for name in names)
 
 
-def _add_entity(rows: Rows, ids: dict[str, str], chunk: Chunk, entity: ExtractedEntity, schema: Schema) -> None:
+def _add_entity(rows: Rows, ids: dict[str, str], passage: Passage, entity: ExtractedEntity, schema: Schema) -> None:
     name, key = tidy(entity.name), normalise_name(entity.name)
     entity_id = node_id("entity", key, entity.type)
     label = schema.label_of(entity.type) if entity.in_schema else None
@@ -122,32 +122,37 @@ def _add_entity(rows: Rows, ids: dict[str, str], chunk: Chunk, entity: Extracted
         },
     )
     ids.setdefault(key, entity_id)
-    _mention(rows, entity_id, name, chunk)
+    _mention(rows, entity_id, name, passage)
 
 
-def _mention(rows: Rows, element_id: str, name: str, chunk: Chunk) -> None:
+def _mention(rows: Rows, element_id: str, name: str, passage: Passage) -> None:
     row = rows.mentions.setdefault(
-        (element_id, chunk.id), {"element": element_id, "chunk": chunk.id, "count": 0, "names": []}
+        (element_id, passage.id), {"element": element_id, "passage": passage.id, "count": 0, "names": []}
     )
     if name not in row["names"]:
         row["names"] = sorted([*row["names"], name])
-        row["count"] = max(row["count"], len(find_names(name, chunk.text)))
+        row["count"] = max(row["count"], len(find_names(name, passage.text)))
 
 
-def _place(rows: Rows, chunk: Chunk, quote: str | None, names: Sequence[str]) -> Row:
-    place = find_statement(quote, names, chunk.text, understood=(rows.title,))
+def _place(rows: Rows, passage: Passage, quote: str | None, names: Sequence[str]) -> Row:
+    place = find_statement(quote, names, passage.text, understood=(rows.title,))
     if place is None:
-        return {"chunk": chunk.id, "start": chunk.start, "end": chunk.end, "found": False}
-    return {"chunk": chunk.id, "start": chunk.start + place.start, "end": chunk.start + place.end, "found": True}
+        return {"passage": passage.id, "start": passage.start, "end": passage.end, "found": False}
+    return {
+        "passage": passage.id,
+        "start": passage.start + place.start,
+        "end": passage.start + place.end,
+        "found": True,
+    }
 
 
-def _add_triple(rows: Rows, ids: dict[str, str], chunk: Chunk, triple: ExtractedTriple, schema: Schema) -> None:
+def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: ExtractedTriple, schema: Schema) -> None:
     subject, predicate, object_ = tidy(triple.subject), tidy(triple.predicate), tidy(triple.object)
     subject_id, object_id = ids[normalise_name(subject)], ids[normalise_name(object_)]
     fact_id = node_id("triple", subject_id, subject, predicate, object_id, object_, triple.in_schema)
-    if (fact_id, chunk.id) in rows.triples:
+    if (fact_id, passage.id) in rows.triples:
         return
-    rows.triples[fact_id, chunk.id] = {
+    rows.triples[fact_id, passage.id] = {
         "id": fact_id,
         "name": predicate,
         "text": f"{subject} {predicate} {object_}",
@@ -158,17 +163,17 @@ def _add_triple(rows: Rows, ids: dict[str, str], chunk: Chunk, triple: Extracted
         "subjectId": subject_id,
         "objectId": object_id,
         "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
-        **_place(rows, chunk, triple.quote, (subject, object_)),
+        **_place(rows, passage, triple.quote, (subject, object_)),
     }
 
 
-def _add_attribute(rows: Rows, ids: dict[str, str], chunk: Chunk, attribute: ExtractedAttribute) -> None:
+def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute: ExtractedAttribute) -> None:
     entity, key, value = tidy(attribute.entity), tidy(attribute.key), tidy(attribute.value)
     entity_id = ids[normalise_name(entity)]
     fact_id = node_id("attribute", entity_id, entity, key, value, attribute.in_schema)
-    if (fact_id, chunk.id) in rows.attributes:
+    if (fact_id, passage.id) in rows.attributes:
         return
-    rows.attributes[fact_id, chunk.id] = {
+    rows.attributes[fact_id, passage.id] = {
         "id": fact_id,
         "name": key,
         "text": f"{entity} {key}: {value}",
@@ -181,38 +186,38 @@ def _add_attribute(rows: Rows, ids: dict[str, str], chunk: Chunk, attribute: Ext
         "attributeName": _caption(f"{key}: {value}"),
         "key": key,
         "value": value,
-        **_place(rows, chunk, attribute.quote, (entity, value)),
+        **_place(rows, passage, attribute.quote, (entity, value)),
     }
 
 
-def _add_atomic_fact(rows: Rows, ids: dict[str, str], chunk: Chunk, fact: AtomicFact) -> None:
+def _add_atomic_fact(rows: Rows, ids: dict[str, str], passage: Passage, fact: AtomicFact) -> None:
     text = tidy(fact.text)
-    # The chunk is part of the identity: the same sentence in two chunks may have other key elements in each.
-    fact_id = node_id("atomic", chunk.id, text)
-    elements = {_element(rows, ids, chunk, name) for name in fact.key_elements if has_usable_names([name])}
+    # The passage is part of the identity: the same sentence in two passages may have other key elements in each.
+    fact_id = node_id("atomic", passage.id, text)
+    elements = {_element(rows, ids, passage, name) for name in fact.key_elements if has_usable_names([name])}
     row = rows.atomic_facts.setdefault(
-        (fact_id, chunk.id),
+        (fact_id, passage.id),
         {
             "id": fact_id,
             "name": _caption(text),
             "text": text,
             "elements": [],
-            **_place(rows, chunk, fact.quote or text, fact.key_elements),
+            **_place(rows, passage, fact.quote or text, fact.key_elements),
         },
     )
     row["elements"] = sorted({*row["elements"], *elements})
 
 
-def _element(rows: Rows, ids: dict[str, str], chunk: Chunk, name: str) -> str:
-    """The id of a key element: the chunk's entity of that name, else a node of its own."""
+def _element(rows: Rows, ids: dict[str, str], passage: Passage, name: str) -> str:
+    """The id of a key element: the passage's entity of that name, else a node of its own."""
     key = normalise_name(name)
     if key in ids:
-        _mention(rows, ids[key], tidy(name), chunk)
+        _mention(rows, ids[key], tidy(name), passage)
         return ids[key]
     element_id = node_id("key element", key)
     row = {"id": element_id, "name": tidy(name), "key": key, "stem": stem_of(key)}
     rows.key_elements.setdefault(element_id, row)
-    _mention(rows, element_id, tidy(name), chunk)
+    _mention(rows, element_id, tidy(name), passage)
     return element_id
 
 

@@ -87,7 +87,7 @@ class AttributeType:
 class Expansion:
     """A type that was added to the schema: how sure its best proposal was, and what it gave as an example.
 
-    ``count`` is the number of documents that proposed it, ``chunk`` the id of the chunk with the best proposal.
+    ``count`` is the number of documents that proposed it, ``passage`` the id of the passage with the best proposal.
     """
 
     kind: Kind
@@ -95,7 +95,7 @@ class Expansion:
     confidence: float
     example: str
     count: int
-    chunk: str
+    passage: str
 
 
 AnyType = TypeVar("AnyType", EntityType, RelationType, AttributeType)

@@ -1,4 +1,4 @@
-"""What follows from all chunks together: names and aliases, vectors, likenesses, indexes.
+"""What follows from all passages together: names and aliases, vectors, likenesses, indexes.
 
 Every node that is not complete carries the label ``Pending``; each stage works through those nodes and takes it off,
 so that a run that dies goes on where it stopped.
@@ -38,7 +38,7 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
     with watch.stage("names"):
         _settle_names(store, vectors, pending)
     with watch.stage("vectors"):
-        vectors.complete("chunks")
+        vectors.complete("passages")
         vectors.complete("facts")
     if pending:
         keys = with_stems(store, store.read("ingest/element_keys"))
@@ -84,7 +84,7 @@ class _Vectors:
         """Write the vectors of ``rows``, which have an id and a text each."""
         done = 0
         # Passages and gists are long: in smaller batches their progress shows.
-        for batch in batches(rows, _BATCH // 5 if kind in ("chunks", "pages") else _BATCH):
+        for batch in batches(rows, _BATCH // 5 if kind in ("passages", "pages") else _BATCH):
             with self.watch.stage("embedding"):
                 found = self._embedder.embed([row["text"] for row in batch])
             self._store.write((statement, {"rows": vector_rows([row["id"] for row in batch], found)}))

@@ -1,6 +1,6 @@
-"""Rows into Neo4j and out of it: in one transaction, all that some chunks say and the word that they are done.
+"""Rows into Neo4j and out of it: in one transaction, all that some passages say and the word that they are done.
 
-Taken away is what only the chunks and documents that go support, and nothing else.
+Taken away is what only the passages and documents that go support, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from kgplatform.ingest.rows import LONGEST_NAME, Rows, ordered
 from kgplatform.neo4j.store import Parameters, Row, Store
-from kgplatform.records import Chunk, Document
+from kgplatform.records import Document, Passage
 from kgplatform.text import title_key
 from kgplatform.work.stopping import NEVER
 
@@ -20,27 +20,29 @@ _STATEMENT_ROWS = 1000
 
 
 def write_documents(
-    store: Store, written: Sequence[tuple[Document, list[Chunk]]], other_texts: Collection[str] = ()
+    store: Store, written: Sequence[tuple[Document, list[Passage]]], other_texts: Collection[str] = ()
 ) -> None:
-    """Documents, their chunks and the reading order, in one transaction.
+    """Documents, their passages and the reading order, in one transaction.
 
     Those of ``other_texts`` lose the pages that a run of `kgplatform gist` made of the old text since it was laid off.
     """
     changed = [document.id for document, _ in written if document.id in other_texts]
     statements: list[Statement] = [("ingest/remove_pages", {"documents": changed})] if changed else []
-    statements.append(("ingest/documents", {"rows": [_document_row(document, chunks) for document, chunks in written]}))
-    rows = [_chunk_row(chunk) for _, chunks in written for chunk in chunks]
+    statements.append(
+        ("ingest/documents", {"rows": [_document_row(document, passages) for document, passages in written]})
+    )
+    rows = [_passage_row(passage) for _, passages in written for passage in passages]
     following = [
         {"id": one.id, "next": other.id}
-        for _, chunks in written
-        for one, other in zip(chunks, chunks[1:], strict=False)
+        for _, passages in written
+        for one, other in zip(passages, passages[1:], strict=False)
     ]
-    statements += _slices("ingest/chunks", rows) + _slices("ingest/next_chunks", following)
+    statements += _slices("ingest/passages", rows) + _slices("ingest/next_passages", following)
     store.write(*statements)
 
 
 def extraction_statements(rows: Rows, states: Sequence[Row]) -> list[Statement]:
-    """The statements that write ``rows`` and record the ``states`` of the chunks that they came from."""
+    """The statements that write ``rows`` and record the ``states`` of the passages that they came from."""
     return [
         *_slices("ingest/entities", ordered(rows.entities)),
         *_slices("ingest/key_elements", ordered(rows.key_elements)),
@@ -48,30 +50,30 @@ def extraction_statements(rows: Rows, states: Sequence[Row]) -> list[Statement]:
         *_slices("ingest/triples", ordered(rows.triples)),
         *_slices("ingest/attributes", ordered(rows.attributes)),
         *_slices("ingest/atomic_facts", ordered(rows.atomic_facts)),
-        *_slices("ingest/chunk_states", states),
+        *_slices("ingest/passage_states", states),
     ]
 
 
-def fact_removals(chunks: Sequence[str]) -> list[Statement]:
-    """The statements that take away the atomic facts of ``chunks``, before others are written in their place."""
-    if not chunks:
+def fact_removals(passages: Sequence[str]) -> list[Statement]:
+    """The statements that take away the atomic facts of ``passages``, before others are written in their place."""
+    if not passages:
         return []
     return [
-        ("ingest/remove_atomic_facts", {"chunks": list(chunks)}),
-        ("ingest/remove_element_mentions", {"chunks": list(chunks)}),
+        ("ingest/remove_atomic_facts", {"passages": list(passages)}),
+        ("ingest/remove_element_mentions", {"passages": list(passages)}),
     ]
 
 
-def fact_consequences(chunks: Sequence[str], rows: Rows) -> list[Statement]:
-    """The statements that follow where the facts of ``chunks`` were replaced by ``rows``: what they state is counted
+def fact_consequences(passages: Sequence[str], rows: Rows) -> list[Statement]:
+    """The statements that follow where the facts of ``passages`` were replaced by ``rows``: what they state is counted
     again, and what they mention is looked at again, since a name may be another with that.
     """
-    if not chunks:
+    if not passages:
         return []
     mentioned = sorted({element for element, _ in rows.mentions})
     return [
         ("ingest/revisit_elements", {"ids": mentioned}),
-        ("ingest/recount_statements", {"chunks": list(chunks)}),
+        ("ingest/recount_statements", {"passages": list(passages)}),
     ]
 
 
@@ -79,7 +81,7 @@ def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
     return [(name, {"rows": rows[i : i + _STATEMENT_ROWS]}) for i in range(0, len(rows), _STATEMENT_ROWS)]
 
 
-def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
+def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
     return {
         "id": document.id,
         "name": document.name,
@@ -88,21 +90,21 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
         "source": document.source,
         "sha256": document.sha256,
         "characters": len(document.text),
-        "tokens": sum(chunk.tokens for chunk in chunks),
+        "tokens": sum(passage.tokens for passage in passages),
     }
 
 
-def _chunk_row(chunk: Chunk) -> Row:
+def _passage_row(passage: Passage) -> Row:
     return {
-        "id": chunk.id,
-        "document": chunk.document_id,
-        "name": chunk.name,
-        "text": chunk.text,
-        "index": chunk.index,
-        "start": chunk.start,
-        "end": chunk.end,
-        "page": chunk.page,
-        "tokens": chunk.tokens,
+        "id": passage.id,
+        "document": passage.document_id,
+        "name": passage.name,
+        "text": passage.text,
+        "index": passage.index,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "tokens": passage.tokens,
     }
 
 
@@ -151,43 +153,43 @@ class Writer:
 # -------------------------------------------------------------------------------------------------------------- removal
 
 
-_CHUNKS = 200
+_PASSAGES = 200
 _DOCUMENTS = 50
 """Whose pages go in one transaction. A page takes 8 KB of the server's memory until that is committed."""
 
 
 def removals(
-    chunks: Sequence[str], documents: Sequence[str] = (), without_pages: Sequence[str] = ()
+    passages: Sequence[str], documents: Sequence[str] = (), without_pages: Sequence[str] = ()
 ) -> list[Statement]:
-    """The statements, in order, that remove ``chunks`` and then ``documents`` within one transaction.
+    """The statements, in order, that remove ``passages`` and then ``documents`` within one transaction.
 
     The documents ``without_pages`` lose those first, since their text is another now, or none.
     """
     statements: list[Statement] = []
     if without_pages:
         statements.append(("ingest/remove_pages", {"documents": list(without_pages)}))
-    if chunks:
+    if passages:
         statements += [
-            ("ingest/remove_facts", {"chunks": list(chunks)}),
-            ("ingest/remove_mentions", {"chunks": list(chunks)}),
+            ("ingest/remove_facts", {"passages": list(passages)}),
+            ("ingest/remove_mentions", {"passages": list(passages)}),
             ("ingest/remove_communities", {}),
-            ("ingest/remove_chunks", {"chunks": list(chunks)}),
+            ("ingest/remove_passages", {"passages": list(passages)}),
         ]
     if documents:
         statements.append(("ingest/remove_documents", {"documents": list(documents)}))
     return statements
 
 
-def remove(store: Store, chunks: Sequence[str], documents: Sequence[str], without_pages: Sequence[str] = ()) -> None:
-    """Remove ``chunks``, in transactions of 200, and then ``documents``; the first takes the pages away, too.
+def remove(store: Store, passages: Sequence[str], documents: Sequence[str], without_pages: Sequence[str] = ()) -> None:
+    """Remove ``passages``, in transactions of 200, and then ``documents``; the first takes the pages away, too.
 
     Of more than 50 documents ``without_pages``, those before the last 50 lose theirs ahead of that.
     """
     slices = [without_pages[start : start + _DOCUMENTS] for start in range(0, len(without_pages), _DOCUMENTS)]
     for early in slices[:-1]:
         store.write(*removals((), without_pages=early))
-    for start in range(0, max(len(chunks), bool(without_pages)), _CHUNKS):
+    for start in range(0, max(len(passages), bool(without_pages)), _PASSAGES):
         pages = slices[-1] if slices and start == 0 else ()
-        store.write(*removals(chunks[start : start + _CHUNKS], without_pages=pages))
+        store.write(*removals(passages[start : start + _PASSAGES], without_pages=pages))
     if documents:
         store.write(*removals((), documents))

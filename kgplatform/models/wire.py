@@ -286,7 +286,7 @@ class RefusedError(ModelError):
 
 def _refusal(error: openai.APIError, said: str, where: str, model: str) -> RefusedError:
     if error.code == "context_length_exceeded" or _TOO_LONG.search(said.lower()):
-        sentence = f"{where}: the prompt is longer than {model} takes; set a smaller KGPLATFORM_CHUNK_TOKENS. {said}"
+        sentence = f"{where}: the prompt is longer than {model} takes; set a smaller KGPLATFORM_PASSAGE_TOKENS. {said}"
         return RefusedError(sentence, None, too_long=True)
     named = [name for name in ("response_format", "temperature") if name in said]
     parameter = error.param or (named[0] if named else None)

@@ -21,7 +21,7 @@ from kgplatform.places import find_words
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.calls import Calls, Tell, ids_of, search_step
 from kgplatform.readers.reader import AnswerMode
-from kgplatform.records import Answer, Citation, FoundFact, Passage, SearchResult, Usage
+from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
 from kgplatform.text import count_tokens, node_id, tidy
 
@@ -126,7 +126,7 @@ def without_model(question: str, reader: str, found: Retrieved, tell: Tell) -> A
     return Answer(question, reader, None, (), found.result, (step,), Usage(), NO_MODEL)
 
 
-def shown_passages(passages: Sequence[Passage]) -> str:
+def shown_passages(passages: Sequence[FoundPassage]) -> str:
     """Passages as a prompt shows them, numbered from 1."""
     return "\n\n".join(f"[{n}] {each.title}: {each.text}" for n, each in enumerate(passages, 1)) or NONE
 
@@ -153,7 +153,7 @@ def within(result: SearchResult, tokens: int) -> SearchResult:
         if cost <= left:
             facts.append(fact)
             left -= cost
-    passages: list[Passage] = []
+    passages: list[FoundPassage] = []
     left = tokens - tokens // _FACTS_SHARE + left
     for passage in result.passages:
         cost = count_tokens(passage.title) + count_tokens(passage.text) + 4

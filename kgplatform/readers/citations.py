@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from kgplatform.places import Place, find_names, find_statement, find_words
-from kgplatform.records import Citation, Passage
+from kgplatform.records import Citation, FoundPassage
 from kgplatform.sentences import sentences
 from kgplatform.text import WORD_RUN, normalise_name
 
@@ -46,7 +46,7 @@ _NO_EVIDENCE = _OPENERS | {"true", "false", "none", "unknown", "unclear", "maybe
 _Find = Callable[[str], Place | None]
 
 
-def cite_words(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+def cite_words(answer: str, passages: Sequence[FoundPassage]) -> tuple[Citation, ...]:
     """The places in ``passages`` that have the words of ``answer``: at most three, a passage each, in the given order.
 
     Empty where none can be found, and for a bare yes or no.
@@ -57,7 +57,7 @@ def cite_words(answer: str, passages: Sequence[Passage]) -> tuple[Citation, ...]
     unique: dict[str, Citation] = {}
     for each in sentences(answer):
         for citation in _of_statement(answer[each.start : each.end], passages):
-            unique.setdefault(citation.chunk, citation)
+            unique.setdefault(citation.passage, citation)
     return tuple(unique.values())[:MOST]
 
 
@@ -68,7 +68,7 @@ def _short_answer(answer: str, text: str) -> Place | None:
     return places[0] if places else None
 
 
-def _of_statement(statement: str, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+def _of_statement(statement: str, passages: Sequence[FoundPassage]) -> tuple[Citation, ...]:
     """Passages that have the statement, else all of its telling words in one, else the rarest of them."""
     if len(WORD_RUN.findall(statement)) > 1 and (found := _cited(passages, lambda text: find_words(statement, text))):
         return found
@@ -101,7 +101,7 @@ def _without_opener(words: str) -> str:
     return " ".join(parts)
 
 
-def _cited(passages: Sequence[Passage], find: _Find, most: int = MOST) -> tuple[Citation, ...]:
+def _cited(passages: Sequence[FoundPassage], find: _Find, most: int = MOST) -> tuple[Citation, ...]:
     found: list[Citation] = []
     for passage in passages:
         place = find(passage.text) if len(found) < most else None
@@ -110,7 +110,7 @@ def _cited(passages: Sequence[Passage], find: _Find, most: int = MOST) -> tuple[
     return tuple(found)
 
 
-def cite(passage: Passage, place: Place) -> Citation:
+def cite(passage: FoundPassage, place: Place) -> Citation:
     """The citation of ``passage.text[place.start:place.end]``."""
     start, end = passage.start + place.start, passage.start + place.end
     return Citation(passage.document, passage.title, start, end, passage.page, passage.id)

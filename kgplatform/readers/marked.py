@@ -20,7 +20,7 @@ from kgplatform.readers.calls import Calls
 from kgplatform.readers.citations import cite_words
 from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.window import Window, tokens
-from kgplatform.records import Answer, Citation, Passage, SearchResult
+from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import tidy
 
@@ -133,7 +133,7 @@ def finish(
     reader: str,
     question: str,
     answer: str | None,
-    read: Sequence[Passage],
+    read: Sequence[FoundPassage],
     evidence: Evidence,
     calls: Calls,
     mode: AnswerMode,

@@ -25,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 from kgplatform.errors import InputError
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import SMALLEST
-from kgplatform.records import Answer, Passage
+from kgplatform.records import Answer, FoundPassage
 from kgplatform.text import did_you_mean
 
 AnswerMode = Literal["reject", "open"]
@@ -133,7 +133,7 @@ class Reader:
     answer: Callable[[str, Run, Any], Answer]
     needs_model: bool = True
     needs: Callable[[Any], Sequence[Need]] = lambda options: ("entities",)
-    kept: Callable[[Answer], Sequence[Passage]] | None = None
+    kept: Callable[[Answer], Sequence[FoundPassage]] | None = None
     usual: bool = False
 
     @property

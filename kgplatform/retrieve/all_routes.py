@@ -119,7 +119,7 @@ def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
     if not found:
         return [], 0
     names = ("id", "total", "passages", "relations", "sameAs")
-    return [dict(zip(names, each, strict=True)) for each in found[0]["elements"]], found[0]["chunks"]
+    return [dict(zip(names, each, strict=True)) for each in found[0]["elements"]], found[0]["allPassages"]
 
 
 def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: int) -> Neighbourhood:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Passage, QueryRun, SearchResult
+from kgplatform.records import FoundPassage, QueryRun, SearchResult
 from kgplatform.retrieve.found import passages_by_id, traced_read
 from kgplatform.retrieve.nodes import PAGE, Nodes, from_the_end, in_reading_order
 from kgplatform.retrieve.pages import Pages
@@ -34,7 +34,7 @@ class Retrieved:
 class Stored:
     """Passages as the store has them now, by id, without scores; and the statements that read them."""
 
-    passages: dict[str, Passage]
+    passages: dict[str, FoundPassage]
     queries: tuple[QueryRun, ...]
 
 
@@ -86,14 +86,14 @@ class Evidence:
 
     def in_reading_order(
         self, page: int = PAGE, documents: Sequence[str] = ()
-    ) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+    ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
         """All passages, or those of ``documents`` (ids), documents by name; a ``page`` of them at a time, with the
         statement that read it."""
         return in_reading_order(self._store, page, documents)
 
     def from_the_end(
         self, page: int = PAGE, documents: Sequence[str] = ()
-    ) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+    ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
         """Like ``in_reading_order``, from the last passage to the first."""
         return from_the_end(self._store, page, documents)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPath, Passage, QueryRun
+from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
 
 _RANK_SHIFT = 60
 """Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
@@ -14,7 +14,7 @@ _RANK_SHIFT = 60
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """A fact that leads on to the entity ``next``; ``forward`` if that is its object. ``chunks`` state the fact."""
+    """A fact that leads on to the entity ``next``; ``forward`` if that is its object. ``passages`` state the fact."""
 
     fact: str
     cosine: float
@@ -22,7 +22,7 @@ class Hop:
     forward: bool
     next: str
     next_name: str
-    chunks: tuple[str, ...]
+    passages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class Found:
 
 
 def facts_found(rows: Iterable[Row], route: str) -> Found:
-    """Scores of rows with an id, a cosine and chunks; a passage scores as the best fact that it states."""
+    """Scores of rows with an id, a cosine and passages; a passage scores as the best fact that it states."""
     rows = list(rows)
     facts = best_scores((row["id"], row["cosine"]) for row in rows)
-    passages = best_scores((each, row["cosine"]) for row in rows for each in row["chunks"])
+    passages = best_scores((each, row["cosine"]) for row in rows for each in row["passages"])
     return Found(passages, facts, {each: {route} for each in passages}, {each: {route} for each in facts})
 
 
@@ -114,7 +114,7 @@ CITATIONS = 20
 
 def look_up(
     store: Store, found: Found, top_k: int
-) -> tuple[tuple[Passage, ...], tuple[FoundFact, ...], tuple[FoundPath, ...]]:
+) -> tuple[tuple[FoundPassage, ...], tuple[FoundFact, ...], tuple[FoundPath, ...]]:
     """The ``top_k`` best passages, facts and paths of ``found``, best first, with their citations."""
     passages, (facts, paths) = store.at_once(
         lambda store: _passages(store, found, top_k), lambda store: _facts_and_paths(store, found, top_k)
@@ -122,10 +122,10 @@ def look_up(
     return passages, facts, paths
 
 
-def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, Passage]:
+def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundPassage]:
     """Passages as the store has them now, by id; without scores."""
     rows = store.read("retrieve/passage_details", ids=list(ids))
-    return {row["id"]: Passage(**row, score=0.0, routes=()) for row in rows}
+    return {row["id"]: FoundPassage(**row, score=0.0, routes=()) for row in rows}
 
 
 def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
@@ -134,11 +134,11 @@ def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
     return {row["id"]: _fact(row, 0.0, ()) for row in rows}
 
 
-def _passages(store: Store, found: Found, top_k: int) -> tuple[Passage, ...]:
+def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...]:
     ids = best(found.passages, top_k)
     rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids)}
     return tuple(
-        Passage(**rows[each], score=round(found.passages[each], 6), routes=_sorted(found.passage_routes, each))
+        FoundPassage(**rows[each], score=round(found.passages[each], 6), routes=_sorted(found.passage_routes, each))
         for each in ids
         if each in rows
     )

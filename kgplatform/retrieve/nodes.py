@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Passage, QueryRun
+from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.retrieve.found import traced_read
 from kgplatform.retrieve.question import Question
 
@@ -32,7 +32,7 @@ class Names:
 class Stated:
     """What one passage states of a node: ``facts`` are (id, text), in the order of the text."""
 
-    chunk: str
+    passage: str
     title: str
     facts: tuple[tuple[str, str], ...]
 
@@ -55,7 +55,7 @@ class NodeFacts:
 class ToRead:
     """A passage as the store has it, None if it is gone, and the ids of those before and after it in its document."""
 
-    passage: Passage | None
+    passage: FoundPassage | None
     before: str | None
     after: str | None
     queries: tuple[QueryRun, ...]
@@ -105,7 +105,7 @@ class Nodes:
         """What the passages state of the node ``name``; of more than ``passages``, those nearest to the question."""
         rows, queries = self._read("retrieve/node_facts", node=name, vector=self._vector, count=passages)
         groups = tuple(
-            Stated(row["chunk"], row["title"], tuple((each, text) for each, text in row["stated"])) for row in rows
+            Stated(row["passage"], row["title"], tuple((each, text) for each, text in row["stated"])) for row in rows
         )
         first: Row = rows[0] if rows else {"elements": [], "passages": 0, "facts": 0}
         return NodeFacts(groups, tuple(sorted(first["elements"])), first["passages"], first["facts"], queries)
@@ -115,14 +115,14 @@ class Nodes:
         rows, queries = self._read("retrieve/node_neighbours", node=name, count=count)
         return Names(tuple(row["name"] for row in rows), rows[0]["nodes"] if rows else 0, queries)
 
-    def to_read(self, chunk: str) -> ToRead:
-        """The passage ``chunk``, to be read in full."""
-        rows, queries = self._read("retrieve/chunk_to_read", id=chunk)
+    def to_read(self, passage: str) -> ToRead:
+        """The passage ``passage``, to be read in full."""
+        rows, queries = self._read("retrieve/passage_to_read", id=passage)
         if not rows:
             return ToRead(None, None, None, queries)
         row = rows[0]
         before, after = row.pop("before"), row.pop("after")
-        return ToRead(Passage(**row, score=0.0, routes=()), before, after, queries)
+        return ToRead(FoundPassage(**row, score=0.0, routes=()), before, after, queries)
 
     def _read(self, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
         return traced_read(self._store, statement, **parameters)
@@ -130,7 +130,7 @@ class Nodes:
 
 def in_reading_order(
     store: Store, page: int = PAGE, documents: Sequence[str] = ()
-) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
     """All passages, or those of ``documents`` (ids), documents by name; a page at a time, with its statement."""
     statement = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
     chosen = {"documents": list(documents)} if documents else {}
@@ -145,7 +145,7 @@ def in_reading_order(
 
 def from_the_end(
     store: Store, page: int = PAGE, documents: Sequence[str] = ()
-) -> Iterator[tuple[Sequence[Passage], tuple[QueryRun, ...]]]:
+) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
     """Like ``in_reading_order``, from the last passage to the first."""
     before, document, place = "", "", 0
     while True:
@@ -164,6 +164,6 @@ def from_the_end(
         yield [_passage(row) for row in rows], ran
 
 
-def _passage(row: Row) -> Passage:
+def _passage(row: Row) -> FoundPassage:
     names = ("id", "document", "title", "start", "end", "page", "text")
-    return Passage(**{name: row[name] for name in names}, score=0.0, routes=())
+    return FoundPassage(**{name: row[name] for name in names}, score=0.0, routes=())

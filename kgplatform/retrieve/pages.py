@@ -21,7 +21,7 @@ from functools import cached_property
 
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Passage, QueryRun
+from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.retrieve.found import rank_scores, traced_read
 from kgplatform.retrieve.nodes import in_reading_order
 from kgplatform.retrieve.question import Question, make_question
@@ -90,7 +90,7 @@ class PageText:
     """A page in full, and the passages that it consists of, each cut to what the page has of it."""
 
     text: str
-    passages: tuple[Passage, ...]
+    passages: tuple[FoundPassage, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Pages:
         return RankedPages(tuple(row["id"] for row in rows), (*runs, *ran))
 
     def with_passages(self, passages: Sequence[str]) -> RankedPages:
-        """The pages that hold passages (chunk ids, best first), those of the first passage first."""
+        """The pages that hold passages (passage ids, best first), those of the first passage first."""
         rows, queries = self._read("retrieve/pages_of_passages", passages=list(passages), **self._chosen)
         return RankedPages(tuple(row["id"] for row in rows), queries)
 
@@ -195,7 +195,7 @@ def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
     return sorted(scores, key=lambda each: -scores[each])
 
 
-def _overlapping(pages: Sequence[Page], passage: Passage) -> Sequence[Page]:
+def _overlapping(pages: Sequence[Page], passage: FoundPassage) -> Sequence[Page]:
     """Of the pages of one document, in order, those that have some of ``passage``."""
     first = max(0, bisect_right(pages, passage.start, key=lambda page: page.start) - 1)
     last = bisect_right(pages, passage.end - 1, key=lambda page: page.start)
@@ -205,7 +205,7 @@ def _overlapping(pages: Sequence[Page], passage: Passage) -> Sequence[Page]:
 def _text(row: Row) -> PageText:
     """The page without the white space at its ends."""
     start, end = row["start"], row["end"]
-    passages = [Passage(**each, score=0.0, routes=()) for each in row["passages"]]
+    passages = [FoundPassage(**each, score=0.0, routes=()) for each in row["passages"]]
     whole = rejoin(((each.start, each.text) for each in passages), start, end)
     text = whole.strip()
     first = start + len(whole) - len(whole.lstrip())
@@ -213,7 +213,7 @@ def _text(row: Row) -> PageText:
     return PageText(text, tuple(each for each in parts if each.text))
 
 
-def _part(passage: Passage, start: int, end: int) -> Passage:
+def _part(passage: FoundPassage, start: int, end: int) -> FoundPassage:
     """What the characters ``[start, end)`` of its document have of ``passage``."""
     first, last = max(start, passage.start), min(end, passage.end)
     text = passage.text[first - passage.start : last - passage.start]

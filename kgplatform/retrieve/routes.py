@@ -13,7 +13,7 @@ from kgplatform.retrieve.fuse import COSINE_SHARE
 from kgplatform.retrieve.question import Question, longest_names
 
 NEAREST = 50
-"""Fewest that a vector index is asked for: asked for 10 chunks, it finds 0.94 of the 10 nearest; asked for 50, all."""
+"""Fewest that a vector index is asked for: asked for 10 passages, it finds 0.94 of the nearest; asked for 50, all."""
 ENTITY_SEEDS = 10
 """Entities that are looked at because their names are near the question by meaning."""
 FACTS_PER_ENTITY = 10
@@ -130,7 +130,7 @@ def entity_seeds(store: Store, question: Question) -> list[EntitySeed]:
 def path_found(paths: list[Path]) -> Found:
     """The facts of ``paths`` and the passages that state them; each scores as the best path that it lies on."""
     facts = best_scores((fact, path.score) for path in paths for fact in path.facts)
-    passages = best_scores((chunk, path.score) for path in paths for hop in path.hops for chunk in hop.chunks)
+    passages = best_scores((passage, path.score) for path in paths for hop in path.hops for passage in hop.passages)
     routes = ({each: {"path"} for each in passages}, {each: {"path"} for each in facts})
     return Found(passages, facts, *routes, paths=paths)
 
@@ -180,7 +180,7 @@ def _steps(store: Store, question: Question, entities: list[str]) -> dict[str, l
 
 def _hop(row: Row) -> Hop:
     return Hop(
-        row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"], tuple(row["chunks"])
+        row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"], tuple(row["passages"])
     )
 
 
@@ -223,7 +223,7 @@ def communities_near(store: Store, question: Question, facts: int = FACTS, best:
         hub=HUB,
         vector=question.vector,
     )
-    names = ("id", "cosine", "elements", "chunks")
+    names = ("id", "cosine", "elements", "passages")
     return Near(
         tuple(
             FoundCommunity(**{**each, "score": round(each["score"], 6)}) for row in rows for each in row["communities"]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import FoundCommunity, FoundFact, FoundPath, Passage, SearchResult
+from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.all_routes import all_routes
 from kgplatform.retrieve.found import Found, look_up
 from kgplatform.retrieve.question import Question, make_question
@@ -128,7 +128,7 @@ def _is_wanted(name: str | None, wanted: set[str]) -> bool:
 # ---------------------------------------------------------------------------------------------- several searches in one
 
 
-Item = TypeVar("Item", Passage, FoundFact, FoundPath, FoundCommunity)
+Item = TypeVar("Item", FoundPassage, FoundFact, FoundPath, FoundCommunity)
 
 
 def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
@@ -187,7 +187,7 @@ def _deal(turns: Sequence[Sequence[object]], taken: Collection[object], count: i
     return list(dealt)
 
 
-def _key(item: Passage | FoundFact | FoundPath | FoundCommunity) -> object:
+def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> object:
     if isinstance(item, FoundPath):
         facts = tuple(each.id for each in item.facts)
         return min(facts, facts[::-1])

@@ -17,7 +17,7 @@ from typing import Any
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.neo4j.untrusted import why_refused
-from kgplatform.records import FoundFact, Passage, QueryRun
+from kgplatform.records import FoundFact, FoundPassage, QueryRun
 from kgplatform.retrieve.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.retrieve.question import full_text_words, names_in
 from kgplatform.retrieve.statement_schema import LiveSchema, live_schema
@@ -132,12 +132,12 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Of each row, in order, the ids of the ``facts`` and ``chunks`` behind it; and these, as the store has them."""
+    """Of each row, in order, the ids of the ``facts`` and ``passages`` behind it; and these, as the store has them."""
 
     facts: tuple[tuple[str, ...], ...]
-    chunks: tuple[tuple[str, ...], ...]
+    passages: tuple[tuple[str, ...], ...]
     known_facts: dict[str, FoundFact]
-    known_passages: dict[str, Passage]
+    known_passages: dict[str, FoundPassage]
     queries: tuple[QueryRun, ...]
 
 
@@ -157,18 +157,18 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
     ids = [list(dict.fromkeys(_ids(row)))[:_MOST_IDS] for row in rows]
     known = {row["id"]: row for row in _read_ids(store, ids)}
     facts = [_gathered(known, each, "facts")[:_FACTS_OF_ROW] for each in ids]
-    chunks = [_gathered(known, each, "chunks")[:_PASSAGES_OF_ROW] for each in ids]
+    passages = [_gathered(known, each, "passages")[:_PASSAGES_OF_ROW] for each in ids]
     names = [_names_of(row, each, known) for row, each in zip(rows, ids, strict=True)]
-    bare = [n for n in range(len(rows)) if not facts[n] and not chunks[n] and names[n]]
+    bare = [n for n in range(len(rows)) if not facts[n] and not passages[n] and names[n]]
     joining = _joining(store, bare, names, asked, WORD_RUN.findall(statement))
     facts = [joining.get(n, each) for n, each in enumerate(facts)]
     naming = _naming(store, [n for n in bare if not facts[n]], names)
-    chunks = [naming.get(n, each) for n, each in enumerate(chunks)]
+    passages = [naming.get(n, each) for n, each in enumerate(passages)]
     known_facts = facts_by_id(store, list(dict.fromkeys(each for row in facts for each in row)))
-    stating = (place.chunk for fact in known_facts.values() for place in fact.citations)
-    wanted = list(dict.fromkeys((*stating, *(each for row in chunks for each in row))))
-    passages = passages_by_id(store, wanted)
-    return Sources(tuple(map(tuple, facts)), tuple(map(tuple, chunks)), known_facts, passages, store.queries)
+    stating = (place.passage for fact in known_facts.values() for place in fact.citations)
+    wanted = list(dict.fromkeys((*stating, *(each for row in passages for each in row))))
+    known_passages = passages_by_id(store, wanted)
+    return Sources(tuple(map(tuple, facts)), tuple(map(tuple, passages)), known_facts, known_passages, store.queries)
 
 
 def _read_ids(store: Store, ids: Iterable[Sequence[str]]) -> list[Row]:
@@ -202,7 +202,7 @@ def _wanted(facts: list[str], wanted: list[bool]) -> list[str]:
 def _naming(store: Store, numbers: Sequence[int], names: Sequence[list[str]]) -> dict[int, list[str]]:
     rows = [{"number": n, "names": names[n]} for n in numbers]
     found = store.read("retrieve/row_passages", rows=rows, most=_PASSAGES_OF_ROW) if rows else []
-    return {row["number"]: row["chunks"] for row in found}
+    return {row["number"]: row["passages"] for row in found}
 
 
 def _ids(value: Any) -> Iterator[str]:

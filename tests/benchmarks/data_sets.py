@@ -14,7 +14,7 @@ from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.datasets import write_corpus as write_data_set
 from kgplatform.evaluate.results import Question
 from kgplatform.evaluate.score.metrics import ranks, recall_at
-from kgplatform.records import Passage
+from kgplatform.records import FoundPassage
 
 
 class Data:
@@ -67,10 +67,12 @@ def write_corpus(file: Path, items: Sequence[dict[str, Any]]) -> Path:
     return file
 
 
-def recall(questions: Sequence[Question], results: Iterable[Sequence[Passage]], cuts: Sequence[int]) -> list[float]:
+def recall(
+    questions: Sequence[Question], results: Iterable[Sequence[FoundPassage]], cuts: Sequence[int]
+) -> list[float]:
     """Percent of supporting passages among the first ``k`` results, averaged over the questions, for each cut ``k``.
 
-    A result is a chunk; a supporting passage that was cut into several chunks is found with any of them.
+    A result is a passage; a supporting passage that was cut into several passages is found with any of them.
     """
     found = [ranks(each.supports, list(passages)) for each, passages in zip(questions, results, strict=True)]
     return [100 * sum(recall_at(each, cut) for each in found) / len(found) for cut in cuts]

@@ -91,18 +91,18 @@ def test_needles(section: Callable[[str, str], Section], place: Place) -> None:
     found.notes += [
         f"Single: {DEPTHS} needles in one text at even depths, each about something else, and a question for each. "
         "Joined: two statements far apart that share one name, neither of them enough. Cut: a statement in two "
-        "sentences with a chunk's border between them.",
+        "sentences with a passage's border between them.",
         f"In the first window: reader fulltext, which sees the longest beginning that fits {WINDOW:,} tokens.",
         "Texts are invented; the model is a program that matches strings, for extraction and for reading.",
     ]
 
 
 def _haystacks(size: int) -> dict[str, Haystack]:
-    chunk_tokens = load_settings().chunk_tokens
+    passage_tokens = load_settings().passage_tokens
     return {
         "single": single_needles(size, DEPTHS),
         "joined": joined_needles(size),
-        "cut": cut_needle(size, chunk_tokens),
+        "cut": cut_needle(size, passage_tokens),
     }
 
 
@@ -144,13 +144,13 @@ def test_steps(section: Callable[[str, str], Section], graphs: Graphs, data: Dat
     asked = [each["question"] for each in data.read("medical/questions.json")[:QUESTIONS]]
     questions = [each.text for each in data.musique_questions()[:QUESTIONS]]
     rows = [_walked(found, "medical", graphs, medical, asked)]
-    rows.append(_walked(found, "10,232 chunks", graphs, graphs.combined(), questions))
+    rows.append(_walked(found, "10,232 passages", graphs, graphs.combined(), questions))
     found.add("peak memory of the Python process", memory.megabytes(), "MB", at_most=MEMORY_LIMIT)
     columns = ("graph", "steps", "batches of names", "p50", "p95", "slowest", "statements alone, p95")
     found.tables.append(Table("Steps without the model", columns, rows))
     found.notes += [
         f"{QUESTIONS} questions on each graph, facts by the local extractor, and as recorded for MuSiQue. The reader "
-        "reads two chunks at each node and goes on to a neighbour, so that each path calls all the functions it may.",
+        "reads two passages at each node and goes on to a neighbour, so that each path calls all the functions it may.",
         "A step's time is from its first statement to its reply; five paths run side by side. The model is a function "
         "in the same process, which answers in about a millisecond.",
     ]

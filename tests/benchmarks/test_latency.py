@@ -19,7 +19,7 @@ WARM_UPS = 5
 P50_LIMIT, P95_LIMIT = 80, 200
 SLOWER_LIMIT = 1.5
 _NAMES = ("MuSiQue", "combined")
-_SHOWN = {"Chunk": "chunks", "Fact": "facts", "Entity": "entities"}
+_SHOWN = {"Chunk": "passages", "Fact": "facts", "Entity": "entities"}
 
 
 @dataclass(frozen=True, slots=True)

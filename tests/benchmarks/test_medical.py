@@ -54,7 +54,7 @@ def _add(found: Section, done: Done, report: dict[str, Any]) -> None:
     found.add("throughput of text, embedding included", report["characters"] / 1000 / done.seconds, "kB/s")
     apart = done.seconds - report["seconds"]["embedding"]
     found.add("throughput of text, embedding apart", report["characters"] / 1000 / apart, "kB/s")
-    found.add("chunks", report["chunks"])
+    found.add("passages", report["passages"])
     found.add("lines of progress on the error stream", len(progress), at_least=1)
     found.add("peak memory of the Python process", done.peak, "MB", at_most=MEMORY_LIMIT)
     stages = [(stage, f"{seconds:.2f} s") for stage, seconds in report["seconds"].items()]

@@ -10,7 +10,7 @@ from graphs import Built, Graphs, statement
 from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, Passage
+from kgplatform import FoundPassage, KnowledgeGraph
 from kgplatform.evaluate.results import Question
 from kgplatform.readers.baselines.given import search_parts
 
@@ -96,5 +96,5 @@ def _dense(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[float]:
     return recall(questions, results, CUTS)
 
 
-def _nearest(table: Any) -> list[Passage]:
-    return [Passage(**dict(zip(table.columns, row, strict=True)), routes=()) for row in table.rows]
+def _nearest(table: Any) -> list[FoundPassage]:
+    return [FoundPassage(**dict(zip(table.columns, row, strict=True)), routes=()) for row in table.rows]

@@ -95,7 +95,7 @@ def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
             """
             readers: [retrieve, readagent]
             build:
-              chunk_tokens: [200, 400]
+              passage_tokens: [200, 400]
               extractor: local
               gist: [{min_words: 100, max_words: 200}, {preset: book}]
             corpus: texts
@@ -103,9 +103,9 @@ def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
         )
     )
     assert names(grid)[:3] == [
-        "retrieve, chunk_tokens=200 min_words=100 max_words=200",
-        "readagent, chunk_tokens=200 min_words=100 max_words=200",
-        "retrieve, chunk_tokens=200 preset=book",
+        "retrieve, passage_tokens=200 min_words=100 max_words=200",
+        "readagent, passage_tokens=200 min_words=100 max_words=200",
+        "retrieve, passage_tokens=200 preset=book",
     ]
     assert len(set(names(grid))) == 8
     assert grid.setups[0].build == Build(200, "local", gist={"min_words": 100, "max_words": 200})
@@ -114,9 +114,11 @@ def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
 
 def test_one_way_to_build_at_a_time(tmp_path: Path) -> None:
     grid = read_grid(
-        write(tmp_path, "{readers: [retrieve], build: {chunk_tokens: [200, 400], mode: [strict], one_at_a_time: true}}")
+        write(
+            tmp_path, "{readers: [retrieve], build: {passage_tokens: [200, 400], mode: [strict], one_at_a_time: true}}"
+        )
     )
-    assert names(grid) == ["retrieve", "retrieve, chunk_tokens=200", "retrieve, chunk_tokens=400"]
+    assert names(grid) == ["retrieve", "retrieve, passage_tokens=200", "retrieve, passage_tokens=400"]
     assert [each.build.mode for each in grid.setups] == ["strict"] * 3
 
 
@@ -139,18 +141,18 @@ def test_what_differs_has_a_value_for_every_setup(tmp_path: Path) -> None:
               - reader: youtu
                 options: {agent: [true, false], steps: 5, without: [[], [path, entity]]}
                 one_at_a_time: true
-            build: {chunk_tokens: [200, 400]}
+            build: {passage_tokens: [200, 400]}
             """,
         )
     )
     assert names(grid)[:4] == [
-        "retrieve, chunk_tokens=200",
-        "youtu steps=5, chunk_tokens=200",
-        "youtu steps=5 agent=false, chunk_tokens=200",
-        "youtu steps=5 without=path+entity, chunk_tokens=200",
+        "retrieve, passage_tokens=200",
+        "youtu steps=5, passage_tokens=200",
+        "youtu steps=5 agent=false, passage_tokens=200",
+        "youtu steps=5 without=path+entity, passage_tokens=200",
     ]
     assert varied(grid.setups) == {
-        "chunk_tokens": ("200",) * 4 + ("400",) * 4,
+        "passage_tokens": ("200",) * 4 + ("400",) * 4,
         "steps": ("", "5", "5", "5") * 2,
         "agent": ("", "true", "false", "true") * 2,
         "without": ("", "", "", "path+entity") * 2,
@@ -188,9 +190,9 @@ def test_what_differs_has_a_value_for_every_setup(tmp_path: Path) -> None:
         ("readers: [youtu, {reader: youtu, options: {agent: true}}]", "youtu agent=true is the same as youtu"),
         ("{readers: [youtu], readers: [retrieve]}", "line 1: this is no YAML ('readers' comes twice)"),
         ("readers: [youtu\nbuild: {}", "this is no YAML"),
-        ("{readers: [youtu], build: {chunks: 200}}", "build: there is no 'chunks'"),
-        ("{readers: [youtu], build: {chunk_tokens: [5]}}", "build, chunk_tokens: "),
-        ("{readers: [youtu], build: {chunk_tokens: [some]}}", "build, chunk_tokens: "),
+        ("{readers: [youtu], build: {passages: 200}}", "build: there is no 'passages'"),
+        ("{readers: [youtu], build: {passage_tokens: [5]}}", "build, passage_tokens: "),
+        ("{readers: [youtu], build: {passage_tokens: [some]}}", "build, passage_tokens: "),
         ("{readers: [youtu], build: {extractor: [lokal]}}", "there is no extractor 'lokal'. Did you mean local?"),
         ("{readers: [youtu], build: {mode: [strikt]}}", "there is no mode 'strikt'. Did you mean strict?"),
         ("{readers: [youtu], build: {schema: [nowhere.yaml]}}", "build, schema: "),
@@ -209,7 +211,7 @@ def test_what_differs_has_a_value_for_every_setup(tmp_path: Path) -> None:
             f"reader 1, youtu: these are {MOST + 1} setups, and {MOST} are the most. Vary fewer options.",
         ),
         (
-            f"{{readers: [retrieve, youtu], build: {{chunk_tokens: {list(range(100, 100 + MOST))}}}}}",
+            f"{{readers: [retrieve, youtu], build: {{passage_tokens: {list(range(100, 100 + MOST))}}}}}",
             f"these are {2 * MOST} setups",
         ),
     ],

@@ -129,7 +129,7 @@ def test_a_given_server_has_one_graph_alone(given: Settings) -> None:
         with pytest.raises(InputError, match="unset NEO4J_URI"):
             graphs.for_data_set(data_set(), alone=False)
         with pytest.raises(InputError, match="unset NEO4J_URI"):
-            graphs.for_data_set(data_set(), Build(chunk_tokens=50), alone=True)
+            graphs.for_data_set(data_set(), Build(passage_tokens=50), alone=True)
         with pytest.raises(InputError, match="Unset NEO4J_URI"):
             graphs.empty("needles")
         assert graphs.current().documents() == []
@@ -142,7 +142,7 @@ def test_questions_about_the_graph_that_is_there(given: Settings) -> None:
         graphs.for_data_set(data_set(), alone=True)
         assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
         with pytest.raises(InputError, match="give their texts too"):
-            graphs.for_data_set(data_set(corpus=()), Build(chunk_tokens=50), alone=True)
+            graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50), alone=True)
 
 
 def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_budget_that_ends_while_the_graph_is_built(given: Settings) -> None:
             graphs.for_data_set(data_set(), alone=True)
         with Graphs(settings.model_copy(update={"max_tokens": None})) as graphs:
             graph = graphs.for_data_set(data_set(), alone=True)
-            assert all(each.extracted == each.chunks for each in graph.documents())
+            assert all(each.extracted == each.passages for each in graph.documents())
 
 
 @pytest.mark.usefixtures("kg")
@@ -230,8 +230,8 @@ def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
         assert shipping.startswith("ships-local-")
         graphs.release(ships)
         assert running(managed.home_folder) == []
-        birds = graphs.for_data_set(data_set("birds", BIRDS), Build(chunk_tokens=20), alone=False)
-        assert birds.settings.chunk_tokens == 20
+        birds = graphs.for_data_set(data_set("birds", BIRDS), Build(passage_tokens=20), alone=False)
+        assert birds.settings.passage_tokens == 20
         assert len(birds.documents()) == len(BIRDS)
         assert set(graphs.seconds) == {shipping, graphs.name_of(birds)}
         raise KeyboardInterrupt
@@ -268,7 +268,7 @@ def test_names_of_graphs(managed: Settings) -> None:
         own("hotpotqa", Build(extractor="recorded"), ""),
         own("hotpotqa", Build(extractor="llm"), "small"),
         own("hotpotqa", Build(extractor="llm"), "large"),
-        own("hotpotqa", Build(extractor="local", chunk_tokens=100), ""),
+        own("hotpotqa", Build(extractor="local", passage_tokens=100), ""),
         own("hotpotqa", Build(extractor="local", gist={"preset": "book"}), ""),
         own("HotpotQA", Build(extractor="local"), ""),
         own("../hotpotqa", Build(extractor="local"), ""),

@@ -209,7 +209,7 @@ def test_notes_say_what_the_graph_lacks(desk: Desk) -> None:
     results, _ = desk.run("retrieve,graphreader", raters=())
     assert [each.partition(",")[0] for each in results.notes][-2:] == [
         "There is no knowledge tree",
-        "There are chunks without atomic facts from a model",
+        "There are passages without atomic facts from a model",
     ]
     again, _ = desk.run("retrieve,graphreader", raters=())
     assert again == results
@@ -238,7 +238,7 @@ def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph)
         ),
         ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
         ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is there twice"),
-        ({"setups": (Setup("closed", "closed", {}, Build(chunk_tokens=50)),)}, r"about the graph that is there"),
+        ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the graph that is there"),
     ],
 )
 def test_a_plan_that_cannot_be_followed(desk: Desk, changes: dict[str, Any], said: str) -> None:

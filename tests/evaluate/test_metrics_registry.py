@@ -11,23 +11,23 @@ from conftest import ROOT
 from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.metrics import CUTS, METRICS, of_failure, ordered, without_model
 from kgplatform.readers.answer import REFUSAL
-from kgplatform.records import Answer, FoundFact, Passage, SearchResult, Usage
+from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Usage
 
 PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 WORDS = ["em", "f1", "contains", "rouge1", "rouge2", "rougeL"]
 RETRIEVAL = [f"{name}@{k}" for name in ("recall", "all") for k in CUTS]
 
 
-def passage(title: str, text: str) -> Passage:
-    return Passage(title, f"file:///c.json#{title}", title, 0, len(text), None, text, 1.0, ("all",))
+def passage(title: str, text: str) -> FoundPassage:
+    return FoundPassage(title, f"file:///c.json#{title}", title, 0, len(text), None, text, 1.0, ("all",))
 
 
-def answered(text: str | None, *passages: Passage, **more: Any) -> Answer:
+def answered(text: str | None, *passages: FoundPassage, **more: Any) -> Answer:
     evidence = SearchResult("?", passages, tuple(more.pop("facts", ())), 0.1)
     return Answer("?", more.pop("reader", "retrieve"), text, (), evidence, (), Usage(), **more)
 
 
-def scores(question: Question, text: str | None, *passages: Passage, **more: Any) -> dict[str, float]:
+def scores(question: Question, text: str | None, *passages: FoundPassage, **more: Any) -> dict[str, float]:
     return without_model(question, answered(text, *passages, **more))
 
 

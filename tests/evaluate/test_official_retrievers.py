@@ -16,7 +16,7 @@ from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.comparators import KINDS, Official, escaped, official_answer
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.records import Passage
+from kgplatform.records import FoundPassage
 from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
@@ -29,7 +29,7 @@ TEXTS = {
 }
 
 
-def official_search(kg: KnowledgeGraph, question: str, kind: str, top_k: int = 10) -> tuple[Passage, ...]:
+def official_search(kg: KnowledgeGraph, question: str, kind: str, top_k: int = 10) -> tuple[FoundPassage, ...]:
     return Official(kg, kind).search(question, top_k).passages
 
 

@@ -10,31 +10,35 @@ from hypothesis import strategies as st
 from kgplatform.client import KnowledgeGraph
 from kgplatform.evaluate.results import Text
 from kgplatform.evaluate.score.metrics import all_found_at, facts_found, ranks, recall_at
-from kgplatform.records import Passage
+from kgplatform.records import FoundPassage
 
 FIELD = "Cyrus Field made his money in paper. He asked Maury about the floor of the Atlantic."
 
 
-def chunk(title: str, text: str, document: str = "") -> Passage:
-    return Passage("id", document or f"file:///corpus.json#{title}", title, 0, len(text), None, text, 1.0, ("all",))
+def passage(title: str, text: str, document: str = "") -> FoundPassage:
+    return FoundPassage(
+        "id", document or f"file:///corpus.json#{title}", title, 0, len(text), None, text, 1.0, ("all",)
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ passages
 
 
-def test_the_first_chunk_of_a_passage_counts() -> None:
+def test_the_first_passage_of_a_passage_counts() -> None:
     supports = [Text("Cyrus Field", FIELD), Text("Great Eastern", "A ship."), Text("Maury", "He mapped the sea.")]
     found = [
-        chunk("Whitehouse", "A surgeon."),
-        chunk("Cyrus Field", "He asked Maury about the floor of the Atlantic."),
-        chunk("Cyrus Field", "Cyrus Field made his money in paper."),
-        chunk("Great Eastern", "A ship."),
+        passage("Whitehouse", "A surgeon."),
+        passage("Cyrus Field", "He asked Maury about the floor of the Atlantic."),
+        passage("Cyrus Field", "Cyrus Field made his money in paper."),
+        passage("Great Eastern", "A ship."),
     ]
     assert ranks(supports, found) == (2, 4, None)
 
 
 def test_a_title_alone_is_enough_where_the_support_has_no_text() -> None:
-    assert ranks([Text("Maury"), Text("Field")], [chunk("Field", "x"), chunk("Maury", "y"), chunk("Maury", "z")]) == (
+    assert ranks(
+        [Text("Maury"), Text("Field")], [passage("Field", "x"), passage("Maury", "y"), passage("Maury", "z")]
+    ) == (
         2,
         1,
     )
@@ -42,30 +46,30 @@ def test_a_title_alone_is_enough_where_the_support_has_no_text() -> None:
 
 def test_of_two_passages_with_one_title_the_text_decides() -> None:
     supports = [Text("Faraday", "A ship of 1874."), Text("Faraday", "A scientist.")]
-    assert ranks(supports, [chunk("Faraday", "A scientist.")]) == (None, 1)
+    assert ranks(supports, [passage("Faraday", "A scientist.")]) == (None, 1)
 
 
 def test_neither_white_space_nor_the_form_of_letters_matters() -> None:
     supports = [Text("Cafe\u0301  Paris", "One line.\nAnother line.")]
-    assert ranks(supports, [chunk("Caf\u00e9 Paris", "One line.  Another\u00a0line.")]) == (1,)
+    assert ranks(supports, [passage("Caf\u00e9 Paris", "One line.  Another\u00a0line.")]) == (1,)
 
 
-def test_a_support_may_be_a_part_of_a_chunk() -> None:
-    assert ranks([Text("Field", "He asked Maury")], [chunk("Field", FIELD)]) == (1,)
-    assert ranks([Text("Field", "He asked Morse")], [chunk("Field", FIELD)]) == (None,)
+def test_a_support_may_be_a_part_of_a_passage() -> None:
+    assert ranks([Text("Field", "He asked Maury")], [passage("Field", FIELD)]) == (1,)
+    assert ranks([Text("Field", "He asked Morse")], [passage("Field", FIELD)]) == (None,)
 
 
 def test_the_same_text_under_another_title_is_another_passage() -> None:
-    assert ranks([Text("Field", FIELD)], [chunk("Cyrus Field", FIELD)]) == (None,)
+    assert ranks([Text("Field", FIELD)], [passage("Cyrus Field", FIELD)]) == (None,)
 
 
 def test_a_file_is_named_by_its_title_or_its_name() -> None:
-    found = [chunk("The Great Eastern", "A ship.", "file:///data/Great%20Eastern.docx")]
+    found = [passage("The Great Eastern", "A ship.", "file:///data/Great%20Eastern.docx")]
     assert ranks([Text("Great Eastern.docx"), Text("The Great Eastern"), Text("Great Eastern")], found) == (1, 1, None)
 
 
 def test_the_file_of_a_corpus_names_none_of_its_members() -> None:
-    found = [chunk("Daniel Gooch", "A chairman.", "file:///data/People.json#Daniel%20Gooch")]
+    found = [passage("Daniel Gooch", "A chairman.", "file:///data/People.json#Daniel%20Gooch")]
     assert ranks([Text("People.json"), Text("Daniel Gooch")], found) == (None, 1)
 
 
@@ -77,7 +81,7 @@ def test_recall_and_all_found_by_hand() -> None:
 
 
 def test_nothing_to_find_has_no_recall() -> None:
-    assert ranks([], [chunk("Field", FIELD)]) == ()
+    assert ranks([], [passage("Field", FIELD)]) == ()
     for measure in (recall_at, all_found_at):
         with pytest.raises(ValueError, match="a supporting passage at least"):
             measure((), 5)

@@ -230,11 +230,11 @@ def test_names_of_users_are_no_markup() -> None:
 
 
 def test_options_and_ways_to_build_are_told() -> None:
-    setup = Setup("youtu agent=false", "youtu", {"agent": False}, Build(chunk_tokens=200))
+    setup = Setup("youtu agent=false", "youtu", {"agent": False}, Build(passage_tokens=200))
     results = results_of({"youtu agent=false": "+-", "retrieve": "--"})
     results = replace(results, setups=(replace(results.setups[0], setup=setup), results.setups[1]))
     report = markdown(results, timing_of(results))
-    assert "- youtu agent=false: the reader youtu, agent False, built with chunk\\_tokens 200\n" in report
+    assert "- youtu agent=false: the reader youtu, agent False, built with passage\\_tokens 200\n" in report
 
 
 def test_construction_and_rating_stand_apart() -> None:

@@ -70,7 +70,7 @@ def test_every_route_is_measured(given: Settings) -> None:
     found = measured(given)
     assert [row.route for row in found.rows] == [route for route in ROUTES if route != "community"]
     assert (found.dataset, found.questions, found.left_out) == ("ships", 2, 3)
-    assert (found.documents, found.chunks, found.graph, found.embedder) == (5, 5, CURRENT, "hash:64")
+    assert (found.documents, found.passages, found.graph, found.embedder) == (5, 5, CURRENT, "hash:64")
     assert found.seconds > 0
     rows = {row.route: row for row in found.rows}
     for route in ("all", "bm25", "official-hybrid"):
@@ -183,7 +183,7 @@ def test_the_table_in_markdown() -> None:
     assert "| route | R@2 | R@5 | R@10 | all@2 | all@5 | all@10 | p50 ms | p95 ms |" in text
     assert f"| all, by parts | {shown} | {shown} | {shown} | 74.9 | 74.9 | 74.9 | 1234 | 12346 |" in text
     assert "## a\\|b &lt;i>" in text
-    assert "50 questions (1 left out) over 1,890 passages in 1,899 chunks; graph a-local, built in 94 s" in text
+    assert "50 questions (1 left out) over 1,890 passages in 1,899 passages; graph a-local, built in 94 s" in text
     assert "- Mind the `tick`" in text
 
 

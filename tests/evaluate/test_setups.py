@@ -77,7 +77,7 @@ def test_what_cannot_be_used_is_one_sentence(text: str, said: str) -> None:
 
 
 def test_the_same_reader_over_graphs_that_are_built_differently() -> None:
-    setups = (make_setup("youtu", {}), Setup("youtu, small", "youtu", {}, Build(chunk_tokens=200)))
+    setups = (make_setup("youtu", {}), Setup("youtu, small", "youtu", {}, Build(passage_tokens=200)))
     check_distinct(setups)
     with pytest.raises(InputError, match="youtu, small is there twice"):
         check_distinct((*setups, Setup("youtu, small", "youtu", {"top_k": 3})))

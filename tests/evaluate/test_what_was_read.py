@@ -15,7 +15,7 @@ from kgplatform.evaluate.score.what_was_read import what_was_kept, what_was_read
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.records import Answer, FoundFact, Passage, SearchResult, Step, Usage
+from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Step, Usage
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
@@ -33,7 +33,7 @@ TEXTS = {
 def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
     """Two texts with facts and gists, by a simulated model. They are only read."""
     folder = tmp_path_factory.mktemp("read")
-    settings = load_settings(home=folder / "home", embedder="hash:64", chunk_tokens=60)
+    settings = load_settings(home=folder / "home", embedder="hash:64", passage_tokens=60)
     with Store(neo4j_server) as store:
         wipe(store)
         kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(reply))
@@ -90,7 +90,7 @@ def test_of_readagent_the_pages_that_were_read_again_are_kept(ask: Ask) -> None:
     assert what_was_kept(none) == "", "gists alone are no text that was reviewed"
 
 
-def test_of_chunk_read_with_notes_the_notes_and_the_last_passage_are_kept(ask: Ask) -> None:
+def test_of_passage_read_with_notes_the_notes_and_the_last_passage_are_kept(ask: Ask) -> None:
     done, sent = ask("chunknotes")
     notes, _, piece = sent[-1][1]["content"].partition("\n\nPiece:\n")
     piece = piece.rpartition("\n</data-")[0]
@@ -105,11 +105,11 @@ def test_of_chunk_read_with_notes_the_notes_and_the_last_passage_are_kept(ask: A
 # ------------------------------------------------------------------------------------------------------------- by hand
 
 
-def passage(id_: str, text: str) -> Passage:
-    return Passage(id_, "d", "note", 0, len(text), None, text, 1.0, ())
+def passage(id_: str, text: str) -> FoundPassage:
+    return FoundPassage(id_, "d", "note", 0, len(text), None, text, 1.0, ())
 
 
-def answered(reader: str, *steps: Step, passages: tuple[Passage, ...] = (), facts: tuple[str, ...] = ()) -> Answer:
+def answered(reader: str, *steps: Step, passages: tuple[FoundPassage, ...] = (), facts: tuple[str, ...] = ()) -> Answer:
     found = tuple(FoundFact(f"f{n}", text, 0.0, (), ()) for n, text in enumerate(facts))
     return Answer("Q?", reader, "A.", (), SearchResult("Q?", passages, found, 0.0), steps, Usage())
 
@@ -139,7 +139,7 @@ def test_steps_without_a_notebook_change_none() -> None:
 
 def test_of_several_parts_of_a_passage_the_latest_is_kept() -> None:
     prompt = "baselines/chunk_notes"
-    steps = [Step("read chunk", "", 0.0, prompt=prompt, passages=("b",), notebook="the notes")] * 2
+    steps = [Step("read passage", "", 0.0, prompt=prompt, passages=("b",), notebook="the notes")] * 2
     parts = (passage("a", "One."), passage("b", "Two."), passage("b", "an earlier part"))
     assert what_was_kept(answered("chunknotes", *steps, passages=parts)) == "note\nTwo.\n\nthe notes"
 

@@ -115,7 +115,7 @@ def test_a_removal_that_is_killed_takes_all_pages_or_none(
     kg.gist()
     one = assert_memory(kg, "one")
     held = "MATCH (d:Document {name: 'ten'}) RETURN COUNT { (:Chunk)-[:FROM_DOCUMENT]->(d) } > 0"
-    killed(("ingest/remove_chunks", 1), "http://127.0.0.1:9/v1", "remove", "ten")
+    killed(("ingest/remove_passages", 1), "http://127.0.0.1:9/v1", "remove", "ten")
     assert kg.cypher(held).rows == [[True]], "killed before its transaction was committed"
     assert len(assert_memory(kg, "ten")) == 4
     killed(("ingest/remove_documents", 1), "http://127.0.0.1:9/v1", "remove", "ten")

@@ -64,7 +64,7 @@ def test_a_gist_of_a_text_that_changes_meanwhile_is_not_kept(store: Store, tmp_p
 def test_a_page_that_comes_in_while_an_ingest_is_half_done_goes_with_the_old_text(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ingest took pages and chunks away and has not written the new text yet; a page of the old one comes."""
+    """The ingest took pages and passages away and has not written the new text yet; a page of the old one comes."""
     kg = opened(store, tmp_path / "home")
     files = ingested(kg, tmp_path, {"ten.txt": TEN})
     (row,) = survey(store, [each.id for each in kg.documents()], "")

@@ -375,14 +375,14 @@ def test_a_removed_document_takes_its_pages_along(store: Store, tmp_path: Path) 
     assert kg.gist().written == 4
 
 
-def test_the_same_text_in_other_chunks_keeps_its_pages(store: Store, tmp_path: Path) -> None:
+def test_the_same_text_in_other_passages_keeps_its_pages(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home")
     files = ingested(kg, tmp_path, {"ten.txt": TEN})
     kg.gist()
     before = assert_memory(kg, "ten")
-    small = opened(store, tmp_path / "home", chunk_tokens=60)
+    small = opened(store, tmp_path / "home", passage_tokens=60)
     small.ingest(files, extractor="local")
-    assert small.documents()[0].chunks > 5
+    assert small.documents()[0].passages > 5
     assert assert_memory(small, "ten") == before
     assert small.gist().written == 0
 
@@ -412,7 +412,7 @@ def test_pages_that_do_not_follow_each_other_are_made_anew(store: Store, tmp_pat
 
 
 def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Path) -> None:
-    """An ingest that was killed as it replaced chunks leaves holes, which no page shall have."""
+    """An ingest that was killed as it replaced passages leaves holes, which no page shall have."""
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
     kg.cypher("MATCH (c:Chunk {index: 1}) DETACH DELETE c", write=True)

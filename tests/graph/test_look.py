@@ -215,11 +215,11 @@ def test_the_facts_of_a_node_have_their_places(graph: KnowledgeGraph, look: Look
         graph, "MATCH (:Entity {name: 'Cyrus Field'})<-[:SUBJECT|OBJECT|MENTIONS]-(f:Fact) RETURN DISTINCT f.id"
     )
     assert {fact.id for fact in details.facts} == set(known)
-    places = [(fact.id, fact.chunk) for fact in details.facts]
+    places = [(fact.id, fact.passage) for fact in details.facts]
     assert len(set(places)) == len(places)
     often = one(graph, "MATCH (f:Fact) RETURN f.id ORDER BY COUNT { (f)-[:FROM_CHUNK]->() } DESC, f.id LIMIT 1")
     stated = ids(graph, f"MATCH (:Fact {{id: '{often}'}})-[:FROM_CHUNK]->(c:Chunk) RETURN c.id")
-    assert sorted(fact.chunk for fact in look.node(often).facts) == sorted(stated)
+    assert sorted(fact.passage for fact in look.node(often).facts) == sorted(stated)
     assert len(stated) > 1
     for fact in details.facts[:20]:
         assert look.document(fact.document, fact.start, fact.end).name == fact.title
@@ -237,10 +237,10 @@ def test_facts_come_by_how_often_they_are_stated_then_by_document_and_place(grap
 
 
 def test_facts_of_a_passage_come_in_its_order(graph: KnowledgeGraph, look: Look) -> None:
-    chunk = one(
+    passage = one(
         graph, "MATCH (c:Chunk)<-[:FROM_CHUNK]-(f:Fact) RETURN c.id ORDER BY COUNT { (c)--() } DESC, c.id LIMIT 1"
     )
-    details = look.node(chunk)
+    details = look.node(passage)
     starts = [fact.start for fact in details.facts]
     assert {fact.document for fact in details.facts} == {details.properties["document"]}
     assert starts == sorted(starts)

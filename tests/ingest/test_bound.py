@@ -201,4 +201,4 @@ def test_names_that_are_taken_or_cannot_be_are_not_accepted() -> None:
     proposals = [("c", "d", Proposal("entity", name, 1.0)) for name in names]
     proposals += [("c", "d", Proposal("relation", name, 1.0)) for name in ("helmed by", "FROM_CHUNK", "sameAs")]
     assert accepted(proposals, SCHEMA, 0.9, 1) == []
-    assert len(accepted([("c", "d", Proposal("relation", "chunk", 1.0))], SCHEMA, 0.9, 1)) == 1
+    assert len(accepted([("c", "d", Proposal("relation", "passage", 1.0))], SCHEMA, 0.9, 1)) == 1

@@ -10,7 +10,7 @@ import pytest
 from kgplatform.ingest.extract.lexicon import kind_of_name
 from kgplatform.ingest.extract.local import DOCUMENTS_KEPT, LocalExtractor, title_forms
 from kgplatform.ingest.schema import Schema, load_schema
-from kgplatform.records import Chunk, Document, Extraction
+from kgplatform.records import Document, Extraction, Passage
 from kgplatform.sentences import LONGEST_SENTENCE, sentences
 
 GENERAL = load_schema("general")
@@ -20,14 +20,14 @@ def document(text: str, title: str = "notes.txt") -> Document:
     return Document(title + text[:20], title, title, title, text, hashlib.sha256(text.encode()).hexdigest())
 
 
-def chunk(of: Document, start: int = 0, end: int | None = None, index: int = 0) -> Chunk:
+def passage(of: Document, start: int = 0, end: int | None = None, index: int = 0) -> Passage:
     stop = len(of.text) if end is None else end
-    return Chunk(f"{of.id}-{index}", of.id, of.name, index, start, stop, None, of.text[start:stop], 100)
+    return Passage(f"{of.id}-{index}", of.id, of.name, index, start, stop, None, of.text[start:stop], 100)
 
 
 def extract(text: str, title: str = "notes.txt", schema: Schema = GENERAL) -> Extraction:
     source = document(text, title)
-    return LocalExtractor().extract(chunk(source), source, schema)
+    return LocalExtractor().extract(passage(source), source, schema)
 
 
 def names(text: str, title: str = "notes.txt") -> list[str]:
@@ -116,12 +116,12 @@ def test_title_forms() -> None:
     assert title_forms("(untitled)") == ("(untitled)",)
 
 
-def test_the_title_is_an_entity_of_the_first_chunk_and_where_it_is_mentioned() -> None:
+def test_the_title_is_an_entity_of_the_first_passage_and_where_it_is_mentioned() -> None:
     source = document("it began quietly. " * 3 + "so ended the battle of the bees, they say.", "battle of the bees")
     extractor = LocalExtractor()
-    first = extractor.extract(chunk(source, 0, 54), source, GENERAL)
-    second = extractor.extract(chunk(source, 54, None, index=1), source, GENERAL)
-    third = extractor.extract(chunk(source, 0, 18, index=2), source, GENERAL)
+    first = extractor.extract(passage(source, 0, 54), source, GENERAL)
+    second = extractor.extract(passage(source, 54, None, index=1), source, GENERAL)
+    third = extractor.extract(passage(source, 0, 18, index=2), source, GENERAL)
     assert [(entity.name, entity.quote) for entity in first.entities] == [("battle of the bees", None)]
     assert [(entity.name, entity.quote) for entity in second.entities] == [("battle of the bees", "battle of the bees")]
     assert third.entities == ()
@@ -187,7 +187,7 @@ def test_kinds_by_form() -> None:
     assert kind_of_name("") is None
 
 
-def test_every_quote_is_in_the_chunk() -> None:
+def test_every_quote_is_in_the_passage() -> None:
     text = (
         'The "Blue Rain" was composed by Ivo Brand.\nIvo Brand (born 1901) is an American composer. '
         "He met Lena\nHolt in New York, at St. John's. 他在《人民日报》工作。 Лев Толстой в Москве."
@@ -219,9 +219,9 @@ def test_equal_input_gives_equal_output_from_many_threads() -> None:
     ]
 
     def run(source: Document) -> Extraction:
-        return extractor.extract(chunk(source), source, GENERAL)
+        return extractor.extract(passage(source), source, GENERAL)
 
-    alone = [LocalExtractor().extract(chunk(source), source, GENERAL) for source in sources]
+    alone = [LocalExtractor().extract(passage(source), source, GENERAL) for source in sources]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(run, sources * 2)) == alone * 2
     assert len(extractor._readings) <= DOCUMENTS_KEPT

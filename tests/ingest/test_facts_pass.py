@@ -1,4 +1,4 @@
-"""``ingest --facts``: atomic facts by GraphReader's own prompt for chunks that have none from a model."""
+"""``ingest --facts``: atomic facts by GraphReader's own prompt for passages that have none from a model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FACTS = "MATCH (f:Fact {kind: 'atomic'}) RETURN count(f)"
 
 
 def passage(messages: Messages) -> str:
-    """The text of a chunk, out of its prompt."""
+    """The text of a passage, out of its prompt."""
     lines = messages[1]["content"].split("\n")
     return "\n".join(lines[2:-1]).strip()
 
@@ -46,7 +46,7 @@ def opened(
     store: Store, home: Path, answers: Callable[[Messages], str | Reply] | None = as_lines, **more: Any
 ) -> KnowledgeGraph:
     chat = ScriptedChat(answers) if answers else None
-    settings = load_settings(home=home, chunk_tokens=40, embedder="hash:64", **more)
+    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
 
 
@@ -67,7 +67,7 @@ def test_the_facts_of_the_rules_are_replaced(store: Store, tmp_path: Path) -> No
     assert kg.cypher(BY).rows == [[BY_PASS, 9]]
     facts = kg.cypher("MATCH (f:Fact {kind: 'atomic'})-[e:FROM_CHUNK]->(c) RETURN f.id, f.text, c.text, e.found").rows
     assert report.facts_found == len(facts) > 9
-    assert all(place for _, _, _, place in facts), "each in the words of its chunk"
+    assert all(place for _, _, _, place in facts), "each in the words of its passage"
     assert not old & {row[0] for row in facts if row[1].rstrip(".") not in row[2]}
     assert kg.cypher("MATCH (f:Fact) WHERE f.kind <> 'atomic' RETURN f.id ORDER BY f.id").rows == triples
     counted = "MATCH (c:Chunk) RETURN sum(c.found + c.notFound), COUNT { (:Fact)-[:FROM_CHUNK]->(:Chunk) }"
@@ -80,7 +80,7 @@ def test_the_facts_of_the_rules_are_replaced(store: Store, tmp_path: Path) -> No
     assert kg.cypher(entity).rows == [[0]], "these key elements are single words"
 
 
-def test_a_key_element_that_the_chunk_names_as_an_entity_is_that_entity(store: Store, tmp_path: Path) -> None:
+def test_a_key_element_that_the_passage_names_as_an_entity_is_that_entity(store: Store, tmp_path: Path) -> None:
     text = "Kestrel Lines was founded by Ben Okafor in the winter of 1899, when the harbour froze for nine weeks."
     kg = opened(store, tmp_path / "home", lambda _: "1. KESTREL LINES was founded. | KESTREL LINES | founded")
     files = put(tmp_path, {"note.txt": text})
@@ -101,12 +101,12 @@ def test_a_second_pass_has_nothing_to_do_and_says_so(store: Store, tmp_path: Pat
     before = snapshot(store), len(calls(kg))
     of_files = kg.ingest(files, extractor="local", facts=True)
     for again, where in ((kg.ingest(facts=True), "the graph"), (of_files, "these files")):
-        assert again.notes == [f"Every chunk of {where} has its atomic facts already: none was read for facts."]
+        assert again.notes == [f"Every passage of {where} has its atomic facts already: none was read for facts."]
         assert (again.facts_read, again.complete) == (0, True)
     assert (snapshot(store), len(calls(kg))) == before
 
 
-def test_only_chunks_without_facts_from_a_model_or_a_recording_are_read(store: Store, tmp_path: Path) -> None:
+def test_only_passages_without_facts_from_a_model_or_a_recording_are_read(store: Store, tmp_path: Path) -> None:
     texts = {"a.txt": "Ada Norrby lives in Brest.", "b.txt": "Ben Okafor lives in Danzig.", "c.txt": "It is a cat."}
     files = put(tmp_path, texts)
     told = put_jsonl(
@@ -127,7 +127,7 @@ def test_only_chunks_without_facts_from_a_model_or_a_recording_are_read(store: S
     assert kg.cypher(BY).rows == [[BY_PASS, 1], ["llm", 1], ["recorded", 1]]
 
 
-def test_with_paths_only_their_chunks_are_read(store: Store, tmp_path: Path) -> None:
+def test_with_paths_only_their_passages_are_read(store: Store, tmp_path: Path) -> None:
     files = invented(tmp_path / "notes", 2)
     kg = opened(store, tmp_path / "home")
     kg.ingest(files, extractor="local")
@@ -136,7 +136,7 @@ def test_with_paths_only_their_chunks_are_read(store: Store, tmp_path: Path) -> 
     assert kg.cypher(BY).rows == [[BY_PASS, 3], ["local", 3]]
 
 
-def test_a_failed_chunk_keeps_its_facts_and_is_tried_again(store: Store, tmp_path: Path) -> None:
+def test_a_failed_passage_keeps_its_facts_and_is_tried_again(store: Store, tmp_path: Path) -> None:
     def moody(messages: Messages) -> str:
         return "No." if "was founded by" in messages[1]["content"] else as_lines(messages)
 
@@ -163,7 +163,7 @@ def test_malformed_lines_are_counted(store: Store, tmp_path: Path) -> None:
     files = invented(tmp_path / "notes", 1)
     kg.ingest(files, extractor="local")
     assert kg.ingest(facts=True).malformed == {"fact line without key elements": 3}
-    assert kg.ingest(files, extractor="local").malformed == {"fact line without key elements": 3}, "the chunks know"
+    assert kg.ingest(files, extractor="local").malformed == {"fact line without key elements": 3}, "the passages know"
 
 
 def test_a_pass_that_ran_out_of_budget_goes_on_where_it_was(store: Store, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_the_estimate_counts_the_pass(store: Store, tmp_path: Path) -> None:
     kg.ingest(files[:2], extractor="local")
     assert kg.estimate(facts=True).calls == 6
     told = kg.estimate(files, extractor="local", facts=True)
-    assert (told.calls, told.pending_chunks) == (9, 3)
+    assert (told.calls, told.pending_passages) == (9, 3)
     kg.ingest(files, extractor="local")
     assert kg.estimate(files, extractor="local", facts=True).input_tokens == told.input_tokens
     kg.ingest(facts=True)
@@ -220,7 +220,7 @@ def test_over_the_wire_answers_are_paid_for_once(store: Store, tmp_path: Path) -
     files = invented(tmp_path / "notes", 5)
     with OpenAIServer(as_lines) as server:
         settings = load_settings(
-            home=tmp_path / "home", chunk_tokens=40, embedder="hash:64", openai_base_url=server.base_url
+            home=tmp_path / "home", passage_tokens=40, embedder="hash:64", openai_base_url=server.base_url
         )
         kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         report = kg.ingest(files, extractor="local", facts=True)
@@ -240,7 +240,7 @@ def test_the_command_reads_reports_and_counts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     invented(tmp_path / "notes", 1)
-    given = {"NEO4J_URI": neo4j_server.uri, "NEO4J_PASSWORD": neo4j_server.password, "KGPLATFORM_CHUNK_TOKENS": "40"}
+    given = {"NEO4J_URI": neo4j_server.uri, "NEO4J_PASSWORD": neo4j_server.password, "KGPLATFORM_PASSAGE_TOKENS": "40"}
     for name, value in (given | {"KGPLATFORM_EMBEDDER": "hash:64"}).items():
         monkeypatch.setenv(name, value)
 
@@ -258,10 +258,10 @@ def test_the_command_reads_reports_and_counts(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         assert "3 language-model calls" in run("ingest", "--facts", "--estimate")[1]
         status, said = run("ingest", "--facts")
-        assert (status, "atomic facts in 3 chunks that the model read now" in said) == (0, True)
+        assert (status, "atomic facts in 3 passages that the model read now" in said) == (0, True)
         assert "Documents:" not in said
         status, said = run("ingest", "--facts", "--json")
         assert (json.loads(said)["facts_read"], json.loads(said)["facts_failed"], len(server.requests)) == (0, [], 3)
-        assert "Every chunk of the graph has its atomic facts already" in run("ingest", "--facts")[1]
+        assert "Every passage of the graph has its atomic facts already" in run("ingest", "--facts")[1]
     assert json.loads(run("stats", "--json")[1])["elements"]["nodes"] > 10
     assert "For GraphReader: " in run("stats")[1]

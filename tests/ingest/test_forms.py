@@ -216,7 +216,7 @@ def test_the_papers_worked_example_has_nine_nodes(
 ) -> None:
     kg = KnowledgeGraph(store, settings, embedder=MeaningEmbedder(NEAR))
     kg.ingest(put(tmp_path, ALBUM), recorded=recording(tmp_path, with_entities))
-    # Two chunks mention Canadian, one Canada: the paper shows the group as Canada, the rule as the more frequent form.
+    # Two passages mention Canadian, one Canada: the paper shows the group as Canada, the rule as the commoner form.
     canada = "Canadian"
     nodes = kg.cypher("MATCH (n:KeyElement) WHERE NOT (n)-[:FORM_OF]->() RETURN n.name").rows
     assert {row[0] for row in nodes} == {

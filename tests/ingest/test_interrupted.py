@@ -43,7 +43,7 @@ from kgplatform.ingest import extract_pass as reading
 from kgplatform.ingest import settle
 from kgplatform.client import open_graph
 from kgplatform.settings import load_settings
-pipeline._LAY_CHUNKS, reading._COMMIT_ROWS, settle._BATCH = 40, 150, 30
+pipeline._LAY_PASSAGES, reading._COMMIT_ROWS, settle._BATCH = 40, 150, 30
 
 def run(name, number, command, arguments, environment):
     os.environ.update(environment)
@@ -78,9 +78,9 @@ FILES = 60
 # In the order in which an ingest comes by; each run starts from what the killed ones before it left.
 KILLS = [
     ("ingest/set_graph_state", 1),  # the graph does not know its embedding model yet
-    ("ingest/next_chunks", 2),  # documents and chunks written, and lost with their transaction
+    ("ingest/next_passages", 2),  # documents and passages written, and lost with their transaction
     ("ingest/mentions", 2),
-    ("ingest/chunk_states", 3),
+    ("ingest/passage_states", 3),
     ("extracting", 30),
     ("ingest/element_names", 1),
     ("embedding entities", 1),
@@ -94,7 +94,7 @@ KILLS = [
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the driver, so that the runs in this process go the same ways."""
-    monkeypatch.setattr(pipeline, "_LAY_CHUNKS", 40)
+    monkeypatch.setattr(pipeline, "_LAY_PASSAGES", 40)
     monkeypatch.setattr(reading, "_COMMIT_ROWS", 150)
     monkeypatch.setattr(settle, "_BATCH", 30)
 
@@ -126,7 +126,7 @@ def killed(neo4j_server: Connection, tmp_path: Path, driver: subprocess.Popen[st
             "NEO4J_PASSWORD": neo4j_server.password,
             "KGPLATFORM_HOME": str(tmp_path / "home"),
             "KGPLATFORM_EMBEDDER": "hash:64",
-            "KGPLATFORM_CHUNK_TOKENS": "40",
+            "KGPLATFORM_PASSAGE_TOKENS": "40",
             **environment,
         }
         order = {"name": point[0], "number": point[1], "command": command, "arguments": arguments, "environment": given}
@@ -139,7 +139,7 @@ def killed(neo4j_server: Connection, tmp_path: Path, driver: subprocess.Popen[st
 
 
 def opened(store: Store, home: Path, dimension: int = 64, **more: Any) -> KnowledgeGraph:
-    settings = load_settings(home=home, chunk_tokens=40, embedder=f"hash:{dimension}", **more)
+    settings = load_settings(home=home, passage_tokens=40, embedder=f"hash:{dimension}", **more)
     ledger = Ledger()
     graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(dimension), chat=make_chat(settings, ledger))
     graph.ledger = ledger
@@ -156,7 +156,7 @@ def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Cal
         killed(point, "local", str(tmp_path / "notes"))
     report = kg.ingest(files, extractor="local")
     assert difference(snapshot(store), wanted) == []
-    assert (report.chunks, report.extracted, report.complete) == (undisturbed.chunks, 0, True)
+    assert (report.passages, report.extracted, report.complete) == (undisturbed.passages, 0, True)
     for count in ("kept", "mapped", "dropped", "off_schema", "statements_found", "statements_not_found", "duplicates"):
         assert getattr(report, count) == getattr(undisturbed, count), count
     assert kg.search("Who founded Kestrel Lines?").passages
@@ -176,7 +176,12 @@ def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Callable
     for file in files[:4]:
         file.write_text(file.read_text().replace("Kestrel", "Falcon").replace("Petrel", "Gannet"))
     folder = str(tmp_path / "notes")
-    for point in [("ingest/remove_facts", 1), ("ingest/chunks", 1), ("ingest/triples", 1), ("ingest/element_names", 1)]:
+    for point in [
+        ("ingest/remove_facts", 1),
+        ("ingest/passages", 1),
+        ("ingest/triples", 1),
+        ("ingest/element_names", 1),
+    ]:
         killed(point, "local", folder)
     for point in [("ingest/remove_mentions", 1), ("ingest/embed_elements", 1), ("ingest/remove_documents", 1)]:
         killed(point, "remove", files[6].as_uri(), files[7].as_uri())
@@ -260,7 +265,7 @@ def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Calla
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, concurrency=4)
         report = kg.ingest(files, extractor="llm")
         assert report.complete
-        assert len(prompts) == undisturbed.chunks == 90
+        assert len(prompts) == undisturbed.passages == 90
         assert sum(prompts.values()) - len(prompts) <= 8
         asked = sum(prompts.values())
         assert kg.ingest(files, extractor="llm").extracted == 0

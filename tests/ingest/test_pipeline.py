@@ -52,11 +52,11 @@ def test_a_second_ingest_changes_nothing(kg: KnowledgeGraph) -> None:
     with trace(told.append):
         second = kg.ingest(corpus, recorded=EXAMPLES / "extraction.jsonl")
     assert difference(before, snapshot(kg.store)) == []
-    writes = {each.name for each in told if "rows" in each.parameters or "chunks" in each.parameters}
+    writes = {each.name for each in told if "rows" in each.parameters or "passages" in each.parameters}
     assert writes == set()
     assert (first.added, first.unchanged) == (len(first.skipped) + first.added, 0)
     assert (second.added, second.changed, second.unchanged, second.removed) == (0, 0, first.added, 0)
-    assert (second.extracted, second.chunks) == (0, first.chunks)
+    assert (second.extracted, second.passages) == (0, first.passages)
     for count in ("kept", "mapped", "dropped", "off_schema", "statements_found", "statements_not_found", "duplicates"):
         assert getattr(second, count) == getattr(first, count), count
     assert second.malformed == first.malformed
@@ -81,7 +81,7 @@ def check_complete(kg: KnowledgeGraph) -> None:
 
 
 def test_a_changed_file_replaces_what_it_was(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    """Also where chunks of it stay: what they say may depend on the rest of the document."""
+    """Also where passages of it stay: what they say may depend on the rest of the document."""
     opening = "Field met Morse and Maury in New York, and Field wrote to Maury about the cable at once."
     before, after = (
         f"{opening}\n\n{'The plain was quiet then. ' * 90}",
@@ -141,9 +141,9 @@ def test_a_file_that_cannot_be_read_any_more_keeps_its_graph(kg: KnowledgeGraph,
     assert difference(snapshot(kg.store), before) == []
 
 
-def test_smaller_chunks_are_a_change(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_smaller_passages_are_a_change(kg: KnowledgeGraph, tmp_path: Path) -> None:
     files = invented(tmp_path, 3)
-    small = KnowledgeGraph(kg.store, load_settings(chunk_tokens=40), embedder=HashEmbedder(64))
+    small = KnowledgeGraph(kg.store, load_settings(passage_tokens=40), embedder=HashEmbedder(64))
     wanted = graph_of(small, files)
     assert difference(graph_of(kg, files), wanted) != []
     assert small.ingest(files, **OPTIONS).changed == 3
@@ -210,7 +210,7 @@ def test_names_in_their_scripts_and_words_at_their_places(kg: KnowledgeGraph, tm
 
 
 def check_offsets(kg: KnowledgeGraph, files: list[Path]) -> None:
-    """Chunks and evidence stand in the text at the places that the graph gives."""
+    """Passages and evidence stand in the text at the places that the graph gives."""
     texts = {each.uri: each.text for each in load(files) if isinstance(each, Document)}
     for uri, start, end, text in rows(kg, "MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d) RETURN d.uri, c.start, c.end, c.text"):
         assert texts[uri][start:end] == text
@@ -344,7 +344,7 @@ def notes(tmp_path: Path) -> list[Path]:
 
 def paying(store: Store, server: OpenAIServer, home: Path, **more: Any) -> KnowledgeGraph:
     """A graph with a language model: a new process, as far as budget and counts go, with the cache in ``home``."""
-    given = {"chunk_tokens": 40, "concurrency": 4, "model_retries": 1, "max_tokens": None, **more}
+    given = {"passage_tokens": 40, "concurrency": 4, "model_retries": 1, "max_tokens": None, **more}
     settings = load_settings(home=home, openai_base_url=server.base_url, chat_model="rules", **given)
     ledger = Ledger(settings.max_tokens)
     chat = OpenAIChat(settings, ledger, settings.home_folder / "llm-cache", backoff=0.001)
@@ -353,16 +353,16 @@ def paying(store: Store, server: OpenAIServer, home: Path, **more: Any) -> Knowl
     return graph
 
 
-def chunk_of(messages: Messages) -> str:
+def passage_of(messages: Messages) -> str:
     return messages[1]["content"]
 
 
-def test_a_chunk_that_fails_is_reported_and_read_next_time(store: Store, notes: list[Path], tmp_path: Path) -> None:
+def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes: list[Path], tmp_path: Path) -> None:
     broken = threading.Event()
     broken.set()
 
     def answer(messages: Messages) -> str | Fault:
-        if broken.is_set() and "for number 2" in chunk_of(messages):
+        if broken.is_set() and "for number 2" in passage_of(messages):
             return Fault.refuse(500, "out of order")
         return extracted(messages)
 
@@ -372,7 +372,7 @@ def test_a_chunk_that_fails_is_reported_and_read_next_time(store: Store, notes: 
         wipe(store)
     with OpenAIServer(answer) as server:
         report = paying(store, server, tmp_path / "home").ingest(notes)
-        assert (report.extractor, report.complete, report.extracted, report.chunks) == ("llm", False, 17, 18)
+        assert (report.extractor, report.complete, report.extracted, report.passages) == ("llm", False, 17, 18)
         assert [each.name for each in report.failed] == ["note 002 · 3"]
         assert "out of order" in report.failed[0].reason
         kg = paying(store, server, tmp_path / "home")
@@ -398,7 +398,7 @@ def test_bad_answers_are_asked_for_again_also_the_next_time(
     worse.set()
 
     def answer(messages: Messages) -> str:
-        if "for number 1." not in chunk_of(messages):
+        if "for number 1." not in passage_of(messages):
             return extracted(messages)
         asked.append(messages)
         return bad if worse.is_set() or len(messages) == 2 else extracted(messages)
@@ -462,7 +462,7 @@ def test_never_more_calls_at_once_than_set(store: Store, notes: list[Path], tmp_
 
 
 def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> None:
-    """The first 64 chunks see the seed; what two documents of them propose counts from then on."""
+    """The first 64 passages see the seed; what two documents of them propose counts from then on."""
     files = invented(tmp_path / "notes", 30)
     seed = tmp_path / "seed.yaml"
     seed.write_text(
@@ -478,7 +478,7 @@ def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> Non
     (expansion,) = report.expansions
     assert (expansion.kind, expansion.name, expansion.confidence, expansion.count) == ("entity", "Vessel", 0.97, 21)
     assert rows(
-        kg, "MATCH (c:Chunk {id: $id}) RETURN c.text CONTAINS $it", id=expansion.chunk, it=expansion.example
+        kg, "MATCH (c:Chunk {id: $id}) RETURN c.text CONTAINS $it", id=expansion.passage, it=expansion.example
     ) == [[True]]
     shown = kg.schema()
     assert shown is not None

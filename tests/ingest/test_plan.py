@@ -31,7 +31,7 @@ def numbers(plan: Plan) -> dict[str, Any]:
         "unchanged": plan.unchanged,
         "gone": len(plan.gone_documents),
     }
-    lists = {"written": len(plan.written), "stale": len(plan.stale_chunks), "pending": len(plan.pending)}
+    lists = {"written": len(plan.written), "stale": len(plan.stale_passages), "pending": len(plan.pending)}
     return {**parts, **lists, "done": len(plan.done)}
 
 
@@ -39,7 +39,7 @@ def test_from_nothing_to_done_to_changed(kg: KnowledgeGraph, tmp_path: Path) -> 
     files = put(tmp_path, {"a.txt": "Ada met Ben.", "b.txt": LONG, "c.txt": ""})
     plan = plan_of(kg, tmp_path)
     assert [each.path for each in plan.skipped] == [str(files[2])]
-    assert [document.source for _, document in plan.chunks] == [files[0].as_uri(), *[files[1].as_uri()] * 2]
+    assert [document.source for _, document in plan.passages] == [files[0].as_uri(), *[files[1].as_uri()] * 2]
     assert numbers(plan) == {
         "added": 2, "changed": 0, "unchanged": 0, "gone": 0, "written": 2, "stale": 0, "pending": 3, "done": 0
     }  # fmt: skip
@@ -61,7 +61,7 @@ def test_items_that_are_gone_and_files_that_are_elsewhere(kg: KnowledgeGraph, tm
     kg.ingest([corpus, *other], extractor="local")
     corpus.write_text(json.dumps(items[1:]))
     plan = plan_of(kg, corpus)
-    assert (plan.unchanged, len(plan.gone_documents), len(plan.stale_chunks)) == (2, 1, 1)
+    assert (plan.unchanged, len(plan.gone_documents), len(plan.stale_passages)) == (2, 1, 1)
     moved = tmp_path / "elsewhere" / "other.txt"
     moved.parent.mkdir()
     other[0].rename(moved)
@@ -69,13 +69,13 @@ def test_items_that_are_gone_and_files_that_are_elsewhere(kg: KnowledgeGraph, tm
     assert (plan.added, plan.gone_documents) == (1, []), "only `remove` takes away what no longer is where it was"
 
 
-def test_failed_chunks_are_pending(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_failed_passages_are_pending(kg: KnowledgeGraph, tmp_path: Path) -> None:
     files = put(tmp_path, {"b.txt": LONG})
     kg.ingest(files, extractor="local")
     kg.cypher("MATCH (c:Chunk {index: 1}) SET c.state = 'failed'", write=True)
     plan = plan_of(kg, *files)
-    assert [chunk.index for chunk, _ in plan.pending] == [1]
-    assert (plan.unchanged, plan.stale_chunks, plan.written) == (1, [], [])
+    assert [passage.index for passage, _ in plan.pending] == [1]
+    assert (plan.unchanged, plan.stale_passages, plan.written) == (1, [], [])
 
 
 def test_a_path_that_does_not_exist(kg: KnowledgeGraph, tmp_path: Path) -> None:

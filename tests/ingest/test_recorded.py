@@ -1,4 +1,4 @@
-"""The extractor ``recorded``: two forms of file, whose document a recording is, and which chunk gets what."""
+"""The extractor ``recorded``: two forms of file, whose document a recording is, and which passage gets what."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kgplatform.ingest.bound import bound
 from kgplatform.ingest.extract.recorded import RecordedExtractor
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
 from kgplatform.places import find_statement
-from kgplatform.records import Chunk, Document
+from kgplatform.records import Document, Passage
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"), RelationType("knew")))
 MUSIQUE = Path(__file__).parents[3] / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
@@ -33,17 +33,17 @@ def document_of(text: str, name: str = "ada", uri: str = "file:///home/x/texts/a
     return Document(uri, name, uri, source or uri, text, digest)
 
 
-def chunks_of(document: Document, parts: list[str]) -> list[Chunk]:
-    chunks = []
+def passages_of(document: Document, parts: list[str]) -> list[Passage]:
+    passages = []
     for index, part in enumerate(parts):
         start = document.text.index(part)
         end = start + len(part)
-        chunks.append(Chunk(f"c{index}", document.id, f"c{index}", index, start, end, None, part, len(part) // 4))
-    return chunks
+        passages.append(Passage(f"c{index}", document.id, f"c{index}", index, start, end, None, part, len(part) // 4))
+    return passages
 
 
-def whole(document: Document) -> Chunk:
-    return chunks_of(document, [document.text])[0]
+def whole(document: Document) -> Passage:
+    return passages_of(document, [document.text])[0]
 
 
 def saved(folder: Path, content: object, name: str = "recorded.json") -> Path:
@@ -129,7 +129,7 @@ def test_all_of_musique() -> None:
 # ------------------------------------------------------------------------------------------------ JSONL
 
 
-def test_every_item_goes_to_one_chunk(tmp_path: Path) -> None:
+def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
     entry = {
         "document": "ada.txt",
         "entities": [
@@ -164,7 +164,7 @@ def test_every_item_goes_to_one_chunk(tmp_path: Path) -> None:
     extractor = RecordedExtractor(saved(tmp_path, lines(entry), "recorded.jsonl"))
     assert extractor.default_mode == "strict"
     document = document_of("\n\n".join(PARTS))
-    parts = [extractor.extract(chunk, document, SCHEMA) for chunk in chunks_of(document, PARTS)]
+    parts = [extractor.extract(passage, document, SCHEMA) for passage in passages_of(document, PARTS)]
     assert [[each.predicate for each in part.triples] for part in parts] == [
         ["born_in", "near"],
         ["came from"],
@@ -236,9 +236,9 @@ def test_many_threads_agree(tmp_path: Path) -> None:
     entry = {"document": "ada.txt", "triples": [["Ada Lovelace", "born_in", "London"], ["Ada", "knew", "Babbage"]] * 20}
     extractor = RecordedExtractor(saved(tmp_path, lines(entry)))
     document = document_of("\n\n".join(PARTS))
-    chunks = chunks_of(document, PARTS) * 20
+    passages = passages_of(document, PARTS) * 20
     with ThreadPoolExecutor(8) as pool:
-        sizes = list(pool.map(lambda chunk: len(extractor.extract(chunk, document, SCHEMA).triples), chunks))
+        sizes = list(pool.map(lambda passage: len(extractor.extract(passage, document, SCHEMA).triples), passages))
     assert sizes == [20, 0, 20] * 20
 
 
@@ -246,7 +246,7 @@ def test_a_changed_text_is_placed_anew(tmp_path: Path) -> None:
     extractor = RecordedExtractor(saved(tmp_path, lines({"document": "ada.txt", "triples": [["Ada", "knew", "Bob"]]})))
     for parts, expected in ((["Ada knew Bob.", "The end."], [1, 0]), (["The beginning.", "Ada knew Bob."], [0, 1])):
         document = document_of("\n".join(parts))
-        sizes = [len(extractor.extract(chunk, document, SCHEMA).triples) for chunk in chunks_of(document, parts)]
+        sizes = [len(extractor.extract(passage, document, SCHEMA).triples) for passage in passages_of(document, parts)]
         assert sizes == expected
 
 

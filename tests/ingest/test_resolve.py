@@ -86,5 +86,5 @@ def test_any_names(names: list[str]) -> None:
         (["ÉMILE", "Émile", "Émile"], "Émile", ["ÉMILE"]),
     ],
 )
-def test_the_form_that_most_chunks_use(forms: list[str], name: str, aliases: list[str]) -> None:
+def test_the_form_that_most_passages_use(forms: list[str], name: str, aliases: list[str]) -> None:
     assert best_name(forms) == best_name(forms[::-1]) == (name, aliases)

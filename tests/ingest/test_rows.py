@@ -1,4 +1,4 @@
-"""Extractions as rows: a function of the chunk and what it says, one row per node and evidence."""
+"""Extractions as rows: a function of the passage and what it says, one row per node and evidence."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kgplatform.ingest.rows import LONGEST_NAME, Rows, has_usable_names, ordered
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
 from kgplatform.records import (
     AtomicFact,
-    Chunk,
     ExtractedAttribute,
     ExtractedEntity,
     ExtractedTriple,
     Extraction,
+    Passage,
 )
 from kgplatform.text import count_tokens, node_id
 
@@ -27,12 +27,12 @@ PETREL = ExtractedEntity("Petrel", "Sea vessel")
 SAILED = ExtractedTriple("Ada", "sailed on", "Petrel", "Ada sailed on the Petrel")
 
 
-def chunk(text: str = TEXT, start: int = 100, name: str = "c") -> Chunk:
-    return Chunk(name, "d", "D 1", 0, start, start + len(text), None, text, count_tokens(text))
+def passage(text: str = TEXT, start: int = 100, name: str = "c") -> Passage:
+    return Passage(name, "d", "D 1", 0, start, start + len(text), None, text, count_tokens(text))
 
 
 def rows(extraction: Extraction, text: str = TEXT, **more: object) -> Rows:
-    return rows_of(chunk(text, **more), extraction, SCHEMA, "The title")  # type: ignore[arg-type]
+    return rows_of(passage(text, **more), extraction, SCHEMA, "The title")  # type: ignore[arg-type]
 
 
 def test_entities_and_their_mentions() -> None:
@@ -44,7 +44,7 @@ def test_entities_and_their_mentions() -> None:
     }  # fmt: skip
     assert made.entities[node_id("entity", "petrel", "Sea vessel")]["labels"] == ["SeaVessel"]
     assert made.entities[untyped]["labels"] == []
-    assert made.mentions[person, "c"] == {"element": person, "chunk": "c", "count": 1, "names": ["ADA", "Ada"]}
+    assert made.mentions[person, "c"] == {"element": person, "passage": "c", "count": 1, "names": ["ADA", "Ada"]}
 
 
 def test_off_schema_entities_have_no_label() -> None:
@@ -96,7 +96,7 @@ def test_atomic_facts_and_key_elements() -> None:
     assert made.mentions[ada, "c"]["names"] == ["Ada", "ada"]
     assert made.mentions[elements[1], "c"]["names"] == ["Liked", "liked"]
     other = rows(Extraction((ADA,), facts=(fact,)), name="c2")
-    assert set(other.atomic_facts).isdisjoint(made.atomic_facts), "the same words in another chunk are another fact"
+    assert set(other.atomic_facts).isdisjoint(made.atomic_facts), "the same words in another passage are another fact"
 
 
 def test_a_name_under_two_types_means_the_first() -> None:
@@ -105,7 +105,7 @@ def test_a_name_under_two_types_means_the_first() -> None:
     assert row["objectId"] == node_id("entity", "petrel", "Sea vessel")
 
 
-def test_rows_of_several_chunks_in_any_order() -> None:
+def test_rows_of_several_passages_in_any_order() -> None:
     first = rows(Extraction((ADA, PETREL), (SAILED,)))
     second = rows(Extraction((ExtractedEntity("ADA", "Person"), PETREL), (SAILED,)), name="c2")
     both, reversed_ = Rows(), Rows()
@@ -113,14 +113,14 @@ def test_rows_of_several_chunks_in_any_order() -> None:
     both.add(second)
     reversed_.add(second)
     reversed_.add(first)
-    assert [row["chunk"] for row in ordered(both.triples)] == ["c", "c2"]
+    assert [row["passage"] for row in ordered(both.triples)] == ["c", "c2"]
     for kind in ("mentions", "triples", "attributes", "atomic_facts", "key_elements"):
         assert ordered(getattr(both, kind)) == ordered(getattr(reversed_, kind))
     assert both.entities.keys() == reversed_.entities.keys()
 
 
 def test_a_type_that_the_schema_got_on_the_way_counts() -> None:
-    """Both chunks may be written in one transaction, or in two: the entity has its label either way."""
+    """Both passages may be written in one transaction, or in two: the entity has its label either way."""
     early = rows(Extraction((ExtractedEntity("Petrel", "Sea vessel", in_schema=False),)))
     late = rows(Extraction((PETREL,)), name="c2")
     for order in ((early, late), (late, early)):
@@ -146,7 +146,7 @@ def test_nothing_makes_nothing() -> None:
 
 
 def test_attributes_and_atomic_facts_count_for_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chunk of many of them, and of one entity alone, does not wait for the clock."""
+    """A passage of many of them, and of one entity alone, does not wait for the clock."""
     made = rows(
         Extraction(
             (ADA,),

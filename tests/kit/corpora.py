@@ -127,7 +127,7 @@ _SHIPS = ("Petrel", "Sea Lark", "Marigold")
 
 
 def invented(folder: Path, count: int) -> list[Path]:
-    """``count`` notes that share people, firms, towns and ships; each is three chunks of 40 tokens at most."""
+    """``count`` notes that share people, firms, towns and ships; each is three passages of 40 tokens at most."""
     return put(folder, {f"note_{number:03}.txt": _note(number) for number in range(count)})
 
 

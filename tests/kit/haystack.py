@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kgplatform.evaluate.needles.haystack import filler, invented_name, paragraphs
-from kgplatform.ingest.chunk import chunk_document
+from kgplatform.ingest.cut import cut_document
 from kgplatform.records import Document
 from kgplatform.text import count_tokens
 
@@ -68,8 +68,8 @@ def joined_needles(tokens: int, seed: int = 0) -> Haystack:
     return Haystack(text, (Needle(asked, home, text.index(f"of {keeper}") / len(text)),))
 
 
-def cut_needle(tokens: int, chunk_tokens: int, seed: int = 0) -> Haystack:
-    """A needle of two sentences with a chunk's border between them: the second says the answer, and names nothing.
+def cut_needle(tokens: int, passage_tokens: int, seed: int = 0) -> Haystack:
+    """A needle of two sentences with a passage's border between them: the second says the answer, and names nothing.
 
     Raises ``AssertionError`` if no place in the text puts a border there.
     """
@@ -79,10 +79,10 @@ def cut_needle(tokens: int, chunk_tokens: int, seed: int = 0) -> Haystack:
     first, second = f"The password of {owner} was changed by night.", f"Since then it is {word}."
     for place in range(len(sentences) // 2, len(sentences)):
         text = _text([*sentences[:place], first, second, *sentences[place:]])
-        chunks = chunk_document(Document("d", "d", "d", "d", text, ""), chunk_tokens)
-        if any(chunk.text.rstrip().endswith(first) for chunk in chunks):
+        passages = cut_document(Document("d", "d", "d", "d", text, ""), passage_tokens)
+        if any(passage.text.rstrip().endswith(first) for passage in passages):
             return Haystack(text, (Needle(f"What is the password of {owner}?", word, text.index(first) / len(text)),))
-    raise AssertionError("no chunk of this text ends where it was to end")
+    raise AssertionError("no passage of this text ends where it was to end")
 
 
 def _facts(chance: random.Random, count: int) -> Iterator[tuple[str, str, str]]:

@@ -25,12 +25,12 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import (
     AtomicFact,
-    Chunk,
     Document,
     ExtractedAttribute,
     ExtractedEntity,
     ExtractedTriple,
     Extraction,
+    Passage,
 )
 from kgplatform.text import node_id
 
@@ -40,7 +40,7 @@ STATEMENTS = 3
 """Triples of an entity."""
 DIMENSION = 64
 
-_SENTENCES, _CHUNKS = 12, 20
+_SENTENCES, _PASSAGES = 12, 20
 _AT_ONCE = 200
 _SYLLABLES = ("ba", "ren", "tol", "vi", "mar", "su", "del", "ka", "fen", "or", "lis", "ta", "gri", "mon", "pe", "hal")
 _TYPES = (
@@ -71,7 +71,7 @@ def write_large_graph(store: Store, entities: int = 10_000, seed: int = 0, *, tr
     embedder = HashEmbedder(DIMENSION)
     define_graph(store, embedder)
     ids: dict[str, str] = {}
-    for written in batches(list(_documents(graph)), max(1, _AT_ONCE // _CHUNKS)):
+    for written in batches(list(_documents(graph)), max(1, _AT_ONCE // _PASSAGES)):
         _write(store, schema, written, ids)
     known = [ids[name] for name in graph.names]
     _write_vectors(store, embedder, graph, known)
@@ -123,21 +123,23 @@ def _popular(entities: int, size: int, rng: np.random.Generator) -> Indices:
 # ------------------------------------------------------------------------------------------------------------- its text
 
 
-def _documents(graph: LargeGraph) -> Iterator[tuple[Document, list[tuple[Chunk, Extraction]]]]:
+def _documents(graph: LargeGraph) -> Iterator[tuple[Document, list[tuple[Passage, Extraction]]]]:
     """Documents of 20 passages, each of 12 sentences that state one triple each."""
-    passages = [graph.joined[at : at + _SENTENCES] for at in range(0, len(graph.joined), _SENTENCES)]
-    for number, at in enumerate(range(0, len(passages), _CHUNKS)):
+    pieces = [graph.joined[at : at + _SENTENCES] for at in range(0, len(graph.joined), _SENTENCES)]
+    for number, at in enumerate(range(0, len(pieces), _PASSAGES)):
         title = f"Report {number}"
         id_, uri = node_id("document", f"invented:{number}"), f"invented:{number}"
-        chunks, texts, start = [], [], 0
-        for index, rows in enumerate(passages[at : at + _CHUNKS]):
+        passages, texts, start = [], [], 0
+        for index, rows in enumerate(pieces[at : at + _PASSAGES]):
             text, extraction = _passage(graph, (at + index) * _SENTENCES, rows)
             name, end = f"{title} · {index}", start + len(text)
-            chunk = Chunk(node_id("chunk", id_, start, end), id_, name, index, start, end, None, text, len(text) // 4)
-            chunks.append((chunk, extraction))
+            passage = Passage(
+                node_id("chunk", id_, start, end), id_, name, index, start, end, None, text, len(text) // 4
+            )
+            passages.append((passage, extraction))
             texts.append(text)
             start = end + 2
-        yield Document(id_, title, uri, uri, "\n\n".join(texts), node_id(*texts)), chunks
+        yield Document(id_, title, uri, uri, "\n\n".join(texts), node_id(*texts)), passages
 
 
 def _passage(graph: LargeGraph, first: int, rows: Indices) -> tuple[str, Extraction]:
@@ -156,16 +158,16 @@ def _passage(graph: LargeGraph, first: int, rows: Indices) -> tuple[str, Extract
 def _write(
     store: Store,
     schema: Schema,
-    written: Sequence[tuple[Document, list[tuple[Chunk, Extraction]]]],
+    written: Sequence[tuple[Document, list[tuple[Passage, Extraction]]]],
     ids: dict[str, str],
 ) -> None:
-    write_documents(store, [(document, [chunk for chunk, _ in chunks]) for document, chunks in written])
+    write_documents(store, [(document, [passage for passage, _ in passages]) for document, passages in written])
     rows = Rows()
-    for document, chunks in written:
-        for chunk, extraction in chunks:
-            rows.add(rows_of(chunk, extraction, schema, document.name))
+    for document, passages in written:
+        for passage, extraction in passages:
+            rows.add(rows_of(passage, extraction, schema, document.name))
     ids.update((row["name"], row["id"]) for row in rows.entities.values())
-    states = [{"id": chunk.id, "state": {"state": "extracted"}} for _, chunks in written for chunk, _ in chunks]
+    states = [{"id": passage.id, "state": {"state": "extracted"}} for _, passages in written for passage, _ in passages]
     store.write(*extraction_statements(rows, states))
 
 
@@ -178,7 +180,7 @@ def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids:
     plain = [row for row in store.read("ingest/pending_elements") if not row["isEntity"]]
     elements = [{"id": row["id"], "text": row["name"]} for row in plain]
     rows = {"entities": names, "elements": elements}
-    rows |= {kind: store.read(f"ingest/pending_{kind}") for kind in ("chunks", "facts")}
+    rows |= {kind: store.read(f"ingest/pending_{kind}") for kind in ("passages", "facts")}
     for kind, those in rows.items():
         _embed(store, embedder, kind, those)
     for batch in batches([*ids, *(row["id"] for row in plain)]):

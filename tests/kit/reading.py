@@ -17,7 +17,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.schema import Schema
 from kgplatform.prompt import Messages
 from kgplatform.readers.run import SchemaTypes
-from kgplatform.records import Answer, FoundFact, Passage, Step
+from kgplatform.records import Answer, FoundFact, FoundPassage, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.testing import Fault
 
@@ -165,9 +165,9 @@ def steps(answer: Answer, name: str) -> list[Step]:
     return [each for each in answer.trace if each.name.startswith(name)]
 
 
-def passage(id_: str, text: str, score: float = 1.0, title: str = "note") -> Passage:
+def passage(id_: str, text: str, score: float = 1.0, title: str = "note") -> FoundPassage:
     """A passage that no store has."""
-    return Passage(id_, f"file:///{id_}", title, 0, len(text), None, text, score, ("passage",))
+    return FoundPassage(id_, f"file:///{id_}", title, 0, len(text), None, text, score, ("passage",))
 
 
 def fact(id_: str, text: str, score: float = 1.0) -> FoundFact:

@@ -32,10 +32,10 @@ from kgplatform.testing import Fault, ScriptedChat
 _MOVE = "UNWIND $rows AS row MATCH (p:Page {name: row.name}) SET p.embedding = row.vector"
 
 
-def fill(store: Store, folder: Path, texts: Mapping[str, Sequence[Written]], chunk_tokens: int = 1200) -> Evidence:
+def fill(store: Store, folder: Path, texts: Mapping[str, Sequence[Written]], passage_tokens: int = 1200) -> Evidence:
     """An empty graph, filled with documents by file name, each remembered by the pages that are given for it."""
     evidence = ingest(
-        store, folder, {name: "\n\n".join(text for text, _ in pages) for name, pages in texts.items()}, chunk_tokens
+        store, folder, {name: "\n\n".join(text for text, _ in pages) for name, pages in texts.items()}, passage_tokens
     )
     define_pages(store)
     for name, pages in texts.items():

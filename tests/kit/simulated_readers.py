@@ -172,7 +172,7 @@ def _likeness(name: str, question: str) -> int:
 
 
 def _facts(asked: Asked) -> str:
-    """The chunks not yet read whose facts share most with the question, two at most."""
+    """The passages not yet read whose facts share most with the question, two at most."""
     done, notebook, listed = _walk(asked, "Node: ")
     facts = listed.partition("Its atomic facts")[2]
     read = set(re.findall(r"ID-\d+", done))
@@ -183,7 +183,7 @@ def _facts(asked: Asked) -> str:
     return _step(notebook, action)
 
 
-def _chunk(asked: Asked) -> str:
+def _passage(asked: Asked) -> str:
     _, notebook, shown = _walk(asked, "Chunk ID-")
     here = re.match(r"Chunk (ID-\d+)", shown)
     text = shown.partition(":\n")[2]
@@ -298,7 +298,7 @@ def _choose(asked: Asked) -> str:
 
 
 def _member(asked: Asked) -> str:
-    instruction, passage = asked.section("Instruction"), asked.section("Passage")
+    instruction, passage = asked.section("Instruction"), asked.section("FoundPassage")
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
         said = tell_of(of_name["name"], of_name["question"], [passage])
@@ -405,7 +405,7 @@ RULES: dict[str, Callable[[Asked], str]] = {
     ),
     "graphreader/nodes": _nodes,
     "graphreader/facts": _facts,
-    "graphreader/chunk": _chunk,
+    "graphreader/chunk": _passage,
     "graphreader/neighbours": _neighbours,
     "graphreader/answer": _from_notebooks,
     "ingest/atomic_facts": lambda asked: extract(asked.data.partition("</title>\n")[2]),

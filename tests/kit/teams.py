@@ -67,7 +67,7 @@ class Prompt:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The notes in the passage, in its order: one for a member, two for a merge."""
-        return tuple(map(int, re.findall(r"^Note (\d+):", self.section("Passage"), re.MULTILINE)))
+        return tuple(map(int, re.findall(r"^Note (\d+):", self.section("FoundPassage"), re.MULTILINE)))
 
     @property
     def replies(self) -> list[str]:
@@ -132,10 +132,10 @@ def by_note(said: Mapping[tuple[int, ...], str], otherwise: str = "No Mention") 
     return lambda prompt: responds(said.get(prompt.numbers, otherwise))
 
 
-def fill(store: Store, folder: Path, texts: Mapping[str, str], chunk_tokens: int = 400) -> None:
+def fill(store: Store, folder: Path, texts: Mapping[str, str], passage_tokens: int = 400) -> None:
     """An empty graph, filled with ``texts`` by file name."""
     wipe(store)
-    settings = load_settings(home=folder / "home", embedder="hash:64", chunk_tokens=chunk_tokens)
+    settings = load_settings(home=folder / "home", embedder="hash:64", passage_tokens=passage_tokens)
     KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(put(folder / "texts", texts), extractor="local")
 
 

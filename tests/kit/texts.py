@@ -20,10 +20,10 @@ from kgplatform.testing import SentMessages
 _DATA = re.compile(r"<(data-\w+)>\n(.*)\n</\1>", re.DOTALL)
 
 
-def ingest(store: Store, folder: Path, texts: dict[str, str], chunk_tokens: int = 1200) -> Evidence:
+def ingest(store: Store, folder: Path, texts: dict[str, str], passage_tokens: int = 1200) -> Evidence:
     """An empty graph, filled with ``texts`` by file name."""
     wipe(store)
-    settings = load_settings(home=folder / "home", embedder="hash:64", chunk_tokens=chunk_tokens)
+    settings = load_settings(home=folder / "home", embedder="hash:64", passage_tokens=passage_tokens)
     kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
     kg.ingest(put(folder / "texts", texts), extractor="local")
     return Evidence(store, kg.embedder)

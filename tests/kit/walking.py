@@ -36,7 +36,7 @@ STARTS = {
 
 
 class Asked(Prompt):
-    """A prompt of the reader, taken apart. ``here``: the node, or the chunk's id, that it is about."""
+    """A prompt of the reader, taken apart. ``here``: the node, or the passage's id, that it is about."""
 
     @property
     def here(self) -> str:
@@ -65,12 +65,12 @@ class Asked(Prompt):
 
     @property
     def path(self) -> int:
-        """The number of the walk, told from an id of a chunk; 0 where there is none."""
+        """The number of the walk, told from an id of a passage; 0 where there is none."""
         found = re.search(r"ID-(\d+)", self.user)
         return int(found[1]) // 1000 if found else 0
 
     def id_of(self, words: str) -> str:
-        """The id of the chunk in whose facts ``words`` stand."""
+        """The id of the passage in whose facts ``words`` stand."""
         groups = re.findall(r"^(ID-\d+) \(.*\)\n((?:- .*\n?)+)", self.data, re.MULTILINE)
         return next(id_ for id_, facts in groups if words in facts)
 

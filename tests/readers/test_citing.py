@@ -34,7 +34,7 @@ TEXTS = {each.id: each.text for each in READ}
     ],
 )
 def test_what_can_be_told_from_other_words_is_found(answer: str, cited: list[tuple[str, str]]) -> None:
-    assert [(each.chunk, TEXTS[each.chunk][each.start : each.end]) for each in cite_words(answer, READ)] == cited
+    assert [(each.passage, TEXTS[each.passage][each.start : each.end]) for each in cite_words(answer, READ)] == cited
 
 
 @pytest.mark.parametrize("answer", ["", " . ", "Yes", "No.", "The", "Paris", "I do not know.", "99", "Cas"])
@@ -45,6 +45,6 @@ def test_what_any_text_may_say_cites_nothing(answer: str) -> None:
 
 def test_at_most_three_passages_in_the_given_order_and_offsets_of_the_document() -> None:
     many = [passage(f"p{n}", "Casa Loma.") for n in range(9)]
-    assert [each.chunk for each in cite_words("Casa Loma", many)] == ["p0", "p1", "p2"]
+    assert [each.passage for each in cite_words("Casa Loma", many)] == ["p0", "p1", "p2"]
     found = cite_words("They say that the castle was Casa Loma.", many[::-1])
-    assert [each.chunk for each in found] == ["p8", "p7", "p6"]
+    assert [each.passage for each in found] == ["p8", "p7", "p6"]

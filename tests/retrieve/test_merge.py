@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from kgplatform.records import FoundCommunity, FoundFact, FoundPath, Passage, SearchResult
+from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.search import round_robin
 
 
-def passage(name: str, score: float = 0.5, route: str = "passage") -> Passage:
-    return Passage(name, f"{name}.txt", name, 0, 1, None, name, score, (route,))
+def passage(name: str, score: float = 0.5, route: str = "passage") -> FoundPassage:
+    return FoundPassage(name, f"{name}.txt", name, 0, 1, None, name, score, (route,))
 
 
 def fact(name: str, score: float = 0.5, route: str = "triple") -> FoundFact:
     return FoundFact(name, name, score, (route,), ())
 
 
-def result(*passages: Passage, facts: tuple[FoundFact, ...] = ()) -> SearchResult:
+def result(*passages: FoundPassage, facts: tuple[FoundFact, ...] = ()) -> SearchResult:
     return SearchResult(f"about {passages[0].id}" if passages else "", passages, facts, 0.25)
 
 
@@ -54,7 +54,7 @@ def test_what_comes_once_has_its_best_score_and_all_routes() -> None:
     one = result(passage("a", 0.2, "path"), facts=(fact("f", 0.9),))
     other = result(passage("b"), passage("a", 0.7, "entity"), facts=(fact("g"), fact("f", 0.1, "community")))
     merged = round_robin([one, other], 5)
-    assert merged.passages == (Passage("a", "a.txt", "a", 0, 1, None, "a", 0.7, ("entity", "path")), passage("b"))
+    assert merged.passages == (FoundPassage("a", "a.txt", "a", 0, 1, None, "a", 0.7, ("entity", "path")), passage("b"))
     assert merged.facts == (FoundFact("f", "f", 0.9, ("community", "triple"), ()), fact("g"))
     assert (merged.question, merged.seconds) == ("about a", 0.5)
 

@@ -41,7 +41,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     with Store(neo4j_server) as store:
         wipe(store)
         kg = KnowledgeGraph(
-            store, load_settings(home=folder, embedder="hash:64", chunk_tokens=20), embedder=HashEmbedder(64)
+            store, load_settings(home=folder, embedder="hash:64", passage_tokens=20), embedder=HashEmbedder(64)
         )
         files = {name: "\n\n".join(text for text, _ in pages) for name, pages in texts.items()}
         kg.ingest(put(folder / "texts", {**files, "mute.txt": "It has no gists."}), extractor="local")

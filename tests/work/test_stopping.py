@@ -420,7 +420,7 @@ def texts(folder: Path) -> Path:
 
 @pytest.fixture
 def built(store: Store, tmp_path: Path) -> Iterator[tuple[KnowledgeGraph, Silent]]:
-    """A graph with a model that reads one chunk at a time and keeps no answers; nothing is in it."""
+    """A graph with a model that reads one passage at a time and keeps no answers; nothing is in it."""
     model = Silent(reply)
     with model.server:
         settings = settings_for(model.server.base_url, home=tmp_path / "home", concurrency=1)
@@ -443,7 +443,7 @@ class TestBuilding:
         assert {each.name for each in threads() - before} <= {"model-requests", "asyncio_0"}, "those of the chat"
         model.silent_from(None)
         report = graph.ingest(folder, extractor="llm")
-        assert (report.extracted, report.chunks) == (3, 6)
+        assert (report.extracted, report.passages) == (3, 6)
 
     def test_naming_communities(self, built: tuple[KnowledgeGraph, Silent], tmp_path: Path) -> None:
         graph, model = built

@@ -18,7 +18,7 @@ from kgplatform.doors.adapters.passages import (
     passage_metadata,
 )
 from kgplatform.errors import SettingError
-from kgplatform.records import Passage
+from kgplatform.records import FoundPassage
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -64,7 +64,7 @@ class KgRetriever(BaseRetriever):
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def _node(passage: Passage) -> TextNode:
+def _node(passage: FoundPassage) -> TextNode:
     node = _text_node(passage.id, passage.text, passage_metadata(passage))
     node.start_char_idx, node.end_char_idx = passage.start, passage.end
     node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(

@@ -6,7 +6,7 @@ from typing import Any
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.records import Citation, FoundFact, Passage, SearchResult
+from kgplatform.records import Citation, FoundFact, FoundPassage, SearchResult
 
 DEFAULT_ROUTE = "all"
 DEFAULT_TOP_K = 10
@@ -19,7 +19,7 @@ def found(graph: KnowledgeGraph, question: str, route: str, top_k: int) -> Searc
     return graph.search(question, route=route, top_k=top_k)
 
 
-def passage_metadata(passage: Passage) -> dict[str, Any]:
+def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
     """Where a passage stands: ``start`` and ``end`` are characters of the document's text, half open."""
     return {
         "id": passage.id,

@@ -81,7 +81,7 @@ def _documents(rows: Sequence[Row]) -> str:
     ]
     return (
         _title("Documents")
-        + _said("A document is cut into passages (Chunk), which name entities and state facts. Those that say most:")
+        + _said("A document is cut into passages (Passage), which name entities and state facts. Those that say most:")
         + _list(_counted(row["name"], row["facts"], "facts") for row in rows)
         + "".join(shown + facts)
     )

@@ -56,7 +56,7 @@ function citationList({ citations, evidence }, open) {
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
         el("strong", { dir: "auto" }, named(citation.title)), citation.page ? ` p. ${citation.page}` : "",
-        quoteOf(citation, texts.get(citation.chunk)))))));
+        quoteOf(citation, texts.get(citation.passage)))))));
 }
 
 function quoteOf(citation, passage) {

@@ -142,7 +142,7 @@ export function createView({ stage }) {
   }
 
   function row(info) {
-    const figures = [counted(info.chunks, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.addedAt)];
+    const figures = [counted(info.passages, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.addedAt)];
     return el("li", {}, el("button", { class: "document-row", type: "button", on: { click: () => stage.open(info.id) } }, icon("document"),
       el("span", { class: "ellipsis", dir: "auto" }, named(info.name)), el("span", { class: "muted", title: moment(info.addedAt) }, figures.filter(Boolean).join(" · "))),
     about().read_only ? null : el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.name)}`, title: "Remove", on: { click: () => take(info) } }, icon("remove")));

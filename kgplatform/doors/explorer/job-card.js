@@ -131,7 +131,7 @@ function figures(pairs) {
 
 function ingestReport(report) {
   return el("div", { class: "report" },
-    figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.chunks],
+    figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
       ["read now", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
       ["outside the schema", report.off_schema], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
       ["extractor", report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),

@@ -132,9 +132,9 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> Names:
     person = schema.entity(_PERSON)
     candidates: list[Candidate] = []
     likenesses: list[tuple[str, str]] = []
-    for name, kind, forms, chunks, same in _rows(graph, "evaluate/entities_of_types", types=sorted(labels)):
+    for name, kind, forms, passages, same in _rows(graph, "evaluate/entities_of_types", types=sorted(labels)):
         is_person = kind is not None and person is not None and kind == person.name
-        candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, chunks))
+        candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, passages))
         likenesses += [(name, other) for other in same]
     statements = [Statement(*row) for row in _rows(graph, "evaluate/stated_triples") if row[-1] is not None]
     return Names(tuple(candidates), tuple(likenesses), tuple(statements))

@@ -20,7 +20,7 @@ from kgplatform.ingest.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
 from kgplatform.ingest.formats import clean
 from kgplatform.text import tidy
 
-_CHUNK = 1 << 16
+_PASSAGE = 1 << 16
 _UTF8_BOM = b"\xef\xbb\xbf"
 _WRAPPERS = ("data", "questions", "rows", "examples", "samples")
 _SHOWN_KEYS = 8
@@ -221,7 +221,7 @@ class _Window:
             return False
         self._text = self._text[self._at :]
         self._at = 0
-        more = self._stream.read(max(_CHUNK, len(self._text)))
+        more = self._stream.read(max(_PASSAGE, len(self._text)))
         self._ended = not more
         self._text += more
         return bool(more)

@@ -31,7 +31,7 @@ from kgplatform.evaluate.score.reversion import score_reversion
 from kgplatform.evaluate.score.what_was_read import what_was_read
 from kgplatform.places import find_words
 from kgplatform.readers.choices import read_choice
-from kgplatform.records import Answer, Passage
+from kgplatform.records import Answer, FoundPassage
 from kgplatform.text import normalise_name
 
 # ------------------------------------------------------------------------------------------------------- what was found
@@ -41,21 +41,21 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
-    """A retrieved chunk as it is compared: the names of its document, and its text."""
+class _Compared:
+    """A retrieved passage as it is compared: the names of its document, and its text."""
 
     names: frozenset[str]
     text: str
 
 
-def ranks(supports: Sequence[Text], passages: Sequence[Passage]) -> tuple[int | None, ...]:
+def ranks(supports: Sequence[Text], passages: Sequence[FoundPassage]) -> tuple[int | None, ...]:
     """For each of ``supports`` the rank, from 1, of the first of ``passages`` that is of it; None if none is.
 
-    A passage is a chunk; it is of a support whose title is its own, or the name of its file, and in whose text its
+    A passage is of a support whose title is its own, or the name of its file, and in whose text its
     text stands, or the other way round, white space aside. Where a support has no text its title is enough.
     """
-    chunks = [_Chunk(_names(each), _squeezed(each.text)) for each in passages]
-    return tuple(_rank(_squeezed(each.title), _squeezed(each.text), chunks) for each in supports)
+    compared = [_Compared(_names(passage), _squeezed(passage.text)) for passage in passages]
+    return tuple(_rank(_squeezed(each.title), _squeezed(each.text), compared) for each in supports)
 
 
 def recall_at(found: Sequence[int | None], k: int) -> float:
@@ -78,14 +78,14 @@ def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
     return tuple(find_words(fact, read) is not None for fact in facts)
 
 
-def _rank(title: str, text: str, chunks: Sequence[_Chunk]) -> int | None:
-    for rank, chunk in enumerate(chunks, start=1):
-        if title in chunk.names and (chunk.text in text or text in chunk.text):
+def _rank(title: str, text: str, passages: Sequence[_Compared]) -> int | None:
+    for rank, passage in enumerate(passages, start=1):
+        if title in passage.names and (passage.text in text or text in passage.text):
             return rank
     return None
 
 
-def _names(passage: Passage) -> frozenset[str]:
+def _names(passage: FoundPassage) -> frozenset[str]:
     """The title of a passage's document; for a file of its own, which no ``#`` follows, the file's name too."""
     address = urlsplit(passage.document)
     file = unquote(address.path.rsplit("/", 1)[-1])
@@ -95,7 +95,7 @@ def _names(passage: Passage) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _squeezed(text: str) -> str:
-    """``text`` in composed form without white space: chunks are cut at it, and ingesting changes it."""
+    """``text`` in composed form without white space: passages are cut at it, and ingesting changes it."""
     return _SPACE.sub("", unicodedata.normalize("NFC", text))
 
 

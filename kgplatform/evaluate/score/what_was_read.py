@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kgplatform.readers.readers import READERS
-from kgplatform.records import Answer, FoundFact, Passage
+from kgplatform.records import Answer, FoundFact, FoundPassage
 
 
 def what_was_read(answer: Answer) -> str:
@@ -36,7 +36,7 @@ def what_was_kept(answer: Answer) -> str:
     return _text(reader.kept(answer), (), _notes(answer))
 
 
-def _text(passages: Iterable[Passage], facts: Iterable[FoundFact], notes: Iterable[str]) -> str:
+def _text(passages: Iterable[FoundPassage], facts: Iterable[FoundFact], notes: Iterable[str]) -> str:
     parts = [
         *(f"{each.title}\n{each.text}" for each in passages),
         "\n".join(f"- {each.text}" for each in facts),

@@ -1,4 +1,4 @@
-"""GraphReader's own extraction (section 3.2, figure 6): the atomic facts of a chunk, in one language-model call.
+"""GraphReader's own extraction (section 3.2, figure 6): the atomic facts of a passage, in one language-model call.
 
 A model is asked for one fact a line: a serial number, the fact, its key elements between bars.
 
@@ -25,7 +25,7 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.models.reply import parse_reply
 from kgplatform.prompt import Messages, render
-from kgplatform.records import AtomicFact, Chunk, Document, Malformed
+from kgplatform.records import AtomicFact, Document, Malformed, Passage
 from kgplatform.text import tidy
 
 STAGE = "facts"
@@ -34,16 +34,16 @@ REMINDER = (
 )
 
 
-def read_facts(chat: Chat, chunk: Chunk, document: Document, most_tokens: int) -> FactLines:
-    """The atomic facts that the model finds in ``chunk``, at most about ``most_tokens`` of them.
+def read_facts(chat: Chat, passage: Passage, document: Document, most_tokens: int) -> FactLines:
+    """The atomic facts that the model finds in ``passage``, at most about ``most_tokens`` of them.
 
-    A full chunk that yields none is asked for once more with a reminder of the form. Raises ``ReplyError`` if that
+    A full passage that yields none is asked for once more with a reminder of the form. Raises ``ReplyError`` if that
     yields none either, and then has the chat forget both answers; and another ``ModelError`` if no answer came.
     """
-    messages = fact_messages(chunk, document, most_tokens)
+    messages = fact_messages(passage, document, most_tokens)
     reply = chat.send(messages, stage=STAGE)
     found = read_fact_lines(reply.text, cut_off=reply.cut_off)
-    if found.facts or not is_full(chunk):
+    if found.facts or not is_full(passage):
         return found
     asked_again = [
         *messages,
@@ -63,9 +63,9 @@ def read_facts(chat: Chat, chunk: Chunk, document: Document, most_tokens: int) -
     )
 
 
-def fact_messages(chunk: Chunk, document: Document, most_tokens: int) -> Messages:
-    """The prompt for ``chunk``."""
-    return render("ingest/atomic_facts", tokens=str(most_tokens), **passage_inputs(chunk, document))
+def fact_messages(passage: Passage, document: Document, most_tokens: int) -> Messages:
+    """The prompt for ``passage``."""
+    return render("ingest/atomic_facts", tokens=str(most_tokens), **passage_inputs(passage, document))
 
 
 # ---------------------------------------------------------------------------------------------------- reading the lines

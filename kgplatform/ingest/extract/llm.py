@@ -1,4 +1,4 @@
-"""The extractor ``llm``: one language-model call a chunk."""
+"""The extractor ``llm``: one language-model call a passage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.records import Chunk, Document, Extraction
+from kgplatform.records import Document, Extraction, Passage
 
 STAGE = "extract"
 _OTHER_KEYS = {
@@ -44,7 +44,7 @@ class ExtractionReply(RootModel[dict[str, Any]]):
 
 
 class FullExtractionReply(ExtractionReply):
-    """A reply that says something, as it must of a full chunk."""
+    """A reply that says something, as it must of a full passage."""
 
     @model_validator(mode="after")
     def _check(self) -> FullExtractionReply:
@@ -54,7 +54,7 @@ class FullExtractionReply(ExtractionReply):
 
 
 class LlmExtractor:
-    """Asks a language model for everything that a chunk says, in one call."""
+    """Asks a language model for everything that a passage says, in one call."""
 
     name = "llm"
     default_mode: Mode = "strict"
@@ -62,24 +62,24 @@ class LlmExtractor:
     def __init__(self, chat: Chat) -> None:
         self.chat = chat
 
-    def extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
-        """What the model says that ``chunk`` says.
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        """What the model says that ``passage`` says.
 
-        Raises ``ReplyError`` if the answer is unusable, or empty for a full chunk, twice in a row, and another
+        Raises ``ReplyError`` if the answer is unusable, or empty for a full passage, twice in a row, and another
         ``ModelError`` if no answer came.
         """
-        shape = FullExtractionReply if is_full(chunk) else ExtractionReply
-        reply, _ = ask(self.chat, extraction_messages(chunk, document, schema), shape, stage=STAGE)
+        shape = FullExtractionReply if is_full(passage) else ExtractionReply
+        reply, _ = ask(self.chat, extraction_messages(passage, document, schema), shape, stage=STAGE)
         return reply.extraction
 
 
-def extraction_messages(chunk: Chunk, document: Document, schema: Schema) -> Messages:
-    """The prompt for ``chunk``. All that differs between chunks is in the user message, so that servers that
+def extraction_messages(passage: Passage, document: Document, schema: Schema) -> Messages:
+    """The prompt for ``passage``. All that differs between passages is in the user message, so that servers that
     remember a prompt's beginning charge less for the rest."""
     return render(
         "ingest/extract",
         schema=schema.prompt_text() or "(none: choose short general types)",
-        **passage_inputs(chunk, document),
+        **passage_inputs(passage, document),
     )
 
 

@@ -1,6 +1,6 @@
 """The local extractor: rules only, no model, no download. It sees one document, never the corpus.
 
-    extraction = LocalExtractor().extract(chunk, document, schema)
+    extraction = LocalExtractor().extract(passage, document, schema)
 
 Named things, typed where their form or their sentence tells; relations, dates and descriptions that a sentence states
 in so many words; every sentence that joins two named things as an atomic fact. Quotes are verbatim.
@@ -21,12 +21,12 @@ from kgplatform.ingest.extract.relations import Relation, Value, relations, valu
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
     AtomicFact,
-    Chunk,
     Document,
     ExtractedAttribute,
     ExtractedEntity,
     ExtractedTriple,
     Extraction,
+    Passage,
 )
 from kgplatform.sentences import Sentence, sentences
 from kgplatform.text import normalise_name, tidy
@@ -54,7 +54,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One sentence of a chunk, where it starts there, and the names in it."""
+    """One sentence of a passage, where it starts there, and the names in it."""
 
     text: str
     start: int
@@ -64,7 +64,7 @@ class _Line:
 
 
 class LocalExtractor:
-    """An ``Extractor`` by rules. What it says of a chunk depends on the chunk and its document alone."""
+    """An ``Extractor`` by rules. What it says of a passage depends on the passage and its document alone."""
 
     name = "local"
     default_mode: Mode = "flexible"
@@ -73,11 +73,11 @@ class LocalExtractor:
         self._readings: OrderedDict[tuple[str, str], _Reading] = OrderedDict()
         self._lock = Lock()
 
-    def extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
-        """What ``chunk`` says; never raises for any text. Types are those of ``schema``, or None."""
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        """What ``passage`` says; never raises for any text. Types are those of ``schema``, or None."""
         reading = self._reading(document)
-        lines = [_line(chunk.text, sentence, reading) for sentence in sentences(chunk.text)]
-        of_document = reading.forms if chunk.index == 0 else ()
+        lines = [_line(passage.text, sentence, reading) for sentence in sentences(passage.text)]
+        of_document = reading.forms if passage.index == 0 else ()
         return Extraction(
             entities=tuple(_entities(lines, of_document, schema)),
             triples=tuple(_triples(lines)),
@@ -173,7 +173,7 @@ def _without_overlap(found: Iterable[Span]) -> list[Span]:
 
 
 def _entities(lines: Sequence[_Line], of_document: Sequence[str], schema: Schema) -> Iterator[ExtractedEntity]:
-    """Each name once, as it is first written; the document's own name has a quote only where the chunk writes it."""
+    """Each name once, as it is first written; the document's own name has a quote only where the passage writes it."""
     kinds = _stated_kinds(lines)
     seen: set[str] = set()
     for line in lines:

@@ -1,7 +1,7 @@
 """Named things of a sentence: capitalised spans, acronyms and quoted titles, in cased and in caseless scripts.
 
 Everything is decided by the sentence and by what the document does elsewhere with the same words
-(``DocumentWords``), so that a chunk's names do not depend on the rest of the corpus.
+(``DocumentWords``), so that a passage's names do not depend on the rest of the corpus.
 """
 
 from __future__ import annotations

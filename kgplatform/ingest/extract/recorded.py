@@ -34,12 +34,12 @@ from kgplatform.ingest.schema import Schema
 from kgplatform.places import Place, find_names, find_statement, find_words
 from kgplatform.records import (
     AtomicFact,
-    Chunk,
     Document,
     ExtractedAttribute,
     ExtractedEntity,
     ExtractedTriple,
     Extraction,
+    Passage,
     Proposal,
 )
 from kgplatform.text import node_id, normalise_name
@@ -48,7 +48,7 @@ _DOCUMENTS_REMEMBERED = 64
 
 
 class RecordedExtractor:
-    """Gives each chunk its part of what a file records about its document.
+    """Gives each passage its part of what a file records about its document.
 
     Raises ``InputError``, with the line, if the file cannot be read.
     """
@@ -63,20 +63,20 @@ class RecordedExtractor:
         self._placed: OrderedDict[tuple[str, str], Placed] = OrderedDict()
         self._lock = threading.Lock()
 
-    def extract(self, chunk: Chunk, document: Document, schema: Schema) -> Extraction:
-        """What is recorded about the characters of ``chunk``. Raises ``InputError`` if nothing is about ``document``.
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        """What is recorded about the characters of ``passage``. Raises ``InputError`` if nothing is about ``document``.
 
-        Every triple, attribute and fact goes to the one chunk in which its words begin; what is found nowhere goes
-        to the first chunk, as does what cannot be read. An entity goes to every chunk that names or uses it.
+        Every triple, attribute and fact goes to the one passage in which its words begin; what is found nowhere goes
+        to the first passage, as does what cannot be read. An entity goes to every passage that names or uses it.
         """
         found = self._find(document)
         if not found:
             raise InputError(
                 f"{self.path.name} has no line about {document.name}. Add one, with its title or file name."
             )
-        if _is_whole(chunk, document):
+        if _is_whole(passage, document):
             return _joined(found)
-        return self._place(document, found).part(chunk)
+        return self._place(document, found).part(passage)
 
     def unused(self) -> list[str]:
         """The recordings that no document asked for, by the document's title or name in the file."""
@@ -102,8 +102,8 @@ class RecordedExtractor:
             return self._placed[key]
 
 
-def _is_whole(chunk: Chunk, document: Document) -> bool:
-    return chunk.index == 0 and not document.text[chunk.end :].strip()
+def _is_whole(passage: Passage, document: Document) -> bool:
+    return passage.index == 0 and not document.text[passage.end :].strip()
 
 
 def _joined(found: Sequence[Recording]) -> Extraction:
@@ -286,7 +286,7 @@ def _names_of(document: Document) -> list[str]:
     return [normalise_name(name) for name in [*names, document.name] if name]
 
 
-# --------------------------------------------------------------------------------------- which chunk an item belongs to
+# ------------------------------------------------------------------------------------- which passage an item belongs to
 
 
 Item = TypeVar("Item", ExtractedTriple, ExtractedAttribute, AtomicFact, Proposal)
@@ -306,24 +306,24 @@ class Placed:
     mentions: tuple[tuple[int, ...], ...]
     """For each entity the offsets that name it, in order."""
 
-    def part(self, chunk: Chunk) -> Extraction:
-        """The items that begin in ``chunk``; those that begin nowhere are the first chunk's."""
-        triples = _of_chunk(self.triples, chunk)
-        attributes = _of_chunk(self.attributes, chunk)
+    def part(self, passage: Passage) -> Extraction:
+        """The items that begin in ``passage``; those that begin nowhere are the first passage's."""
+        triples = _of_passage(self.triples, passage)
+        attributes = _of_passage(self.attributes, passage)
         used = {normalise_name(name) for triple in triples for name in (triple.subject, triple.object)}
         used |= {normalise_name(attribute.entity) for attribute in attributes}
         entities = [
             entity
             for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True)
-            if _names(offsets, chunk) or normalise_name(entity.name) in used
+            if _names(offsets, passage) or normalise_name(entity.name) in used
         ]
         return Extraction(
             entities=tuple(entities),
             triples=triples,
             attributes=attributes,
-            facts=_of_chunk(self.facts, chunk),
-            proposals=_of_chunk(self.proposals, chunk),
-            malformed=self.extraction.malformed if chunk.index == 0 else (),
+            facts=_of_passage(self.facts, passage),
+            proposals=_of_passage(self.proposals, passage),
+            malformed=self.extraction.malformed if passage.index == 0 else (),
         )
 
 
@@ -361,19 +361,19 @@ def _start(place: Place | None) -> int | None:
     return place.start if place else None
 
 
-def _of_chunk(items: Sequence[tuple[Item, int | None]], chunk: Chunk) -> tuple[Item, ...]:
-    return tuple(item for item, offset in items if _begins_in(offset, chunk))
+def _of_passage(items: Sequence[tuple[Item, int | None]], passage: Passage) -> tuple[Item, ...]:
+    return tuple(item for item, offset in items if _begins_in(offset, passage))
 
 
-def _begins_in(offset: int | None, chunk: Chunk) -> bool:
-    return chunk.index == 0 if offset is None else chunk.start <= offset < chunk.end
+def _begins_in(offset: int | None, passage: Passage) -> bool:
+    return passage.index == 0 if offset is None else passage.start <= offset < passage.end
 
 
-def _names(offsets: Sequence[int], chunk: Chunk) -> bool:
+def _names(offsets: Sequence[int], passage: Passage) -> bool:
     if not offsets:
-        return chunk.index == 0
-    at = bisect_left(offsets, chunk.start)
-    return at < len(offsets) and offsets[at] < chunk.end
+        return passage.index == 0
+    at = bisect_left(offsets, passage.start)
+    return at < len(offsets) and offsets[at] < passage.end
 
 
 # ----------------------------------------------------------------------------------- a recording that is its own corpus

@@ -25,7 +25,7 @@ from kgplatform.readers.marked import (
 from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option, window_option
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import cut, head
-from kgplatform.records import Answer, Passage, QueryRun
+from kgplatform.records import Answer, FoundPassage, QueryRun
 from kgplatform.retrieve.evidence import Evidence
 
 _PROMPT, _PROMPT_WITH_NOTES = "baselines/chunk_read", "baselines/chunk_notes"
@@ -71,7 +71,7 @@ class _Reading:
     calls: Calls
     options: Options
     notes: str = ""
-    noted: list[Passage] = field(default_factory=list)
+    noted: list[FoundPassage] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
     def count(self, name: str, number: int = 1) -> None:
@@ -95,7 +95,7 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
     reading = _Reading(reader, question, Calls(run.chat, run.ledger, run.tell), options)
     _room(reading)
     text, note = None, ""
-    read: list[Passage] = []
+    read: list[FoundPassage] = []
     for part, queries in _parts(reading, run.evidence):
         if reading.calls_left < 1:
             note = f"Not all was read: the {options.calls:,} calls were made before the end of the text."
@@ -108,7 +108,7 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
     return finish(reader, question, text, read, run.evidence, reading.calls, options.mode, reading.counts, note)
 
 
-def _parts(reading: _Reading, evidence: Evidence) -> Iterator[tuple[Passage, tuple[QueryRun, ...]]]:
+def _parts(reading: _Reading, evidence: Evidence) -> Iterator[tuple[FoundPassage, tuple[QueryRun, ...]]]:
     """All passages in reading order, in parts that fit; with the first of a page the statement that read it."""
     for passages, queries in evidence.in_reading_order(_PAGE):
         for passage in passages:
@@ -119,7 +119,7 @@ def _parts(reading: _Reading, evidence: Evidence) -> Iterator[tuple[Passage, tup
                 at, queries = at + len(text), ()
 
 
-def _read(reading: _Reading, part: Passage, queries: tuple[QueryRun, ...]) -> str | None:
+def _read(reading: _Reading, part: FoundPassage, queries: tuple[QueryRun, ...]) -> str | None:
     """The answer, if ``part`` has it. The notes are brought up to it."""
     calls = reading.calls
     mark = calls.mark(queries)
@@ -138,11 +138,11 @@ def _read(reading: _Reading, part: Passage, queries: tuple[QueryRun, ...]) -> st
     told = f"{outcome}; no reply that can be used" if not said.marked else outcome
     detail = f"{part.title}, characters {part.start:,}-{part.end:,}: {told}"
     found = StepFound(queries, passages=(part.id,))
-    calls.add("read chunk", detail, mark, prompt=_prompt(reading), found=found, notebook=reading.notes or None)
+    calls.add("read passage", detail, mark, prompt=_prompt(reading), found=found, notebook=reading.notes or None)
     return said.answer
 
 
-def _note_down(reading: _Reading, part: Passage, said: Said) -> None:
+def _note_down(reading: _Reading, part: FoundPassage, said: Said) -> None:
     """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
     if not (reading.takes_notes and said.notes):
         return
@@ -171,7 +171,7 @@ def _messages(reading: _Reading, text: str) -> Messages:
     return render(_prompt(reading), fence=fence_for(text, notes) if text else LARGEST_FENCE, **inputs)
 
 
-def _read_last(answered: Answer) -> list[Passage]:
+def _read_last(answered: Answer) -> list[FoundPassage]:
     """The passage, or the part of one, that was before the model at the end; of several parts the latest."""
     read = [step.passages for step in answered.trace if step.prompt == _PROMPT_WITH_NOTES]
     last = set(read[-1]) if read else set()

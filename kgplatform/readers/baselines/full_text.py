@@ -28,7 +28,7 @@ from kgplatform.readers.marked import (
 from kgplatform.readers.reader import AnswerMode, Reader, check, documents_option, mode_option, option, window_option
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import head, tokens
-from kgplatform.records import Answer, Passage, QueryRun, Step
+from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.sentences import sentences
 
@@ -78,7 +78,7 @@ class Part:
     """The part that is read: ``passages`` are cut to it, ``whole`` says that it is everything."""
 
     text: str
-    passages: tuple[Passage, ...]
+    passages: tuple[FoundPassage, ...]
     whole: bool
     queries: tuple[QueryRun, ...]
 
@@ -87,7 +87,7 @@ class Part:
 class _Piece:
     """What a passage has of one paragraph: ``passage.text[start:end]``."""
 
-    passage: Passage
+    passage: FoundPassage
     start: int
     end: int
 
@@ -181,7 +181,7 @@ def _tail(paragraph: Sequence[_Piece], room: int) -> list[_Piece]:
 
 
 def _pieces(
-    pages: Iterable[tuple[Sequence[Passage], tuple[QueryRun, ...]]],
+    pages: Iterable[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]],
     queries: list[QueryRun],
     *,
     backwards: bool = False,
@@ -208,14 +208,14 @@ def _shown(pieces: Sequence[_Piece]) -> str:
     return "".join(_joint(before, piece) + piece.text for before, piece in zip((None, *pieces), pieces, strict=False))
 
 
-def _read(pieces: Sequence[_Piece]) -> tuple[Passage, ...]:
+def _read(pieces: Sequence[_Piece]) -> tuple[FoundPassage, ...]:
     """The passages, each cut to what of it is shown."""
     starts = {piece.passage.id: piece.start for piece in reversed(pieces)}
     ends = {piece.passage.id: piece for piece in pieces}
     return tuple(_cut(each.passage, starts[id_], each.end) for id_, each in ends.items())
 
 
-def _cut(passage: Passage, start: int, end: int) -> Passage:
+def _cut(passage: FoundPassage, start: int, end: int) -> FoundPassage:
     return replace(passage, text=passage.text[start:end], start=passage.start + start, end=passage.start + end)
 
 

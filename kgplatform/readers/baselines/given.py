@@ -1,7 +1,7 @@
 """What comparators are made of: a question that was taken apart, passages that another retriever found.
 
 search_parts(graph.search, ("Who directed Jaws?", "When was Steven Spielberg born?"), 10)
-found = found_elsewhere(graph.evidence, question, {"chunk id": 0.9}, "official-vector")
+found = found_elsewhere(graph.evidence, question, {"passage id": 0.9}, "official-vector")
 with graph.run() as run: answer_from(found, run, "reject", "official-vector").text
 """
 

@@ -79,7 +79,7 @@ def _citations(row: int, sources: Sources, answer: str) -> tuple[Citation, ...]:
     stated = [max(fact.citations, key=lambda place: place.found) for fact in known if fact.citations]
     if stated:
         return tuple(stated)
-    passages = [sources.known_passages[each] for each in sources.chunks[row] if each in sources.known_passages]
+    passages = [sources.known_passages[each] for each in sources.passages[row] if each in sources.known_passages]
     return cite_words(answer, passages)
 
 

@@ -80,8 +80,8 @@ def read_step(reply: str, stage: Stage) -> Read:
     return Read(notebook, name, arguments)
 
 
-def chunk_numbers(arguments: tuple[str, ...]) -> tuple[int, ...]:
-    """The numbers of the chunks that ``read_chunk`` was called with, each once: ``["ID-6"]``, ``ID-6``, ``[1, 3]``.
+def passage_numbers(arguments: tuple[str, ...]) -> tuple[int, ...]:
+    """The numbers of the passages that ``read_chunk`` was called with, each once: ``["ID-6"]``, ``ID-6``, ``[1, 3]``.
 
     Where some have their ``ID-``, bare numbers beside them are something else, such as a year in a title.
     """

@@ -40,7 +40,7 @@ _ACTIONS_PART = 8
 _NOTEBOOK_PART = 5
 _DATA_PART = 4
 _RESERVE = 150
-"""Tokens for a line that asks again, and for the names of page, chunk and tags."""
+"""Tokens for a line that asks again, and for the names of page, passage and tags."""
 
 _SHORTEST_NOTEBOOK = 60
 _HEADING = 8
@@ -107,7 +107,7 @@ class Brief:
     def step_messages(
         self, stage: Stage, node: str, data: str, actions: str, notebook: str, *, page: str = "", fence: str = ""
     ) -> Messages:
-        """Asks what to do with ``data``: facts of ``node``, a chunk's text or the names of neighbours."""
+        """Asks what to do with ``data``: facts of ``node``, a passage's text or the names of neighbours."""
         inputs = {"words": str(self.words)} if stage != "neighbours" else {}
         return render(
             PROMPTS[stage],

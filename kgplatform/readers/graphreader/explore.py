@@ -1,4 +1,4 @@
-"""One walk of GraphReader (section 3.3.2): the facts of a node, then chunks of text, then a neighbour, and again.
+"""One walk of GraphReader (section 3.3.2): the facts of a node, then passages of text, then a neighbour, and again.
 
     path = explore(1, "Never Too Loud", brief, nodes, run.chat, run.tell)
     path.notebook, path.counts, path.steps
@@ -18,7 +18,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.calls import Calls, Mark, StepFound, Tell
-from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, chunk_numbers, named, read_step
+from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, named, passage_numbers, read_step
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, short_name
 from kgplatform.readers.graphreader.path import Path, Waiting
 from kgplatform.readers.window import cut, head, pack, tokens
@@ -28,7 +28,7 @@ from kgplatform.text import counted
 _FAULTS = {
     "no action": "there was no function in it.",
     "wrong stage": "its function is not one of this step.",
-    "unknown chunk": "it names a chunk ID that was not shown.",
+    "unknown passage": "it names a passage ID that was not shown.",
     "unknown node": "it names a node that is not in the list.",
     "visited node": "it names a node that you were at before.",
 }
@@ -75,7 +75,7 @@ class _Walker:
             if self._may_go_on("facts"):
                 self._read_facts()
             while self.path.queue and self._may_go_on("chunk"):
-                self._read_next_chunk()
+                self._read_next_passage()
             if self._may_go_on("neighbours"):
                 self._read_neighbours()
 
@@ -94,7 +94,7 @@ class _Walker:
     # ------------------------------------------------------------------------------------------------------- facts
 
     def _read_facts(self) -> None:
-        """Chunks into the queue, chosen by what they state of the node: one call, whatever its pages."""
+        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages."""
         path, node = self.path, self.path.node
         path.visited[node] = None
         found = self.nodes.facts(node, self.options.passages)
@@ -115,18 +115,18 @@ class _Walker:
             chosen.update(dict.fromkeys(self._known(read)))
             if number < len(pages):
                 said = path.ids(self._known(read)) or "none"
-                self._add(f"facts, page {number} of {len(pages)}", f"at {node}: chunks to read: {said}", shown)
+                self._add(f"facts, page {number} of {len(pages)}", f"at {node}: passages to read: {said}", shown)
                 shown = StepFound(elements=found.elements)
                 self._begin("facts")
         function = "read_chunk" if chosen else "stop_and_read_neighbor"
         path.do("facts", function, short_name(node), _shortened(path.ids(chosen)))
-        path.queue.extend(Waiting(chunk) for chunk in chosen)
+        path.queue.extend(Waiting(passage) for passage in chosen)
         where = f"at {node}: {_shortened(', '.join(path.labels(chosen)))}" if chosen else f"at {node}"
         self._add(function, f"{where}; {_shown(found, len(facts))}", replace(shown, passages=tuple(chosen)))
 
     def _group_pieces(self, group: Stated, room: int) -> list[str]:
-        """The facts of a chunk under its id; several pieces where they do not fit on one page."""
-        label = self.path.label(group.chunk, group.title)
+        """The facts of a passage under its id; several pieces where they do not fit on one page."""
+        label = self.path.label(group.passage, group.title)
         lines = [f"- {text}" for _, text in group.facts]
         whole = "\n".join([label, *lines]) + "\n"
         if tokens(whole) + 1 <= room:
@@ -136,23 +136,23 @@ class _Walker:
         return ["\n".join([label, *page]) + "\n" for page in _pages(parts, inner)]
 
     def _known(self, read: Read) -> list[str]:
-        """The chunks that a reply wants to read."""
-        numbers = chunk_numbers(read.arguments) if read.function == "read_chunk" else ()
-        return [self.path.chunks[number] for number in numbers if number in self.path.chunks]
+        """The passages that a reply wants to read."""
+        numbers = passage_numbers(read.arguments) if read.function == "read_chunk" else ()
+        return [self.path.passages[number] for number in numbers if number in self.path.passages]
 
-    # ------------------------------------------------------------------------------------------------------- chunks
+    # ------------------------------------------------------------------------------------------------------- passages
 
-    def _read_next_chunk(self) -> None:
-        """The next chunk of the queue, or as much of it as fits; what is left of it is next."""
+    def _read_next_passage(self) -> None:
+        """The next passage of the queue, or as much of it as fits; what is left of it is next."""
         path = self.path
         waiting = path.queue.popleft()
-        if not waiting.start and waiting.chunk in path.read:
+        if not waiting.start and waiting.passage in path.read:
             return
-        found = self.nodes.to_read(waiting.chunk)
+        found = self.nodes.to_read(waiting.passage)
         passage = found.passage
         if passage is None:
-            path.counts["malformed.chunk is gone"] += 1
-            self.calls.note("chunk", f"{path.ids([waiting.chunk])} is no longer in the graph", found.queries)
+            path.counts["malformed.passage is gone"] += 1
+            self.calls.note("chunk", f"{path.ids([waiting.passage])} is no longer in the graph", found.queries)
             return
         path.read[passage.id] = passage
         label = path.label(passage.id, passage.title)
@@ -171,8 +171,8 @@ class _Walker:
         if read.function == "termination":
             path.end("enough was found")
 
-    def _follow(self, function: str, chunk: str, title: str, before: str | None, after: str | None) -> str:
-        """Puts the chunk before or after into the queue; in words, what came of it."""
+    def _follow(self, function: str, passage: str, title: str, before: str | None, after: str | None) -> str:
+        """Puts the passage before or after into the queue; in words, what came of it."""
         if function not in ("read_previous_chunk", "read_subsequent_chunk"):
             return ""
         is_before = function == "read_previous_chunk"
@@ -182,7 +182,7 @@ class _Walker:
         label = self.path.label(wanted, title)
         if wanted in self.path.read:
             return f"{label} was read before"
-        self.path.put_first(wanted, after_rest_of="" if is_before else chunk)
+        self.path.put_first(wanted, after_rest_of="" if is_before else passage)
         return f"next is {label}"
 
     # --------------------------------------------------------------------------------------------------- neighbours
@@ -253,7 +253,7 @@ class _Walker:
         messages = self.brief.step_messages(
             stage, short_name(node) if stage != "chunk" else node, data, actions, self.path.notebook, page=page
         )
-        judge = judge or self._judge_chunks
+        judge = judge or self._judge_passages
         read = read_step(self.calls.send(messages, stage=stage).text, stage)
         fault = read.fault or judge(read)
         if not fault:
@@ -273,11 +273,11 @@ class _Walker:
             return Read(notebook, FALLBACK[stage], fault=fault)
         return replace(second, notebook=notebook)
 
-    def _judge_chunks(self, read: Read) -> str:
-        """A chunk id that was never shown is a fault; the functions that take none may have one that was."""
-        numbers = chunk_numbers(read.arguments) if "chunk" in read.function else ()
-        unknown = any(number not in self.path.chunks for number in numbers)
-        return "unknown chunk" if unknown or (read.function == "read_chunk" and not numbers) else ""
+    def _judge_passages(self, read: Read) -> str:
+        """A passage id that was never shown is a fault; the functions that take none may have one that was."""
+        numbers = passage_numbers(read.arguments) if "chunk" in read.function else ()
+        unknown = any(number not in self.path.passages for number in numbers)
+        return "unknown passage" if unknown or (read.function == "read_chunk" and not numbers) else ""
 
     def _blame(self, fault: str) -> None:
         self.faults.append(fault)
@@ -320,7 +320,7 @@ def _page(number: int, pages: int) -> str:
 
 
 def _part(start: int, end: int, length: int) -> str:
-    """Which characters of a chunk these are; nothing where they are all."""
+    """Which characters of a passage these are; nothing where they are all."""
     whole = not start and end == length
     return "" if whole else f" (characters {start:,} to {end:,} of {length:,}; the next part follows by itself)"
 

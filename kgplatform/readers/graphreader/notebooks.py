@@ -2,9 +2,9 @@
 
     conclude(paths, brief, evidence, calls, counts)
 
-Notebooks mark where each thing stands, as ``[ID-1003 "words of the chunk"]``, and the model carries those marks into
-its answer. A mark holds if its words stand in the chunk as the store has it: it becomes ``[1]`` and a citation. A mark
-without words holds at the sentence of the chunk that says most of the statement before it.
+Notebooks mark where each thing stands, as ``[ID-1003 "words of the passage"]``, and the model carries those marks into
+its answer. A mark holds if its words stand in the passage as the store has it: it becomes ``[1]`` and a citation. A
+mark without words holds at the sentence of the passage that says most of the statement before it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kgplatform.readers.graphreader.actions import json_values
 from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, Brief
 from kgplatform.readers.graphreader.path import Path
 from kgplatform.readers.reader import AnswerMode
-from kgplatform.records import Citation, Passage
+from kgplatform.records import Citation, FoundPassage
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.sentences import sentences
 from kgplatform.text import WORD_RUN, is_unspaced, normalise_name, type_key
@@ -59,7 +59,7 @@ _MOST_OF_IT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """``[start, end)`` of the answer, the chunks that it names with their words, and the statement before it."""
+    """``[start, end)`` of the answer, the passages that it names with their words, and the statement before it."""
 
     start: int
     end: int
@@ -164,15 +164,15 @@ def _marks(text: str) -> Iterator[_Mark]:
 
 
 def _check(marks: Sequence[_Mark], paths: Sequence[Path], evidence: Evidence, calls: Calls) -> _Checked:
-    """Each mark looked up in the chunk that it names, as the store has it."""
-    chunks = {number: chunk for path in paths for number, chunk in path.chunks.items()}
-    wanted = [chunks[number] for mark in marks for number, _ in mark.items if number in chunks]
+    """Each mark looked up in the passage that it names, as the store has it."""
+    ids = {number: id_ for path in paths for number, id_ in path.passages.items()}
+    wanted = [ids[number] for mark in marks for number, _ in mark.items if number in ids]
     stored = evidence.stored(list(dict.fromkeys(wanted))) if wanted else None
     checked = _Checked()
     for mark in marks:
         numbers: list[int] = []
         for number, words in mark.items:
-            passage = stored.passages.get(chunks.get(number, "")) if stored else None
+            passage = stored.passages.get(ids.get(number, "")) if stored else None
             citation = _citation(passage, words, mark.statement) if passage else None
             if citation is None:
                 checked.wrong += 1
@@ -186,7 +186,7 @@ def _check(marks: Sequence[_Mark], paths: Sequence[Path], evidence: Evidence, ca
     return checked
 
 
-def _citation(passage: Passage, words: str, statement: str) -> Citation | None:
+def _citation(passage: FoundPassage, words: str, statement: str) -> Citation | None:
     """Where ``passage`` has the words of a mark; without words, where it says most of the statement."""
     if words:
         place = find_words(words, passage.text)

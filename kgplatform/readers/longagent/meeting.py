@@ -24,7 +24,7 @@ from kgplatform.readers.longagent.envelope import Envelope
 from kgplatform.readers.longagent.leader import Leader, Round
 from kgplatform.readers.longagent.options import MEMBER_PROMPT, Options
 from kgplatform.readers.longagent.team import Outcome, Reply, Team
-from kgplatform.records import Passage, Step, Usage
+from kgplatform.records import FoundPassage, Step, Usage
 from kgplatform.text import normalise_name
 
 NOBODY = "No member found what the instruction asks for."
@@ -73,10 +73,10 @@ class Meeting:
         self.counts["actions.answer"] += 1
         return self.leader.end(seen)
 
-    def sources(self) -> list[Passage]:
+    def sources(self) -> list[FoundPassage]:
         """The passages of the members whose answers were left: those with the words of the answer, then the others;
         the last round first, in it by member. At most a hundred."""
-        ranked: dict[tuple[str, int], tuple[bool, Passage]] = {}
+        ranked: dict[tuple[str, int], tuple[bool, FoundPassage]] = {}
         for clusters in reversed(self.found):
             for cluster in clusters:
                 for passage in (each for number in cluster.members for each in self.team.member(number).passages):

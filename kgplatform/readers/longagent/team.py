@@ -27,7 +27,7 @@ from kgplatform.readers.longagent.conflict import is_refusal
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope
 from kgplatform.readers.longagent.options import MEMBER_PROMPT, MEMBER_TYPES, Options, member_messages
 from kgplatform.readers.window import head, tokens
-from kgplatform.records import Passage, QueryRun, Step
+from kgplatform.records import FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import rejoin, tidy
 from kgplatform.work.threads import side_by_side
@@ -58,7 +58,7 @@ class Member:
     """A member by its number, from 1, and what it reads: ``passages``, each cut to what of it belongs to the part."""
 
     number: int
-    passages: tuple[Passage, ...]
+    passages: tuple[FoundPassage, ...]
 
     @property
     def text(self) -> str:
@@ -177,9 +177,9 @@ def read_parts(question: str, evidence: Evidence, options: Options) -> Parts:
     return Parts(members, source, queries)
 
 
-def _shares(passages: Iterable[Passage], room: int) -> Iterator[list[Passage]]:
+def _shares(passages: Iterable[FoundPassage], room: int) -> Iterator[list[FoundPassage]]:
     """``passages`` in parts of at most ``room`` tokens: whole paragraphs, large ones cut at ends of sentences."""
-    share: list[Passage] = []
+    share: list[FoundPassage] = []
     left = room
     for passage in passages:
         for found in _PARAGRAPH.finditer(passage.text):
@@ -200,14 +200,14 @@ def _shares(passages: Iterable[Passage], room: int) -> Iterator[list[Passage]]:
         yield share
 
 
-def _take(share: list[Passage], passage: Passage, start: int, end: int) -> None:
+def _take(share: list[FoundPassage], passage: FoundPassage, start: int, end: int) -> None:
     """Add ``passage.text[start:end]`` to the part, to what it has of this passage already."""
     if share and share[-1].id == passage.id:
         start = share.pop().start - passage.start
     share.append(replace(passage, text=passage.text[start:end], start=passage.start + start, end=passage.start + end))
 
 
-def _titled(shares: Sequence[Passage]) -> str:
+def _titled(shares: Sequence[FoundPassage]) -> str:
     pieces = [(each.start, each.text) for each in shares]
     return f"{_heading(shares[0].title)}{rejoin(pieces, shares[0].start, shares[-1].end)}"
 

@@ -22,7 +22,7 @@ from kgplatform.readers.readagent.brief import PageBrief
 from kgplatform.readers.readagent.gist_memory import GistMemory
 from kgplatform.readers.readagent.page_requests import NO_PAGE, Next, Request, read_next, read_request
 from kgplatform.readers.window import head, tokens
-from kgplatform.records import Passage
+from kgplatform.records import FoundPassage
 from kgplatform.retrieve.pages import Pages, PageText, PageTexts
 from kgplatform.text import counted
 
@@ -48,7 +48,7 @@ class LookUp:
         self.brief = brief
         self.memory = memory
         self.raw: dict[int, str] = {}
-        self.passages: list[Passage] = []
+        self.passages: list[FoundPassage] = []
         self.ended: ModelError | None = None
         self._pages = pages
         self._calls = calls

@@ -23,7 +23,7 @@ from kgplatform.readers.readagent.gist_memory import Remembered, left_out, memor
 from kgplatform.readers.readagent.look_up import LookUp
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Run
-from kgplatform.records import Answer, Passage
+from kgplatform.records import Answer, FoundPassage
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import Pages
 from kgplatform.text import compression_rate
@@ -158,17 +158,17 @@ class _Run:
             f"{words:,} of {whole:,} words in the prompt, compression rate {100 * compression_rate(words, whole):.1f} %"
         )
 
-    def _citable(self, text: str) -> Sequence[Passage]:
+    def _citable(self, text: str) -> Sequence[FoundPassage]:
         """What was read again; where that has no words of the answer, also the pages whose gists have them."""
         read, memory = self.look_up.passages, self.remembered.memory
         if cite_words(text, read) or not memory.gists:
             return read
         gists = [
-            Passage(page.id, page.document, page.title, 0, len(page.gist), None, page.gist, 0.0, ())
+            FoundPassage(page.id, page.document, page.title, 0, len(page.gist), None, page.gist, 0.0, ())
             for number, page in memory.pages.items()
             if page.gist and number not in self.look_up.raw
         ]
-        ids = list(dict.fromkeys(each.chunk for each in cite_words(text, gists)))
+        ids = list(dict.fromkeys(each.passage for each in cite_words(text, gists)))
         if not ids:
             return read
         found = self.pages.texts(ids)
@@ -185,7 +185,7 @@ class _Run:
         return " ".join(filter(None, parts))
 
 
-def _read_again(answered: Answer) -> list[Passage]:
+def _read_again(answered: Answer) -> list[FoundPassage]:
     """The passages of the pages that were read again."""
     again = {id_ for step in answered.trace if step.pages for id_ in step.passages}
     return [each for each in answered.evidence.passages if each.id in again]

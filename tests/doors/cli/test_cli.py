@@ -130,7 +130,7 @@ def test_a_folder_of_good_and_bad_files(store: Store, run: Run, mixed_folder: Pa
         f"Not ingested: {mixed_folder}/locked.pdf: encrypted PDF: remove its password first",
         f"Not ingested: {mixed_folder}/photo.txt: format not supported: an image (JPEG), not text",
     ]
-    assert any(line.startswith("Documents: 1 new, 3 not ingested. Chunks: 1, all read now by") for line in lines)
+    assert any(line.startswith("Documents: 1 new, 3 not ingested. Passages: 1, all read now by") for line in lines)
     again = run("ingest", mixed_folder, "--extractor", "local")
     assert again.code == 0
     assert "Nothing changed: 1 document is in the graph as it is." in again.out
@@ -190,7 +190,7 @@ def test_an_estimate_writes_nothing(store: Store, run: Run, tmp_path: Path) -> N
     free = run("ingest", "ada.txt", "--estimate")
     assert (free.code, free.out) == (
         0,
-        "1 document in 1 chunk, 1 of them to be read.\nThat takes no language-model call. Nothing was written.\n",
+        "1 document in 1 passage, 1 of them to be read.\nThat takes no language-model call. Nothing was written.\n",
     )
     costly = run("ingest", "ada.txt", "--estimate", "--extractor", "llm", "--json").document
     assert costly["calls"] == 1
@@ -209,7 +209,7 @@ def test_an_ingest_that_ran_out_of_tokens(store: Store, run: Run, texts: Path, m
         assert "Model, " in done.out
         rest = run("ingest", texts)
     assert rest.code == 0
-    assert "Documents: 3 unchanged. Chunks: 3, 2 read now by the extractor llm." in rest.out
+    assert "Documents: 3 unchanged. Passages: 3, 2 read now by the extractor llm." in rest.out
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -493,7 +493,7 @@ def test_progress_on_a_terminal(store: Store, environment: None, texts: Path) ->
     assert "extracting" in shown
     assert "3/3" in shown
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
-    assert "Documents: 3 new. Chunks: 3, all read now by the extractor local." in plain.replace("\r\n", " ")
+    assert "Documents: 3 new. Passages: 3, all read now by the extractor local." in plain.replace("\r\n", " ")
 
 
 def _read_terminal(ours: int) -> str:
@@ -513,10 +513,10 @@ def _read_terminal(ours: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(0, "0 chunks"), (1, "1 chunk"), (2, "2 chunks"), (12345, "12,345 chunks")]
+    ("number", "said"), [(0, "0 passages"), (1, "1 passage"), (2, "2 passages"), (12345, "12,345 passages")]
 )
 def test_counted(number: int, said: str) -> None:
-    assert counted(number, "chunk") == said
+    assert counted(number, "passage") == said
 
 
 @pytest.mark.parametrize(
@@ -539,7 +539,9 @@ def test_duration(seconds: float, said: str) -> None:
 
 
 def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
-    report = IngestReport("llm", "films", "flexible", added=1, changed=2, unchanged=3, removed=4, chunks=9, extracted=5)
+    report = IngestReport(
+        "llm", "films", "flexible", added=1, changed=2, unchanged=3, removed=4, passages=9, extracted=5
+    )
     report.kept, report.mapped, report.off_schema, report.dropped = 1, 2, 3, 4
     report.statements_found, report.statements_not_found, report.duplicates = 3, 2, 1
     report.malformed["triple with 2 members"] = 1200
@@ -549,9 +551,9 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     report.stopped = "The budget is used up."
     reports.show_ingest(report)
     assert capsys.readouterr().out.splitlines() == [
-        "Documents: 1 new, 2 changed, 3 unchanged, 4 gone. Chunks: 9, 5 read now by the extractor llm.",
+        "Documents: 1 new, 2 changed, 3 unchanged, 4 gone. Passages: 9, 5 read now by the extractor llm.",
         "Schema films (flexible): 1 item kept, 2 renamed to its types, 3 marked as outside it, 4 dropped.",
-        "Statements: 5, 2 of them not word for word in the text, and marked; 1 said twice in one chunk.",
+        "Statements: 5, 2 of them not word for word in the text, and marked; 1 said twice in one passage.",
         "Malformed and left out: 1,200 × triple with 2 members",
         "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",
         "Time: 1 min 02 s (extract 1 min 01 s).",

@@ -29,8 +29,8 @@ def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 
 def test_a_stage_of_one_slow_part_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    said = lines([(1, "documents", 1, 1), (61, "embedding chunks", 600, 600)], monkeypatch, capsys)
-    assert said == ["embedding chunks: 600 of 600, 10/s"]
+    said = lines([(1, "documents", 1, 1), (61, "embedding passages", 600, 600)], monkeypatch, capsys)
+    assert said == ["embedding passages: 600 of 600, 10/s"]
 
 
 def test_many_short_stages_are_told_together_every_few_seconds(

@@ -128,7 +128,7 @@ def test_markup_that_a_model_writes_stays_text(page: Page, explorer: str) -> Non
     usage = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
     step = {"name": MARKUP, "detail": MARKUP, "reply": MARKUP, "prompt": MARKUP, "usage": usage, "seconds": 0.1}
     step |= {"path": 1, "statements": [{"number": 1, "name": MARKUP, "rows": 1, "seconds": 0.1, "text": MARKUP}]}
-    place = {"document": MARKUP, "title": MARKUP, "start": 0, "end": 1, "page": None, "chunk": "c", "found": True}
+    place = {"document": MARKUP, "title": MARKUP, "start": 0, "end": 1, "page": None, "passage": "c", "found": True}
     passage = {"id": "c", "document": MARKUP, "title": MARKUP, "start": 0, "end": 9, "page": None, "text": MARKUP}
     evidence = {"passages": [passage | {"routes": [MARKUP]}], "facts": [], "paths": [], "communities": []}
     answer = {"reader": MARKUP, "text": MARKUP, "note": MARKUP, "seconds": 1, "run": MARKUP, "usage": usage}

@@ -105,7 +105,7 @@ def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:
 
 def test_a_job_that_the_server_no_longer_knows(page: Page, explorer: str, allowed_errors: list[str]) -> None:
     allowed_errors.append("status of 404")
-    job = {"id": "gone", "kind": "ingest", "state": "running", "stage": "chunks", "done": 1, "total": 9, "seconds": 1}
+    job = {"id": "gone", "kind": "ingest", "state": "running", "stage": "passages", "done": 1, "total": 9, "seconds": 1}
     job |= {"files": ["Ship.txt"], "report": None, "error": None}
     page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
     page.goto(f"{explorer}/#/documents")

@@ -36,7 +36,7 @@ Say = Callable[[str, str], str]
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """A graph of three texts in passages of at most 1,200 tokens: more than a small window holds. It is only read."""
     with Store(neo4j_server) as store:
-        yield ingest(store, tmp_path_factory.mktemp("chunkread"), TEXTS, chunk_tokens=1200)
+        yield ingest(store, tmp_path_factory.mktemp("chunkread"), TEXTS, passage_tokens=1200)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def read(evidence: Evidence, chat: ScriptedChat, options: Options = Options(), n
     return how(QUESTION, Run(evidence, chat, Ledger()), options)
 
 
-# ---------------------------------------------------------------------------------------------------------- chunk read
+# ------------------------------------------------------------------------------------------------------------ chunk read
 
 
 def test_each_passage_is_read_by_itself_in_order_up_to_the_first_that_answers(
@@ -91,7 +91,7 @@ def test_each_passage_is_read_by_itself_in_order_up_to_the_first_that_answers(
     assert (done.reader, done.note) == ("chunkread", "")
     assert done.counts == {"read.unanswerable": place, "read.answerable": 1}
     reads = done.trace[:-1]
-    assert [step.name for step in done.trace] == ["read chunk"] * (place + 1) + ["find citations"]
+    assert [step.name for step in done.trace] == ["read passage"] * (place + 1) + ["find citations"]
     assert all(step.prompt == "baselines/chunk_read" and len(step.passages) == 1 for step in reads)
     assert [run.name for step in reads for run in step.queries] == ["retrieve/reading_order"]
     assert [each.title for each in done.evidence.passages] == ["gamma"]

@@ -42,7 +42,7 @@ TEXTS = {
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     """A graph of three texts, of which a small window holds the first and some of the second; it is only read."""
     with Store(neo4j_server) as store:
-        yield ingest(store, tmp_path_factory.mktemp("fulltext"), TEXTS, chunk_tokens=300)
+        yield ingest(store, tmp_path_factory.mktemp("fulltext"), TEXTS, passage_tokens=300)
 
 
 def ask(evidence: Evidence, reply: str, options: Options = Options()) -> tuple[Answer, ScriptedChat]:  # noqa: B008 - frozen

@@ -90,7 +90,7 @@ def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeG
     assert "$name = 'Atlantic Telegraph Company'" in done.note
     (traced,) = named(done, "trace back")
     assert traced.facts == tuple(each.id for each in done.evidence.facts)
-    assert set(traced.passages) == {each.id for each in done.evidence.passages} >= {done.citations[0].chunk}
+    assert set(traced.passages) == {each.id for each in done.evidence.passages} >= {done.citations[0].passage}
     shown = chat.calls[1].messages[1]["content"]
     assert "[1] name: " in shown
     assert fact.id not in shown, "ids are of no use to a model"
@@ -428,7 +428,7 @@ def test_more_rows_than_anyone_reads(graph: KnowledgeGraph) -> None:
 
 
 def test_a_large_value_is_shown_in_part(graph: KnowledgeGraph) -> None:
-    text = "MATCH (c:Chunk) RETURN collect(c.text) AS texts, collect(c) AS chunks"
+    text = "MATCH (c:Chunk) RETURN collect(c.text) AS texts, collect(c) AS passages"
     _, chat = asked(graph, statement(text), said("", sufficient=False), repairs=0)
     assert count_tokens(chat.calls[1].messages[1]["content"]) < 3500
 

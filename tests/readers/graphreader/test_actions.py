@@ -8,8 +8,8 @@ from kgplatform.readers.graphreader.actions import (
     FALLBACK,
     FUNCTIONS,
     Stage,
-    chunk_numbers,
     named,
+    passage_numbers,
     read_step,
     undecorated,
 )
@@ -43,10 +43,10 @@ def test_all_functions_of_a_stage_are_read(stage: Stage) -> None:
         (FULL.format("read_chunk(List[ID-6, ID-9])"), (6, 9)),
         (FULL.format("read_chunk([1, 3])"), (1, 3)),
         (FULL.format("**`read_chunk([ID-9, ID-6, ID-9])`**"), (9, 6)),
-        (FULL.format('READ_CHUNK(\n  ["ID-6",\n   "ID-9"]\n)'), (6, 9)),
+        (FULL.format('READ_PASSAGE(\n  ["ID-6",\n   "ID-9"]\n)'), (6, 9)),
         (FULL.format("read_chunk ID-6, ID-9"), (6, 9)),
         (FULL.format('read_chunk(["ID-1003 (Lives of 1999)", "ID-1004"])'), (1003, 1004)),
-        (FULL.format("I choose to read chunk(ID-6)."), (6,)),
+        (FULL.format("I choose to read passage(ID-6)."), (6,)),
         (FULL.format("read_chunk(["), ()),
         (FULL.format("read_chunk()"), ()),
         ("**Updated Notebook**:\nA is B.\n\n## Chosen Action:\n- read_chunk([ID-6])", (6,)),
@@ -62,10 +62,10 @@ def test_all_functions_of_a_stage_are_read(stage: Stage) -> None:
         ("Updated Notebook: A is B.\nI will call read_chunk([ID-6]) now.", (6,)),
     ],
 )
-def test_forms_of_a_call_with_chunks(reply: str, numbers: tuple[int, ...]) -> None:
+def test_forms_of_a_call_with_passages(reply: str, numbers: tuple[int, ...]) -> None:
     read = read_step(reply, "facts")
     assert read.function == "read_chunk"
-    assert chunk_numbers(read.arguments) == numbers
+    assert passage_numbers(read.arguments) == numbers
     assert (read.notebook or "").startswith("A is B.")
 
 

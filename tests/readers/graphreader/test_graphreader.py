@@ -40,22 +40,22 @@ QUESTION = "What happened to the ship on its way?"
 
 @pytest.fixture(scope="module")
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
-    """A journey of six chunks and a ring of twelve trees, the same for all tests of this file: they only read it."""
+    """A journey of six passages and a ring of twelve trees, the same for all tests of this file: they only read it."""
     folder = tmp_path_factory.mktemp("walks")
     with Store(neo4j_server) as store:
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256", chunk_tokens=30, form_threshold=1.0)
+        settings = load_settings(home=folder / "home", embedder="hash:256", passage_tokens=30, form_threshold=1.0)
         texts = {"journey.txt": "\n\n".join(DAYS), "grove.txt": "\n\n".join(GROVE)}
         yield fill(store, settings, folder, texts, ELEMENTS)
 
 
 def day(asked: Asked) -> int:
-    """Which day of the journey a chunk's prompt is about."""
+    """Which day of the journey a passage's prompt is about."""
     return next(number for number, text in enumerate(DAYS, 1) if text in asked.data)
 
 
 def choosing(*days: int) -> Walker:
-    """Reads the chunks of these days of the journey, in this order."""
+    """Reads the passages of these days of the journey, in this order."""
     ids = [f"ID-{1000 + number}" for number in days]
     return Walker(["Petrel"], facts=lambda asked: step(f"read_chunk({ids})"))
 
@@ -63,21 +63,21 @@ def choosing(*days: int) -> Walker:
 # ------------------------------------------------------------------------------------------------------- the queue
 
 
-def test_the_facts_of_a_node_are_grouped_under_their_chunks(evidence: Evidence) -> None:
+def test_the_facts_of_a_node_are_grouped_under_their_passages(evidence: Evidence) -> None:
     model = Walker(["Petrel"])
     ask(evidence, model, QUESTION, nodes=1)
     shown = model.of("facts")[0].data.split("\n\n")
     assert [each.strip() for each in shown] == [f"ID-{1000 + n} (journey)\n- {text}" for n, text in enumerate(DAYS, 1)]
 
 
-def test_chunks_are_read_in_the_order_that_was_given_with_the_next_one_at_the_front(evidence: Evidence) -> None:
+def test_passages_are_read_in_the_order_that_was_given_with_the_next_one_at_the_front(evidence: Evidence) -> None:
     model = choosing(1, 3, 5)
     model.rules["chunk"] = lambda asked: step("read_subsequent_chunk()" if day(asked) == 1 else "search_more()")
     ask(evidence, model, QUESTION, nodes=1)
     assert [day(each) for each in model.of("chunk")] == [1, 2, 3, 5]
 
 
-def test_a_chunk_that_was_read_is_not_read_again(evidence: Evidence) -> None:
+def test_a_passage_that_was_read_is_not_read_again(evidence: Evidence) -> None:
     model = choosing(1, 3, 5)
     wanted = {1: "read_subsequent_chunk()", 3: "read_previous_chunk()", 5: "read_previous_chunk()"}
     model.rules["chunk"] = lambda asked: step(wanted.get(day(asked), "search_more()"))
@@ -86,7 +86,7 @@ def test_a_chunk_that_was_read_is_not_read_again(evidence: Evidence) -> None:
     assert "ID-1002 (journey) was read before" in steps_of(done, "read_previous_chunk")[0].detail
 
 
-def test_a_chunk_that_comes_twice_is_read_once(evidence: Evidence) -> None:
+def test_a_passage_that_comes_twice_is_read_once(evidence: Evidence) -> None:
     model = choosing(2, 3)
     model.rules["chunk"] = lambda asked: step("read_subsequent_chunk()" if day(asked) == 2 else "search_more()")
     ask(evidence, model, QUESTION, nodes=1)
@@ -113,7 +113,7 @@ def test_termination_leaves_the_queue_unread(evidence: Evidence) -> None:
     assert [each.text for each in done.evidence.passages] == DAYS[:1]
 
 
-def test_after_the_last_chunk_come_the_neighbours(evidence: Evidence) -> None:
+def test_after_the_last_passage_come_the_neighbours(evidence: Evidence) -> None:
     model = choosing(6)
     done = ask(evidence, model, QUESTION, nodes=1)
     assert walked(done) == ["read_chunk", "search_more", "termination"]
@@ -157,7 +157,7 @@ def test_the_limit_holds_in_the_middle_of_a_queue(evidence: Evidence) -> None:
     assert model.of("answer")[0].data == "Notebook 1:\nDay 2.", "what was noted until then counts"
 
 
-def test_chunk_after_chunk_stops_at_ten_calls_too(evidence: Evidence) -> None:
+def test_passage_after_passage_stops_at_ten_calls_too(evidence: Evidence) -> None:
     model = Walker(["Ash"], neighbours=onwards)
     model.rules["facts"] = lambda asked: step(f"read_chunk({re.findall(r'ID-[0-9]+', asked.data)})")
     model.rules["chunk"] = lambda asked: step("read_subsequent_chunk()")
@@ -293,7 +293,7 @@ def test_marks_become_citations(evidence: Evidence, said: str, shown: str | None
     assert steps_of(done, "check citations")[0].detail == f"{len(words)} hold, 0 do not"
 
 
-def test_a_mark_without_words_holds_at_the_sentence_that_says_most_else_at_the_chunk(evidence: Evidence) -> None:
+def test_a_mark_without_words_holds_at_the_sentence_that_says_most_else_at_the_passage(evidence: Evidence) -> None:
     whole = ask(
         evidence, after_reading("Gold, salt and a pilot of great age, wit and skill [ID-1003]."), QUESTION, nodes=1
     )

@@ -95,25 +95,25 @@ GARBAGE = "Well, I would say that it depends."
         ("facts", [step("termination()")], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
         ("chunk", [step(READS)], ["read_chunk", "search_more", "termination"], {"malformed.wrong stage": 2}),
         ("neighbours", [step(READS)], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
-        # Chunks that were never shown: what is left is read; if nothing is, nothing.
+        # Passages that were never shown: what is left is read; if nothing is, nothing.
         (
             "facts",
             [step("read_chunk([ID-77, ID-1002, ID-1002])")],
             ["read_chunk", "search_more", "termination"],
-            {"malformed.unknown chunk": 1},
+            {"malformed.unknown passage": 1},
         ),
         (
             "facts",
             [step("read_chunk([ID-77])")],
             ["stop_and_read_neighbor", "termination"],
-            {"malformed.unknown chunk": 1},
+            {"malformed.unknown passage": 1},
         ),
-        ("facts", [step("read_chunk()")], ["stop_and_read_neighbor", "termination"], {"malformed.unknown chunk": 1}),
+        ("facts", [step("read_chunk()")], ["stop_and_read_neighbor", "termination"], {"malformed.unknown passage": 1}),
         (
             "chunk",
             [step("read_subsequent_chunk(ID-77)")],
             ["read_chunk", "search_more", "termination"],
-            {"malformed.unknown chunk": 2},
+            {"malformed.unknown passage": 2},
         ),
         # A node that is no neighbour, and one where the walk was before.
         (

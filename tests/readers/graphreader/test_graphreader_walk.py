@@ -64,7 +64,7 @@ def read_facts(asked: Asked) -> str:
 
 
 def read_chunk(asked: Asked) -> str:
-    title = next(title for title in NOTED if f"Chunk {asked.here} ({title})" in asked.user)
+    title = next(title for title in NOTED if f"Passage {asked.here} ({title})" in asked.user)
     notebook = f"{asked.notebook.replace('(empty)', '')} {NOTED[title].format(id=asked.here)}".strip()
     return step("termination()" if title == "Old houses" else "search_more()", notebook)
 
@@ -79,7 +79,7 @@ def model() -> Walker:
         plan=lambda asked: PLAN,
         nodes=lambda asked: proposals({"Danko Jones": 60, "Never Too Loud": 95, "Casa Lomax": 50}),
         facts=read_facts,
-        chunk=read_chunk,
+        passage=read_chunk,
         neighbours=lambda asked: step(f"read_neighbor_node({NEXT[asked.here]})", None),
         answer=conclude,
     )
@@ -240,7 +240,7 @@ def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeG
         assert [each.kind for each in played.asked] == asked
 
 
-def test_a_kept_walk_is_a_path_over_nodes_and_chunks(
+def test_a_kept_walk_is_a_path_over_nodes_and_passages(
     evidence: Evidence, kg: KnowledgeGraph, settings: Settings
 ) -> None:
     asking = KnowledgeGraph(kg.store, settings, embedder=kg.embedder, chat=ScriptedChat(model()))

@@ -1,4 +1,4 @@
-"""No prompt leaves the window, and nothing is cut in silence: hubs, long lists of names, long chunks (checklist 9)."""
+"""No prompt leaves the window, and nothing is cut in silence: hubs, long lists of names and passages (checklist 9)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONG_TEXT = " ".join(
     f"Line {n} of the scroll tells of {name}, who came to the harbour." for n, name in enumerate(OTHERS)
 )
 WRITE = (
-    "UNWIND $chunks AS row MERGE (d:Document {id: row.title}) SET d.name = row.title, d.uri = row.title "
+    "UNWIND $passages AS row MERGE (d:Document {id: row.title}) SET d.name = row.title, d.uri = row.title "
     "MERGE (c:Chunk {id: row.id}) SET c.name = row.id, c.text = row.text, c.index = row.index, c.start = 0, "
     "c.end = size(row.text) MERGE (c)-[:FROM_DOCUMENT]->(d) WITH c, row UNWIND row.facts AS fact "
     "CREATE (f:Fact {id: fact.id, kind: 'atomic', text: fact.text})-[:FROM_CHUNK {start: fact.start}]->(c) "
@@ -48,24 +48,24 @@ WRITE = (
 )
 
 
-def chunk(id_: str, facts: list[tuple[str, list[str]]], text: str = "A short text.") -> dict[str, Any]:
+def passage(id_: str, facts: list[tuple[str, list[str]]], text: str = "A short text.") -> dict[str, Any]:
     told = [{"id": f"{id_}-{n}", "text": text, "about": about, "start": n} for n, (text, about) in enumerate(facts)]
     return {"id": id_, "title": "atlas", "index": int(re.sub(r"\D", "", id_) or 0), "text": text, "facts": told}
 
 
-def chunks() -> list[dict[str, Any]]:
-    """A street with 700 neighbours, a market with 900 facts in 30 chunks, a scroll whose chunk is far too long."""
+def passages() -> list[dict[str, Any]]:
+    """A street with 700 neighbours, a market with 900 facts in 30 passages, a scroll whose passage is far too long."""
     near = [OTHERS[start : start + 7] for start in range(0, 700, 7)]
     street = [
-        chunk(f"s{n}", [(f"{STREET} crosses {', '.join(names)}.", [STREET, *names])]) for n, names in enumerate(near)
+        passage(f"s{n}", [(f"{STREET} crosses {', '.join(names)}.", [STREET, *names])]) for n, names in enumerate(near)
     ]
     stalls = [
         [(f"Stall {30 * n + m} of {MARKET} sells goods of kind {30 * n + m}.", [MARKET]) for m in range(30)]
         for n in range(30)
     ]
-    market = [chunk(f"m{n}", facts) for n, facts in enumerate(stalls)]
-    scroll = chunk("l1", [(f"{SCROLL} is long.", [SCROLL])], LONG_TEXT)
-    rest = [chunk(f"r{n}", [(f"{name} is a street.", [name])]) for n, name in enumerate(OTHERS[700:])]
+    market = [passage(f"m{n}", facts) for n, facts in enumerate(stalls)]
+    scroll = passage("l1", [(f"{SCROLL} is long.", [SCROLL])], LONG_TEXT)
+    rest = [passage(f"r{n}", [(f"{name} is a street.", [name])]) for n, name in enumerate(OTHERS[700:])]
     return [*street, *market, scroll, *rest]
 
 
@@ -74,9 +74,9 @@ def evidence(neo4j_server: Connection) -> Iterator[Evidence]:
     """Written by hand, so that it is as large as it has to be."""
     with Store(neo4j_server) as store:
         wipe(store)
-        rows = chunks()
+        rows = passages()
         for start in range(0, len(rows), 500):
-            store.run_statement(WRITE, {"chunks": rows[start : start + 500]}, write=True, timeout=120, limit=1)
+            store.run_statement(WRITE, {"passages": rows[start : start + 500]}, write=True, timeout=120, limit=1)
         yield Evidence(store, HashEmbedder(64))
         wipe(store)
 
@@ -101,7 +101,7 @@ def wordy(name: str) -> Walker:
         plan=lambda asked: long,
         nodes=lambda asked: proposals({name: 100} if name in asked.data.splitlines() else {"none": 0}),
         facts=lambda asked: first_garbage(asked, step("stop_and_read_neighbor()", long)),
-        chunk=lambda asked: first_garbage(asked, step("search_more()", long)),
+        passage=lambda asked: first_garbage(asked, step("search_more()", long)),
         neighbours=lambda asked: first_garbage(asked, step("termination()", None)),
     )
 
@@ -164,7 +164,7 @@ def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evi
     groups = [re.findall(r"^ID-\d+", each.data, re.MULTILINE) for each in prompts]
     assert len([id_ for group in groups for id_ in group]) == 30, "no group stands on two pages"
     chosen = [id_ for group in groups[1:] for id_ in dict.fromkeys((group[-1], group[0]))]
-    assert [each.here for each in model.of("chunk")] == chosen, "all pages' chunks, in their order"
+    assert [each.here for each in model.of("chunk")] == chosen, "all pages' passages, in their order"
     assert done.counts["facts.read_chunk"] == 1
     assert "900 facts of 30 passages shown" in steps_of(done, "read_chunk")[0].detail
     check(model)
@@ -184,7 +184,7 @@ def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None
     assert all(cost(each.messages) <= 0.9 * 2048 for each in model.asked)
 
 
-def test_a_chunk_that_is_larger_than_the_window_is_read_in_parts(evidence: Evidence) -> None:
+def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evidence) -> None:
     model = wordy(SCROLL)
     model.rules["facts"] = lambda asked: step("read_chunk([ID-1001])")
     done = ask(evidence, model, QUESTION, nodes=1, calls=500)

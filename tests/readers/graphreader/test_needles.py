@@ -71,10 +71,10 @@ def test_two_needles_that_one_name_joins_are_put_together(graph: KnowledgeGraph,
     assert answer.counts["neighbours.read_neighbor_node"] >= 1
 
 
-def test_a_needle_that_a_chunk_border_cuts_is_read_on_in_the_next_chunk(
+def test_a_needle_that_a_passage_border_cuts_is_read_on_in_the_next_passage(
     graph: KnowledgeGraph, settings: Settings, tmp_path: Path
 ) -> None:
-    hay = cut_needle(3_000, settings.chunk_tokens)
+    hay = cut_needle(3_000, settings.passage_tokens)
     ingest(graph, hay, tmp_path)
     answer = graph.ask(hay.needles[0].question, "graphreader", window_tokens=WINDOW)
     assert is_right(answer, hay, hay.needles[0].answer)

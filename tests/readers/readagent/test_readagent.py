@@ -27,7 +27,7 @@ from kgplatform.text import count_words
 @pytest.fixture(scope="module")
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
     with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("story"), {"Off the wind.txt": STORY}, chunk_tokens=120)
+        yield fill(store, tmp_path_factory.mktemp("story"), {"Off the wind.txt": STORY}, passage_tokens=120)
 
 
 def over_the_wire(evidence: Evidence, model: Rereader, question: str, folder: Path, **options: object) -> Answer:

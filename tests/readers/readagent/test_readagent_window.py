@@ -52,7 +52,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     texts = {"Rooms.txt": ROOMS, "Large.txt": LARGE, "Tenfold.txt": TENFOLD}
     texts |= {f"Chance {seed}.txt": by_chance(seed) for seed in SEEDS}
     with Store(neo4j_server) as store:
-        yield fill(store, tmp_path_factory.mktemp("window"), texts, chunk_tokens=200)
+        yield fill(store, tmp_path_factory.mktemp("window"), texts, passage_tokens=200)
 
 
 def ask_about(evidence: Evidence, name: str, model: Rereader, question: str = QUESTION, **options: Any) -> Answer:

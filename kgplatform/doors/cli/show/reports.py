@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kgplatform.tree.build_tree import LargeCommunity, TreeReport
 
 _SHOWN = 20
-"""Files, chunks or pages that are listed; ``--json`` has all."""
+"""Files, passages or pages that are listed; ``--json`` has all."""
 _FAILURES = 3
 _FLAGS = {
     "beginning": "the first words of the page, since the model wrote none",
@@ -58,11 +58,11 @@ def show_ingest(report: IngestReport) -> None:
         have = "is in the graph as it is" if documents == 1 else "are in the graph as they are"
         out.print(f"Nothing changed: {counted(documents, 'document')} {have}.")
     elif documents or touched or report.skipped:
-        out.print(f"Documents: {_documents(report)}. {_chunks(report)}")
+        out.print(f"Documents: {_documents(report)}. {_passages(report)}")
     if documents:
         _show_contents(out, report)
     if report.facts_read:
-        read, found = counted(report.facts_read, "chunk"), counted(report.facts_found, "atomic fact")
+        read, found = counted(report.facts_read, "passage"), counted(report.facts_found, "atomic fact")
         out.print(f"Facts: {found} in {read} that the model read now.")
     _show_costs(out, report.usage, report.seconds, rate=_throughput(report))
     for line in report.notes[:_SHOWN]:
@@ -83,11 +83,11 @@ def _documents(report: IngestReport) -> str:
     return ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number) or "none"
 
 
-def _chunks(report: IngestReport) -> str:
-    if not report.chunks:
+def _passages(report: IngestReport) -> str:
+    if not report.passages:
         return ""
-    now = "all" if report.extracted == report.chunks else f"{report.extracted:,}"
-    return f"Chunks: {report.chunks:,}, {now} read now by the extractor {safe(report.extractor)}."
+    now = "all" if report.extracted == report.passages else f"{report.extracted:,}"
+    return f"Passages: {report.passages:,}, {now} read now by the extractor {safe(report.extractor)}."
 
 
 def _show_contents(out: Console, report: IngestReport) -> None:
@@ -105,7 +105,7 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     place = (
         f"{unsure:,} of them not word for word in the text, and marked" if unsure else "each with its place in the text"
     )
-    twice = f"; {report.duplicates:,} said twice in one chunk" if report.duplicates else ""
+    twice = f"; {report.duplicates:,} said twice in one passage" if report.duplicates else ""
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and left out: {number:,} × {safe(kind)}")
@@ -124,7 +124,7 @@ def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
 def _throughput(report: IngestReport) -> str:
     """Text a second; nothing where part of the text was in the graph before."""
     seconds = report.seconds.get("total", 0.0)
-    if not seconds or not report.extracted or report.extracted < report.chunks:
+    if not seconds or not report.extracted or report.extracted < report.passages:
         return ""
     rate = report.characters / seconds
     amount = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{float(f'{rate:.2g}'):,.0f}"
@@ -136,7 +136,7 @@ def _show_unfinished(out: Console, report: IngestReport) -> None:
         for each in failed[:_SHOWN]:
             out.print(f"Failed{what}: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
         if failed:
-            out.print(f"{counted(len(failed), 'chunk')} failed{what}. Run the same command again to try once more.")
+            out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to try once more.")
     if report.stopped:
         out.print(safe(report.stopped))
 
@@ -145,9 +145,9 @@ def show_estimate(estimate: Estimate) -> None:
     """What an ingest would cost."""
     out = console()
     _show_skipped(out, estimate.skipped)
-    pending = "none of them" if not estimate.pending_chunks else f"{estimate.pending_chunks:,} of them"
+    pending = "none of them" if not estimate.pending_passages else f"{estimate.pending_passages:,} of them"
     out.print(
-        f"{counted(estimate.documents, 'document')} in {counted(estimate.chunks, 'chunk')}, {pending} to be read."
+        f"{counted(estimate.documents, 'document')} in {counted(estimate.passages, 'passage')}, {pending} to be read."
     )
     if not estimate.calls:
         out.print("That takes no language-model call. Nothing was written.")

@@ -33,9 +33,9 @@ def show_documents(documents: Sequence[DocumentInfo]) -> None:
     if documents:
         table(
             out,
-            ("Document", "Chunks", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
+            ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
             (
-                (d.name, *(f"{n:,}" for n in (d.chunks, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
+                (d.name, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
                 for d in documents
             ),
         )

@@ -1,4 +1,4 @@
-"""The promises of chunking: exact offsets, nothing lost, nothing cut that need not be."""
+"""What cutting into passages promises: exact offsets, nothing lost, nothing cut that need not be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kgplatform.errors import InputError
-from kgplatform.ingest.chunk import chunk_document
-from kgplatform.records import Chunk, Document, PageSpan
+from kgplatform.ingest.cut import cut_document
+from kgplatform.records import Document, PageSpan, Passage
 from kgplatform.text import count_tokens, node_id
 
 
@@ -19,25 +19,25 @@ def document(text: str, pages: tuple[PageSpan, ...] = ()) -> Document:
     return Document("doc", "The name", "file:///d.txt", "file:///d.txt", text, "", pages)
 
 
-def chunks(text: str, max_tokens: int) -> list[Chunk]:
-    found = chunk_document(document(text), max_tokens)
+def passages(text: str, max_tokens: int) -> list[Passage]:
+    found = cut_document(document(text), max_tokens)
     check(text, found, max_tokens)
     return found
 
 
 def texts(text: str, max_tokens: int) -> list[str]:
-    return [chunk.text for chunk in chunks(text, max_tokens)]
+    return [passage.text for passage in passages(text, max_tokens)]
 
 
-def check(text: str, found: list[Chunk], max_tokens: int) -> None:
+def check(text: str, found: list[Passage], max_tokens: int) -> None:
     end = 0
-    for index, chunk in enumerate(found):
-        assert chunk.index == index
-        assert text[chunk.start : chunk.end] == chunk.text == chunk.text.strip() != ""
-        assert not text[end : chunk.start].strip()
-        assert chunk.tokens == count_tokens(chunk.text) <= max_tokens
-        assert chunk.id == node_id("chunk", "doc", chunk.start, chunk.end, chunk.text)
-        end = chunk.end
+    for index, passage in enumerate(found):
+        assert passage.index == index
+        assert text[passage.start : passage.end] == passage.text == passage.text.strip() != ""
+        assert not text[end : passage.start].strip()
+        assert passage.tokens == count_tokens(passage.text) <= max_tokens
+        assert passage.id == node_id("chunk", "doc", passage.start, passage.end, passage.text)
+        end = passage.end
     assert not text[end:].strip()
 
 
@@ -48,7 +48,7 @@ def sentences_in_one_piece(text: str, max_tokens: int, *sentences: str) -> None:
     for size in range(least, max(least, max_tokens) + 1):
         found = texts(text, size)
         for sentence in sentences:
-            assert any(sentence in chunk for chunk in found), (size, sentence, found)
+            assert any(sentence in passage for passage in found), (size, sentence, found)
 
 
 # ----------------------------------------------------------------------------------------------- promises
@@ -99,13 +99,13 @@ PIECES = [
 @example(" \n\t\n ", 5)
 @example("a", 1)
 def test_promises_hold_for_mixed_scripts(text: str, max_tokens: int) -> None:
-    chunks(text, max_tokens)
+    passages(text, max_tokens)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(max_size=300), st.integers(1, 40))
 def test_promises_hold_for_any_text(text: str, max_tokens: int) -> None:
-    chunks(text, max_tokens)
+    passages(text, max_tokens)
 
 
 @settings(max_examples=100, deadline=None)
@@ -116,28 +116,28 @@ def test_plain_sentences_are_never_cut(seed: int, max_tokens: int) -> None:
     made = [" ".join(dice.choices(words, k=dice.randint(1, 9))).capitalize() + dice.choice(".?!") for _ in range(40)]
     text = "".join(sentence + dice.choice((" ", " ", "\n", "\n\n")) for sentence in made)
     found = texts(text, max_tokens)
-    assert [s for chunk in found for s in re.split(r"(?<=[.?!])\s+", chunk)] == made
+    assert [s for passage in found for s in re.split(r"(?<=[.?!])\s+", passage)] == made
 
 
-def test_same_text_same_chunks() -> None:
+def test_same_text_same_passages() -> None:
     text = "Ada wrote notes. " * 200
-    assert chunks(text, 50) == chunks(text, 50)
+    assert passages(text, 50) == passages(text, 50)
 
 
 def test_nothing_in_nothing_out() -> None:
-    assert chunks("", 10) == chunks(" \n \t\n", 10) == []
+    assert passages("", 10) == passages(" \n \t\n", 10) == []
 
 
 def test_a_size_without_room_is_refused() -> None:
     with pytest.raises(InputError, match="0 tokens"):
-        chunk_document(document("Text."), 0)
+        cut_document(document("Text."), 0)
 
 
 def test_names_count_from_one_and_ids_depend_on_the_text() -> None:
-    first, second = chunks("One one one. Two two two.", 4)
+    first, second = passages("One one one. Two two two.", 4)
     assert (first.name, first.index, second.name, second.index) == ("The name · 1", 0, "The name · 2", 1)
-    assert chunks("One one one. Two two twi.", 4)[0].id == first.id
-    assert chunks("One one one. Two two twi.", 4)[1].id != second.id
+    assert passages("One one one. Two two twi.", 4)[0].id == first.id
+    assert passages("One one one. Two two twi.", 4)[1].id != second.id
 
 
 # ----------------------------------------------------------------------------------------- sentence ends
@@ -203,8 +203,8 @@ def test_a_latin_letter_does_not_make_chinese_one_word() -> None:
 
 def test_graphemes_stay_whole_where_there_is_room() -> None:
     for grapheme in ("e\u0301", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "क्षि", "\u1112\u1161\u11ab", "☂\ufe0f"):
-        for chunk in texts(grapheme * 200, 25):
-            assert len(chunk) % len(grapheme) == 0, (grapheme, chunk)
+        for passage in texts(grapheme * 200, 25):
+            assert len(passage) % len(grapheme) == 0, (grapheme, passage)
 
 
 def test_a_grapheme_without_end_still_obeys_the_limit() -> None:
@@ -226,19 +226,19 @@ def test_a_grapheme_without_end_still_obeys_the_limit() -> None:
     ids=lambda text: repr(text[:6]),
 )
 def test_a_hundred_thousand_characters_without_structure(text: str) -> None:
-    chunks(text, 400)
+    passages(text, 400)
 
 
 # ----------------------------------------------------------------------------------------------- packing
 
 
-def test_a_paragraph_end_is_preferred_if_the_chunk_is_half_full() -> None:
+def test_a_paragraph_end_is_preferred_if_the_passage_is_half_full() -> None:
     first, second = "A b c d e f. G h i j k l. ", "M n o p q r. S t u v w x. Y z a b c d."
     assert texts(first.strip() + "\n\n" + second, 22) == [first.strip(), second]
 
 
-def test_chunks_are_filled() -> None:
-    sizes = [chunk.tokens for chunk in chunks("Ada wrote notes on it. " * 500, 100)]
+def test_passages_are_filled() -> None:
+    sizes = [passage.tokens for passage in passages("Ada wrote notes on it. " * 500, 100)]
     assert min(sizes[:-2]) >= 90 and sum(sizes) == 3000
 
 
@@ -256,11 +256,11 @@ def test_a_markdown_heading_stays_with_the_next_line() -> None:
 
 
 def test_a_list_of_short_lines_is_no_row_of_headings() -> None:
-    assert min(chunk.tokens for chunk in chunks("\n\n".join(["A name"] * 100), 20)) == 20
+    assert min(passage.tokens for passage in passages("\n\n".join(["A name"] * 100), 20)) == 20
 
 
 def test_no_tiny_tail_where_it_can_be_balanced() -> None:
-    sizes = [chunk.tokens for chunk in chunks("One two three four. " * 8 + "End.", 40)]
+    sizes = [passage.tokens for passage in passages("One two three four. " * 8 + "End.", 40)]
     assert sizes == [20, 22]
 
 
@@ -276,15 +276,15 @@ def paged(*pages: str) -> Document:
     return document("\n\n".join(text for text in pages if text), tuple(spans))
 
 
-def test_a_chunk_has_the_page_of_its_first_character() -> None:
-    found = chunk_document(paged("One one one. Two two two.", "", "Three three. Four four."), 4)
-    assert [chunk.page for chunk in found] == [1, 1, 3, 3]
-    assert chunks("No pages.", 5)[0].page is None
+def test_a_passage_has_the_page_of_its_first_character() -> None:
+    found = cut_document(paged("One one one. Two two two.", "", "Three three. Four four."), 4)
+    assert [passage.page for passage in found] == [1, 1, 3, 3]
+    assert passages("No pages.", 5)[0].page is None
 
 
 def test_a_sentence_that_runs_on_over_the_page_is_not_cut() -> None:
     source = paged("Short one here. This sentence starts on", "page two and ends there. Another one here.")
-    found = chunk_document(source, 12)
+    found = cut_document(source, 12)
     check(source.text, found, 12)
-    assert any("starts on\n\npage two and ends there." in chunk.text for chunk in found)
+    assert any("starts on\n\npage two and ends there." in passage.text for passage in found)
     assert texts("A heading without stop\n\nlower case paragraph here.", 6)[0] == "A heading without stop"

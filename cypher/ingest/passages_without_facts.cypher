@@ -1,4 +1,4 @@
-// Chunks whose atomic facts no model and no recording wrote, in reading order.
+// Passages whose atomic facts no model and no recording wrote, in reading order.
 // mode: read
 // returns: id, document, tokens
 MATCH (c:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(d:Document)

@@ -1,4 +1,4 @@
-"""Documents into chunks: spans of at most ``max_tokens`` tokens that end where sentences end.
+"""Documents into passages: spans of at most ``max_tokens`` tokens that end where sentences end.
 
 The splitter is our own, on a regular expression for gaps and one linear packing pass, because semantic-text-splitter
 (0.33, with ``count_tokens`` as its callback) cuts inside sentences: after "Dr." and "U.S.", and at the line ends of
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from kgplatform.errors import InputError
-from kgplatform.records import Chunk, Document, PageSpan
+from kgplatform.records import Document, PageSpan, Passage
 from kgplatform.sentences import (
     CLAUSE_MARKS,
     FULL_ENDS,
@@ -53,24 +53,24 @@ class _Unit:
     is_heading: bool
 
 
-def chunk_document(document: Document, max_tokens: int) -> list[Chunk]:
-    """The chunks of ``document`` in reading order; white space alone belongs to none.
+def cut_document(document: Document, max_tokens: int) -> list[Passage]:
+    """The passages of ``document`` in reading order; white space alone belongs to none.
 
-    Every other character is in exactly one chunk, and ``document.text[chunk.start:chunk.end] == chunk.text``. A
+    Every other character is in exactly one passage, and ``document.text[passage.start:passage.end] == passage.text``. A
     sentence is cut only if it alone has more than ``max_tokens`` tokens: at lines, clauses, words, and within a word
     only if that word alone is too long. Raises ``InputError`` if ``max_tokens`` is below 1.
     """
     if max_tokens < 1:
-        raise InputError(f"A chunk cannot have {max_tokens} tokens: set chunk_tokens to 20 or more.")
+        raise InputError(f"A passage cannot have {max_tokens} tokens: set passage_tokens to 20 or more.")
     units = _units(document, max_tokens)
     cuts = _pack(units, max_tokens)
     spans = [(units[first].start, units[last - 1].end) for first, last in pairwise([*cuts, len(units)])]
-    return [_chunk(document, index, start, end) for index, (start, end) in enumerate(spans)]
+    return [_passage(document, index, start, end) for index, (start, end) in enumerate(spans)]
 
 
-def _chunk(document: Document, index: int, start: int, end: int) -> Chunk:
+def _passage(document: Document, index: int, start: int, end: int) -> Passage:
     text = document.text[start:end]
-    return Chunk(
+    return Passage(
         id=node_id("chunk", document.id, start, end, text),
         document_id=document.id,
         name=f"{document.name} · {index + 1}",
@@ -193,7 +193,7 @@ def _is_inside_grapheme(text: str, start: int, at: int) -> bool:
 
 
 def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
-    """The index of the first unit of every chunk. Token counts add up: no token spans two units."""
+    """The index of the first unit of every passage. Token counts add up: no token spans two units."""
     if not units:
         return []
     total = [0, *accumulate(unit.tokens for unit in units)]
@@ -205,7 +205,7 @@ def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
 
 
 def _best_cut(units: list[_Unit], total: list[int], first: int, last: int, max_tokens: int) -> int:
-    """The latest best-ranked cut that leaves the chunk at least half full and takes no heading from its text."""
+    """The latest best-ranked cut that leaves the passage at least half full and takes no heading from its text."""
     best = _before_headings(units, first, last)
     for cut in range(best - 1, first, -1):
         if 2 * (total[cut] - total[first]) < max_tokens or units[best].rank == PARAGRAPH:
@@ -224,7 +224,7 @@ def _before_headings(units: list[_Unit], first: int, cut: int) -> int:
 
 
 def _balance_tail(units: list[_Unit], total: list[int], cuts: list[int], max_tokens: int) -> None:
-    """Move the last cut so that neither of the last two chunks is below a quarter of ``max_tokens``, if it can be."""
+    """Move the last cut so that neither of the last two passages is below a quarter of ``max_tokens``, if it can be."""
     if len(cuts) < 2 or 4 * (total[-1] - total[cuts[-1]]) >= max_tokens:
         return
     first, best = cuts[-2], (0, 0, cuts[-1])

@@ -1,4 +1,4 @@
-// The chunks of some documents.
+// The passages of some documents.
 // mode: read
 // param $documents: list<string>: document ids
 // returns: id

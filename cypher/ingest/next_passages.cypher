@@ -1,6 +1,6 @@
-// The reading order of chunks.
+// The reading order of passages.
 // mode: write
-// param $rows: list<map>: id, next: chunk ids
+// param $rows: list<map>: id, next: passage ids
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.id})
 MATCH (next:Chunk {id: row.next})

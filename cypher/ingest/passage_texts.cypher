@@ -1,10 +1,10 @@
-// Chunks to read facts from, with what was extracted from them before.
+// Passages to read facts from, with what was extracted from them before.
 // mode: read
-// param $ids: list<string>: chunk ids
-// returns: chunk, malformedKinds, malformedCounts, document, title, mentions
+// param $ids: list<string>: passage ids
+// returns: passage, malformedKinds, malformedCounts, document, title, mentions
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)
-RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS chunk,
+RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage,
        coalesce(c.malformedKinds, []) AS malformedKinds, coalesce(c.malformedCounts, []) AS malformedCounts,
        d.id AS document, d.name AS title,
        COLLECT {

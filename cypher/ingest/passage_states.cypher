@@ -1,4 +1,4 @@
-// What became of chunks: extracted or failed, with the counts that the report adds up.
+// What became of passages: extracted or failed, with the counts that the report adds up.
 // mode: write
 // param $rows: list<map>: id, state: properties
 UNWIND $rows AS row

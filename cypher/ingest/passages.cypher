@@ -1,4 +1,4 @@
-// Chunks of documents, with nothing extracted from them yet.
+// Passages of documents, with nothing extracted from them yet.
 // mode: write
 // param $rows: list<map>: id, document, name, text, index, start, end, page, tokens
 UNWIND $rows AS row

@@ -1,6 +1,6 @@
 // A passage with the ids of those before and after it in its document.
 // mode: read
-// param $id: string: chunk id
+// param $id: string: passage id
 // returns: id, document, title, start, end, page, text, before, after
 MATCH (c:Chunk {id: $id})-[:FROM_DOCUMENT]->(d:Document)
 OPTIONAL MATCH (before:Chunk)-[:NEXT_CHUNK]->(c)
