@@ -161,7 +161,7 @@ def estimate(
 
 
 def _lacking(store: Store, plan: Plan, *, unread: bool) -> list[int]:
-    """The tokens of passages that lack facts: those that stay as they are; with ``unread`` those still to read as well."""
+    """The tokens of passages that lack facts: those that stay as they are; with ``unread`` those to be read as well."""
     if not plan.documents:
         return [row["tokens"] for row in passages_without_facts(store, None)]
     known = passages_without_facts(store, {document.id for document in plan.documents})

@@ -80,7 +80,7 @@ def test_the_last_change(small: KnowledgeGraph) -> None:
 
 def test_a_node_of_two_kinds(small: KnowledgeGraph, tmp_path: Path) -> None:
     small.cypher("MATCH (d:Document) SET d:Chunk", write=True)
-    with pytest.raises(InputError, match="the node d has the labels Passage and Document"):
+    with pytest.raises(InputError, match="the node d has the labels Chunk and Document"):
         small.export(tmp_path / "out.jsonl")
 
 

@@ -158,7 +158,7 @@ def test_entity_types_may_not_take_our_labels(name: str) -> None:
         Schema("x", (EntityType(name),))
 
 
-@pytest.mark.parametrize("name", ["from passage", "MEMBER_OF", "sameAs", "parent", "mentions"])
+@pytest.mark.parametrize("name", ["from chunk", "MEMBER_OF", "sameAs", "parent", "mentions"])
 def test_relation_types_may_not_take_our_relationships(name: str) -> None:
     with pytest.raises(SchemaError, match="takes the platform's own name"):
         Schema("x", (EntityType("Person"),), (RelationType(name),))
@@ -299,7 +299,7 @@ def test_youtu_schema(tmp_path: Path) -> None:
         ("entities: []\nrelations: [x]", "no entity types"),
         ("entities: [Film]\nrelations: {x: {pairs: [[Film]]}}", "must be a head and a tail"),
         ("entities: [Film]\nrelations: {x: {heads: [Book]}}", "names the head 'Book'"),
-        ("entities: [Film, Passage]", "takes the platform's own name Passage"),
+        ("entities: [Film, Chunk]", "takes the platform's own name Chunk"),
         ("node_types: [{description: x}]", "have a label"),
         ("node_types: [A]\npatterns: [[A, KNOWS, A]]", "the relationship 'KNOWS', which is not in relationship_types"),
         ("node_types: [A]\nrelationship_types: [K]\npatterns: [[A, K]]", "source, relationship and target"),

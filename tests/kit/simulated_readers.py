@@ -298,7 +298,7 @@ def _choose(asked: Asked) -> str:
 
 
 def _member(asked: Asked) -> str:
-    instruction, passage = asked.section("Instruction"), asked.section("FoundPassage")
+    instruction, passage = asked.section("Instruction"), asked.section("Passage")
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
         said = tell_of(of_name["name"], of_name["question"], [passage])

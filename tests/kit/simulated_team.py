@@ -53,7 +53,7 @@ class SimulatedTeam:
     def __call__(self, messages: Messages) -> str:
         system, user = messages[0]["content"], messages[-1]["content"]
         if system.startswith("You are an experienced reader"):
-            return self._member(section("Instruction", user), section("FoundPassage", user))
+            return self._member(section("Instruction", user), section("Passage", user))
         objective = section("Objective", user)
         if system.startswith("You lead a team of readers, and write"):
             return _json("instruction", self.plan(objective)[0])

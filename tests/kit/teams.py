@@ -67,7 +67,7 @@ class Prompt:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The notes in the passage, in its order: one for a member, two for a merge."""
-        return tuple(map(int, re.findall(r"^Note (\d+):", self.section("FoundPassage"), re.MULTILINE)))
+        return tuple(map(int, re.findall(r"^Note (\d+):", self.section("Passage"), re.MULTILINE)))
 
     @property
     def replies(self) -> list[str]:

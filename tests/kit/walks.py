@@ -32,7 +32,7 @@ def _reply(messages: Messages, names: tuple[str, ...]) -> str:
         return (
             f"Updated Notebook: Nothing.\nRationale for Next Action: It may help.\nChosen Action: read_chunk({first})"
         )
-    if system.startswith("You read a passage"):
+    if system.startswith("You read a chunk"):
         found = re.search(r"^Chunk (ID-\d+).*:\n(\w+ \w+ \w+)", text, re.MULTILINE)
         mark = f'[{found[1]} "{found[2]}"]' if found else ""
         action = "Hm." if text.endswith(">") else "Chosen Action: search_more()"  # the reminder stands behind the tags

@@ -71,7 +71,7 @@ def read(evidence: Evidence, chat: ScriptedChat, options: Options = Options(), n
     return how(QUESTION, Run(evidence, chat, Ledger()), options)
 
 
-# ------------------------------------------------------------------------------------------------------------ chunk read
+# ----------------------------------------------------------------------------------------------------------- chunk read
 
 
 def test_each_passage_is_read_by_itself_in_order_up_to_the_first_that_answers(

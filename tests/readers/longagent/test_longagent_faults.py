@@ -166,7 +166,7 @@ def test_the_leaders_instruction_is_data_to_the_members(graph: Store, tmp_path: 
     script = play([instructs(text), answers("Mara Voss")])
     run(graph, tmp_path, script)
     assert {each.section("Instruction") for each in script.of("member")} == {" ".join(text.split())}
-    assert all("Bob" not in each.section("FoundPassage") for each in script.of("member"))
+    assert all("Bob" not in each.section("Passage") for each in script.of("member"))
 
 
 # ------------------------------------------------------------------------------------------------------------ leaders

@@ -132,7 +132,7 @@ def test_a_long_title_is_cut(evidence: Evidence) -> None:
 def test_documents_are_chosen_by_name(graph: Store, tmp_path: Path) -> None:
     script = team()
     done = ask(graph, script, tmp_path, QUESTION, documents=("small b", "small a"))
-    assert [each.section("FoundPassage") for each in script.of("member")] == [
+    assert [each.section("Passage") for each in script.of("member")] == [
         "# small a\n\nThe pier was built of oak.\n\n# small b\n\nThe quay was built of stone."
     ]
     assert done.trace[0].name == "team"
@@ -144,7 +144,7 @@ def test_documents_are_chosen_by_name(graph: Store, tmp_path: Path) -> None:
 def test_retrieved_passages_are_a_member_each_in_reading_order(graph: Store, tmp_path: Path) -> None:
     script = team()
     done = ask(graph, script, tmp_path, "pier of oak, quay of stone", members="retrieved:2", member_tokens=1024)
-    assert sorted(each.section("FoundPassage") for each in script.of("member")) == [
+    assert sorted(each.section("Passage") for each in script.of("member")) == [
         "# small a\n\nThe pier was built of oak.",
         "# small b\n\nThe quay was built of stone.",
     ]
