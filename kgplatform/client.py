@@ -137,7 +137,7 @@ class KnowledgeGraph(OpenedGraph):
         return estimate(self.store, files, _schema(schema), name, self.settings, facts=facts)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
-        """Remove documents, named by id, URI, path, or name, with all that only they support; returns them."""
+        """Remove documents, named by id, URI, path or title, with all that only they support; returns them."""
         chosen = self._named(documents)
         ids = sorted(each.id for each in chosen)
         passages = [row["id"] for row in self.store.read("graph/document_passages", documents=ids)]
@@ -189,7 +189,7 @@ class KnowledgeGraph(OpenedGraph):
     ) -> GistReport:
         """Give documents the gist memory that the reader ``readagent`` reads: pages, each shortened by the model.
 
-        ``documents``: by id, URI, path or name; all without any. ``preset``: sizes of pages and what the texts are
+        ``documents``: by id, URI, path or title; all without any. ``preset``: sizes of pages and what the texts are
         like, "article", "book", "script" or "transcript"; ``min_words``, ``max_words``: other sizes. ``uniform``: pages
         of equal length, which the model is not asked about. ``question``: a second memory, for this question alone.
         ``instruction``: what else the model is to keep in mind as it shortens. ``fit``: the most tokens of a document's
@@ -290,7 +290,7 @@ class KnowledgeGraph(OpenedGraph):
         )
 
     def documents(self) -> list[DocumentInfo]:
-        """The documents of the graph, by name."""
+        """The documents of the graph, by title."""
         return [DocumentInfo(**row) for row in self.store.read("graph/documents")]
 
     def holds(self, file: Path) -> bool:

@@ -34,7 +34,7 @@ class Document:
     """
 
     id: str
-    name: str
+    title: str
     uri: str
     source: str
     text: str

@@ -47,10 +47,10 @@ def test_a_given_server(given: Connection, tmp_path: Path) -> None:
     with connect() as graph:
         assert graph.store.connection.uri == given.uri
         graph.ingest(put(tmp_path, FIELD), extractor="local")
-        assert [info.name for info in graph.documents()] == ["field"]
+        assert [info.title for info in graph.documents()] == ["field"]
     assert not (tmp_path / "home" / "neo4j").exists(), "no server was managed"
     with connect(neo4j_uri=given.uri.replace("bolt://", "neo4j://"), neo4j_database="neo4j") as graph:
-        assert [info.name for info in graph.documents()] == ["field"]
+        assert [info.title for info in graph.documents()] == ["field"]
 
 
 def test_a_wrong_password(given: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_without_an_address_the_managed_server_is_started(tmp_path: Path, monkey
         pid = server.status().pid
         assert any(line.startswith("Starting Neo4j") for line in said)
         with connect(home=home, report=said.append, **options) as graph:
-            assert [info.name for info in graph.documents()] == ["field"]
+            assert [info.title for info in graph.documents()] == ["field"]
         assert server.status().pid == pid
     finally:
         server.down()
@@ -157,7 +157,7 @@ def test_records_are_frozen_and_complete(kg: KnowledgeGraph, tmp_path: Path) -> 
     result = kg.search("Who founded the Atlantic Telegraph Company?", top_k=3)
     assert result.passages
     assert result.facts
-    info = next(each for each in kg.documents() if each.name == "field")
+    info = next(each for each in kg.documents() if each.title == "field")
     assert (info.uri, info.characters) == ((tmp_path / "field.txt").as_uri(), len(FIELD["field.txt"]))
     assert (info.passages, info.extracted, info.failed) == (1, 1, 0)
     assert info.addedAt.startswith("20")
@@ -214,7 +214,7 @@ def test_a_document_that_the_recording_does_not_name_is_read_once_it_does(kg: Kn
     assert [each.reason for each in report.failed] == [
         f"r.jsonl has no line about {name}. Add one, with its title or file name." for name in ("letter", "obituary")
     ]
-    assert {info.name: (info.extracted, info.failed) for info in kg.documents()}["field"] == (1, 0)
+    assert {info.title: (info.extracted, info.failed) for info in kg.documents()}["field"] == (1, 0)
     report = kg.ingest(files, recorded=put_jsonl(tmp_path / "r.jsonl", RECORDING))
     assert (report.complete, report.extracted, report.failed) == (True, 2, [])
 

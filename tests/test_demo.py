@@ -87,7 +87,7 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
 
 
 def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.CompletedProcess[str]) -> None:
-    documents = {each.name: each for each in load([EXAMPLES / "corpus"]) if isinstance(each, Document)}
+    documents = {each.title: each for each in load([EXAMPLES / "corpus"]) if isinstance(each, Document)}
     cited = re.compile(
         r"^  (?P<name>.+?)(?:, page \d+)?, characters (?P<start>\d+)–(?P<end>\d+): “(?P<words>.+)”$", re.M
     )

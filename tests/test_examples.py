@@ -30,7 +30,7 @@ def _squash(text: str) -> str:
 
 
 def _name_in_recording(document: Document) -> str:
-    return document.name if document.uri != document.source else document.source.rsplit("/", 1)[1]
+    return document.title if document.uri != document.source else document.source.rsplit("/", 1)[1]
 
 
 @pytest.fixture(scope="module")

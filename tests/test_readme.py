@@ -161,7 +161,7 @@ def needs_a_model(line: str) -> bool:
 def prepare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The graph that reading commands need, unless it is there."""
     there = store.read("ingest/graph_state")
-    documents = {row["name"] for row in store.read("graph/documents")}
+    documents = {row["title"] for row in store.read("graph/documents")}
     if documents != {"one", "report", "Notes"} or there[0]["graph"].get("embeddingModel") != "hash:64":
         wipe(store)
         assert run("kgplatform ingest my-folder notes.md --extractor local", monkeypatch) == 0

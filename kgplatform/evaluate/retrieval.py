@@ -258,7 +258,7 @@ def _counts(graph: KnowledgeGraph) -> dict[str, int]:
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
     """Says so if supporting passages are in no document, by their titles: no search can find them."""
     titles = list(dict.fromkeys(each.title for question in questions for each in question.supports))
-    documents = [FoundPassage(info.id, info.uri, info.name, 0, 0, None, "", 0.0, ()) for info in graph.documents()]
+    documents = [FoundPassage(info.id, info.uri, info.title, 0, 0, None, "", 0.0, ()) for info in graph.documents()]
     found = ranks([Text(title) for title in titles], documents)
     unknown = [title for title, rank in zip(titles, found, strict=True) if rank is None]
     if not unknown:

@@ -37,7 +37,7 @@ def shrink(run: GistRun, reading: Reading, follow: Follow) -> Iterable[Work]:
     found = works(run, reading, follow)
     if not found:
         memory = reading.memory
-        run.report.too_long.append(LongMemory(memory.name, memory.gist_tokens))
+        run.report.too_long.append(LongMemory(memory.title, memory.gist_tokens))
     return found
 
 

@@ -129,7 +129,7 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
     is_other = any(made not in run.options.accepted for made in row["made"])
     if is_other or not follows(memory.pages, len(memory.text)):
         if not is_other:
-            run.report.notes.append(f"The pages of {memory.name} did not follow each other, and were made anew.")
+            run.report.notes.append(f"The pages of {memory.title} did not follow each other, and were made anew.")
         run.report.replaced += is_other
         forget(run.store, memory)
         memory.made = run.options.made

@@ -67,7 +67,7 @@ class Memory:
     """
 
     document: str
-    name: str
+    title: str
     sha256: str
     question: str
     made: str
@@ -224,7 +224,7 @@ def _write(
 
 def _meanwhile(memory: Memory) -> StoreError:
     return StoreError(
-        f"The document {memory.name} was changed, removed or gisted by another run meanwhile. Run `kgplatform gist` "
+        f"The document {memory.title} was changed, removed or gisted by another run meanwhile. Run `kgplatform gist` "
         "again, once nothing else writes to it."
     )
 
@@ -234,7 +234,7 @@ def _row(memory: Memory, page: Page) -> Row:
         "id": page.id,
         "memory": memory.id,
         "made": memory.made,
-        "name": f"{memory.name} · page {page.index}",
+        "name": f"{memory.title} · page {page.index}",
         "index": page.index,
         "start": page.start,
         "end": page.end,
@@ -377,4 +377,4 @@ class Reading:
     def fail(self, run: GistRun, page: int, reason: str) -> None:
         """Note that ``page`` could not be had."""
         self.failed = True
-        run.report.failed.append(FailedPage(self.memory.name, page, reason))
+        run.report.failed.append(FailedPage(self.memory.title, page, reason))

@@ -25,7 +25,7 @@ class DocumentInfo:
     """
 
     id: str
-    name: str
+    title: str
     uri: str
     source: str
     characters: int
@@ -91,7 +91,7 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
     """The documents that ``name`` means. A path or URI of a file with several documents means all of them."""
     path = Path(name).absolute().as_uri()
     by_address = [info for info in known if name in (info.id, info.uri, info.source) or info.source == path]
-    by_name = [info for info in known if info.name == name]
+    by_name = [info for info in known if info.title == name]
     if by_address or len(by_name) == 1:
         return by_address or by_name
     if by_name:
@@ -186,7 +186,7 @@ class DocumentText:
     """
 
     id: str
-    name: str
+    title: str
     uri: str
     source: str
     characters: int

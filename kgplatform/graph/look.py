@@ -142,7 +142,7 @@ class Look:
         first, last = min(first, row["characters"]), min(last, row["characters"])
         return DocumentText(
             id=row["id"],
-            name=row["name"],
+            title=row["title"],
             uri=row["uri"],
             source=row["source"],
             characters=row["characters"],

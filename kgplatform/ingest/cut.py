@@ -73,7 +73,7 @@ def _passage(document: Document, index: int, start: int, end: int) -> Passage:
     return Passage(
         id=node_id("chunk", document.id, start, end, text),
         document_id=document.id,
-        name=f"{document.name} · {index + 1}",
+        name=f"{document.title} · {index + 1}",
         index=index,
         start=start,
         end=end,

@@ -221,7 +221,7 @@ def _item(row: Row) -> Item:
 
 
 def _put(batch: Batch, passage: Passage, document: Document, lines: FactLines, before: Row, found: FactsRead) -> None:
-    rows = fact_rows(passage, lines.facts, before["mentions"], document.name)
+    rows = fact_rows(passage, lines.facts, before["mentions"], document.title)
     kinds, counts = _malformed(before, lines.malformed)
     state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
     batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)

@@ -233,7 +233,7 @@ def _take(
     """What becomes of a passage that was read: its properties, and its rows."""
     usable = _without_unusable(extraction)
     bounded, counts = bound(usable, schema, tools.mode)
-    rows = rows_of(passage, bounded, schema, document.name)
+    rows = rows_of(passage, bounded, schema, document.title)
     by = tools.extractor.name
     facts_by = by if by in ("llm", "local") or rows.atomic_facts else None
     return {"id": passage.id, "state": _state(usable, bounded, counts, rows) | {"factsBy": facts_by}}, rows

@@ -95,7 +95,7 @@ def _compare(plan: Plan, document: Document, passages: list[Passage], known: _Kn
         return
     wanted = {passage.id for passage in passages}
     # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
-    is_same = (known.name, known.sha256) == (document.name, document.sha256)
+    is_same = (known.name, known.sha256) == (document.title, document.sha256)
     kept = wanted if is_same else set()
     plan.other_texts += [] if is_same else [document.id]
     plan.done |= {each for each in kept if known.states.get(each) == EXTRACTED}

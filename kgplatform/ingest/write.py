@@ -84,8 +84,8 @@ def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
 def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
     return {
         "id": document.id,
-        "name": document.name,
-        "key": title_key(document.name)[:LONGEST_NAME],
+        "name": document.title,
+        "key": title_key(document.title)[:LONGEST_NAME],
         "uri": document.uri,
         "source": document.source,
         "sha256": document.sha256,

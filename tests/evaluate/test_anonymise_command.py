@@ -79,7 +79,7 @@ def test_a_graph_with_other_texts_is_left_as_it_is(at_server: Store, kg: Knowled
     (tmp_path / "other.txt").write_text("Ada Lovelace was born in London.")
     kg.ingest(tmp_path / "other.txt")
     assert "needs a graph of its own" in refused(CORPUS, "--out", tmp_path / "out")
-    assert [each.name for each in kg.documents()] == ["other"]
+    assert [each.title for each in kg.documents()] == ["other"]
     assert not (tmp_path / "out").exists()
 
 

@@ -271,7 +271,7 @@ def test_a_written_corpus_is_ingested_under_its_titles(kg: KnowledgeGraph, tmp_p
     dataset = load(tmp_path / "in")
     file = write_corpus(dataset, tmp_path / "out" / "corpus.jsonl")
     kg.ingest([file], extractor="local")
-    named = sorted(each.name for each in kg.documents())
+    named = sorted(each.title for each in kg.documents())
     assert named == sorted(each.title for each in dataset.corpus) == ["A", "A", "Über den Leuchtturm"]
     assert [each.name for each in file.parent.iterdir()] == ["corpus.jsonl"]
 

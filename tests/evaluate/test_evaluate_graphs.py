@@ -71,7 +71,7 @@ def test_an_empty_graph_takes_the_texts(given: Settings) -> None:
     with Graphs(given, lines.append) as graphs:
         graph = graphs.for_data_set(data_set(), alone=True)
         assert graphs.name_of(graph) == CURRENT
-        assert sorted(each.name for each in graph.documents()) == ["Dunmouth", "Dunmouth", "Marigold"]
+        assert sorted(each.title for each in graph.documents()) == ["Dunmouth", "Dunmouth", "Marigold"]
         assert graph.search("Who drew the plans of the Marigold?").passages[0].title == "Marigold"
         assert graphs.seconds[CURRENT] > 0
         assert graphs.construction[CURRENT] == {}
@@ -94,7 +94,7 @@ def test_what_an_evaluation_put_there_gives_way_to_other_texts(given: Settings) 
         graphs.for_data_set(data_set(), alone=True)
     with Graphs(given) as graphs:
         graph = graphs.for_data_set(data_set(corpus=SHIPS[:1]), alone=True)
-        assert [each.name for each in graph.documents()] == ["Marigold"]
+        assert [each.title for each in graph.documents()] == ["Marigold"]
 
 
 @pytest.mark.parametrize("alone", [True, False])

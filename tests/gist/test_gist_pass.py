@@ -227,7 +227,7 @@ def test_a_page_that_fails_is_that_page_s_and_is_tried_again(store: Store, tmp_p
     first, *others = pages_of(kg, "ten")
     assert (first["failure"], first.get("gist")) == ("The server is tired.", None)
     assert all(page["gist"] for page in others)
-    assert {each.name: each.compression for each in kg.documents()} == {"one": pytest.approx(200 / 3), "ten": None}
+    assert {each.title: each.compression for each in kg.documents()} == {"one": pytest.approx(200 / 3), "ten": None}
     well = opened(store, tmp_path / "home")
     again = well.gist()
     assert (tasks(well), again.written, again.kept, again.complete) == (["gist"], 1, 4, True)
@@ -356,7 +356,7 @@ def test_a_changed_document_loses_its_pages_and_no_other_does(store: Store, tmp_
     files[0].write_text(TEN.replace("paqb", "changed"))
     kg.ingest(tmp_path / "files", extractor="local")
     assert pages_of(kg, "ten") == pages_of(kg, "ten", "Who sailed?") == []
-    assert {each.name: each.compression for each in kg.documents()} == {"one": pytest.approx(200 / 3), "ten": None}
+    assert {each.title: each.compression for each in kg.documents()} == {"one": pytest.approx(200 / 3), "ten": None}
     assert [assert_memory(kg, "one", question) for question in ("", "Who sailed?")] == one
     report = kg.gist()
     assert (report.written, report.kept) == (4, 1)

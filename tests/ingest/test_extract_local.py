@@ -22,7 +22,7 @@ def document(text: str, title: str = "notes.txt") -> Document:
 
 def passage(of: Document, start: int = 0, end: int | None = None, index: int = 0) -> Passage:
     stop = len(of.text) if end is None else end
-    return Passage(f"{of.id}-{index}", of.id, of.name, index, start, stop, None, of.text[start:stop], 100)
+    return Passage(f"{of.id}-{index}", of.id, of.title, index, start, stop, None, of.text[start:stop], 100)
 
 
 def extract(text: str, title: str = "notes.txt", schema: Schema = GENERAL) -> Extraction:

@@ -91,7 +91,7 @@ def test_loading_is_lazy_and_in_sorted_order(tmp_path: Path) -> None:
     for name in ("c.txt", "a.txt", "b.txt"):
         (tmp_path / name).write_text(name)
     results = load([tmp_path])
-    assert next(results).name == "a"  # type: ignore[union-attr]  # documents all
+    assert next(results).title == "a"  # type: ignore[union-attr]  # documents all
     (tmp_path / "b.txt").write_text("changed meanwhile")
     assert [d.text for d in results if isinstance(d, Document)] == ["changed meanwhile", "c.txt"]
 
@@ -148,7 +148,7 @@ def test_a_text_file_has_its_uri_identity_name_and_digest(tmp_path: Path) -> Non
     assert found.uri == found.source == path.as_uri()
     assert found.id == node_id("document", path.as_uri())
     assert found.sha256 == hashlib.sha256(found.text.encode()).hexdigest()
-    assert found.name == "annual report of Ada 2020-05"
+    assert found.title == "annual report of Ada 2020-05"
     assert found.pages == ()
 
 
@@ -307,7 +307,7 @@ Last.
 
 def test_markdown_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     found = document(tmp_path / "a.md", MARKDOWN)
-    assert found.name == "Front: title"
+    assert found.title == "Front: title"
     assert found.text.startswith(
         "Ada Lovelace\n\nAda was a mathematician and wrote notes. portrait\n\n- first item\n- "
     )
@@ -318,9 +318,9 @@ def test_markdown_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
 
 
 def test_markdown_names_come_from_front_matter_heading_or_file(tmp_path: Path) -> None:
-    assert document(tmp_path / "a.md", "+++\ntitle = 'Toml'\n+++\nText.").name == "Toml"
-    assert document(tmp_path / "a.md", "Intro.\n\nThe heading\n===\n\nText.").name == "The heading"
-    assert document(tmp_path / "my_file.md", "Only text.").name == "my file"
+    assert document(tmp_path / "a.md", "+++\ntitle = 'Toml'\n+++\nText.").title == "Toml"
+    assert document(tmp_path / "a.md", "Intro.\n\nThe heading\n===\n\nText.").title == "The heading"
+    assert document(tmp_path / "my_file.md", "Only text.").title == "my file"
 
 
 def test_a_rule_at_the_top_is_no_front_matter(tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ wrote the first program.</p><p>She worked with <a href="b">Babbage</a> on the An
 
 def test_html_gives_its_main_text(tmp_path: Path) -> None:
     found = document(tmp_path / "a.html", HTML)
-    assert found.name == "Ada – page"
+    assert found.title == "Ada – page"
     assert "Ada was a mathematician and wrote the first program.\n\nShe worked with Babbage on" in found.text
     assert "Year | Event\n1815 | born" in found.text
     for rubbish in ("track", "Contact", "Copyright", "p {}"):
@@ -348,20 +348,20 @@ def test_html_gives_its_main_text(tmp_path: Path) -> None:
 
 
 def test_html_is_recognised_by_content_under_any_text_name(tmp_path: Path) -> None:
-    assert document(tmp_path / "page.txt", HTML).name == "Ada – page"
+    assert document(tmp_path / "page.txt", HTML).title == "Ada – page"
 
 
 def test_html_without_main_text_falls_back_on_what_is_visible(tmp_path: Path) -> None:
     found = document(tmp_path / "menu.html", "<div>One</div><ul><li>Two<li>Three</ul><script>no</script>")
     assert [word for word in ("One", "Two", "Three") if word in found.text] == ["One", "Two", "Three"]
     assert "no" not in found.text
-    assert found.name == "menu"
+    assert found.title == "menu"
 
 
 def test_html_believes_its_declared_charset_if_it_is_not_utf8(tmp_path: Path) -> None:
     page = '<html><head><meta charset="windows-1251"><title>Мир</title></head><body><p>Это мир.</p></body></html>'
     found = document(tmp_path / "a.html", page.encode("cp1251"))
-    assert found.name == "Мир" and found.text == "Это мир."
+    assert found.title == "Мир" and found.text == "Это мир."
     wrong = page.replace("windows-1251", "iso-8859-1")
     assert document(tmp_path / "b.html", wrong).text == "Это мир."
 
@@ -409,7 +409,7 @@ def protected(content: bytes, user: str, owner: str, algorithm: str) -> bytes:
 
 def test_pdf_pages_have_spans(tmp_path: Path) -> None:
     found = document(tmp_path / "a.pdf", pdf(["First page.", "Second page\nhas lines.", "", "Fourth."], "The Engine"))
-    assert found.name == "The Engine"
+    assert found.title == "The Engine"
     assert [page.number for page in found.pages] == [1, 2, 4]
     assert [found.text[page.start : page.end] for page in found.pages] == found.text.split("\n\n")
     assert found.text.startswith("First page.\n\nSecond page")
@@ -421,7 +421,7 @@ def test_pdf_is_recognised_under_another_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("title", ["", "untitled", "Microsoft Word - thesis_final.doc", "scan0001.pdf", "1234"])
 def test_meaningless_pdf_titles_give_way_to_the_file_name(tmp_path: Path, title: str) -> None:
-    assert document(tmp_path / "my_paper.pdf", pdf(["Text."], title)).name == "my paper"
+    assert document(tmp_path / "my_paper.pdf", pdf(["Text."], title)).title == "my paper"
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
@@ -468,10 +468,10 @@ def word(*paragraphs: str, title: str = "") -> bytes:
 
 def test_docx_keeps_headings_and_paragraphs(tmp_path: Path) -> None:
     found = document(tmp_path / "a.docx", word("One paragraph.", "Another – with “quotes”.", title="Core title"))
-    assert found.name == "Core title"
+    assert found.title == "Core title"
     assert found.text.startswith("The heading\n\nOne paragraph.\n\nAnother – with “quotes”.\n\n")
     assert "left" in found.text and "right" in found.text
-    assert document(tmp_path / "my_file.docx", word("Text.")).name == "my file"
+    assert document(tmp_path / "my_file.docx", word("Text.")).title == "my file"
 
 
 def test_docx_without_its_style_sheets_has_the_same_text(tmp_path: Path) -> None:
@@ -557,7 +557,7 @@ def test_a_json_corpus_gives_a_document_per_item(tmp_path: Path) -> None:
     assert [d.uri for d in found] == [f"{path.as_uri()}#{fragment}" for fragment in fragments]
     assert {d.source for d in found} == {path.as_uri()}
     assert [d.text for d in found] == ["One.", "Two.", "Three.", "Four.", "Five.", "Six."]
-    assert [d.name for d in found] == ["Ada Lovelace", "Köln/Rhein;2", "Ada Lovelace", "c 4", "c 5", "7"]
+    assert [d.title for d in found] == ["Ada Lovelace", "Köln/Rhein;2", "Ada Lovelace", "c 4", "c 5", "7"]
     assert all(d.id == node_id("document", d.uri) for d in found)
 
 
@@ -573,8 +573,8 @@ def test_a_changed_or_emptied_text_leaves_the_uris_alone(tmp_path: Path) -> None
 def test_other_accepted_shapes(tmp_path: Path) -> None:
     (single,) = members(tmp_path / "a.json", {"title": "T", "text": "One."})
     (context,) = members(tmp_path / "b.json", [{"corpus_name": "Medical", "context": "Long text."}])
-    assert isinstance(single, Document) and single.name == "T"
-    assert isinstance(context, Document) and (context.name, context.text) == ("Medical", "Long text.")
+    assert isinstance(single, Document) and single.title == "T"
+    assert isinstance(context, Document) and (context.title, context.text) == ("Medical", "Long text.")
 
 
 @pytest.mark.parametrize(
@@ -615,14 +615,14 @@ def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
         "item 3: expected {title, text}, found an object with the keys title",
         "item 4: has no text (C)",
     ]
-    assert [d.name for d in found if isinstance(d, Document)] == ["A", "D"]
+    assert [d.title for d in found if isinstance(d, Document)] == ["A", "D"]
 
 
 def test_surrogates_and_nul_in_json_do_not_survive(tmp_path: Path) -> None:
     (found,) = members(
         tmp_path / "a.json", r'[{"title": "A\ud800\u0000", "text": "x\udfff y\u0000 \ud83d\ude00\r\nz"}]'
     )
-    assert isinstance(found, Document) and (found.name, found.text) == ("A", "x y \U0001f600\nz")
+    assert isinstance(found, Document) and (found.title, found.text) == ("A", "x y \U0001f600\nz")
 
 
 def test_jsonl_reports_broken_lines_by_number_and_loads_the_rest(tmp_path: Path) -> None:
@@ -651,14 +651,14 @@ def test_json_and_jsonl_under_each_others_name(tmp_path: Path) -> None:
     lines = members(tmp_path / "a.json", '{"title": "A", "text": "1"}\n{"title": "B", "text": "2"}\n')
     listed = members(tmp_path / "b.jsonl", '[\n  {"title": "A", "text": "1"},\n  {"title": "B", "text": "2"}\n]\n')
     for found in (lines, listed):
-        assert [(d.name, d.text) for d in found if isinstance(d, Document)] == [("A", "1"), ("B", "2")]
+        assert [(d.title, d.text) for d in found if isinstance(d, Document)] == [("A", "1"), ("B", "2")]
 
 
 def test_json_in_utf16(tmp_path: Path) -> None:
     text = '[{"title": "Ä", "text": "Öl."}]'
     for name in ("a.json", "a.jsonl"):
         found = document(tmp_path / name, text.encode("utf-16"))
-        assert (found.name, found.text) == ("Ä", "Öl.")
+        assert (found.title, found.text) == ("Ä", "Öl.")
 
 
 def test_document_error_is_what_a_missing_path_raises() -> None:

@@ -316,7 +316,7 @@ def test_a_title_of_any_length(kg: KnowledgeGraph, tmp_path: Path, letter: str) 
     corpus.write_text(json.dumps([{"title": title, "text": "Ada Byron met Charles Babbage."}]), encoding="utf-8")
     report = kg.ingest(corpus, **OPTIONS)
     assert report.complete
-    assert [info.name for info in kg.documents()] == [title]
+    assert [info.title for info in kg.documents()] == [title]
 
 
 def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes
         assert [each.name for each in report.failed] == ["note 002 · 3"]
         assert "out of order" in report.failed[0].reason
         kg = paying(store, server, tmp_path / "home")
-        assert [(info.name, info.failed) for info in kg.documents() if info.failed] == [("note 002", 1)]
+        assert [(info.title, info.failed) for info in kg.documents() if info.failed] == [("note 002", 1)]
         assert rows(kg, "MATCH (c:Chunk {state: 'failed'}) RETURN c.failure") == [[report.failed[0].reason]]
         broken.clear()
         before = len(server.requests)

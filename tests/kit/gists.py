@@ -119,7 +119,7 @@ def assert_memory(
 ) -> list[dict[str, Any]]:
     """The pages of a complete memory, of which all is true that the reader relies on."""
     pages, text = pages_of(kg, name, question), text_of(kg, name)
-    (document,) = (each for each in kg.documents() if each.name == name)
+    (document,) = (each for each in kg.documents() if each.title == name)
     assert [page["start"] for page in pages] == [0, *(page["end"] for page in pages)][:-1]
     assert pages[-1]["end"] == document.characters
     for index, page in enumerate(pages):

@@ -165,7 +165,7 @@ def _write(
     rows = Rows()
     for document, passages in written:
         for passage, extraction in passages:
-            rows.add(rows_of(passage, extraction, schema, document.name))
+            rows.add(rows_of(passage, extraction, schema, document.title))
     ids.update((row["name"], row["id"]) for row in rows.entities.values())
     states = [{"id": passage.id, "state": {"state": "extracted"}} for _, passages in written for passage, _ in passages]
     store.write(*extraction_statements(rows, states))

@@ -23,7 +23,7 @@ def model(messages: Messages) -> str:
 def read_again(graph: KnowledgeGraph) -> None:
     """Two pages of one document, and a kept run that read the first of them again."""
     define_pages(graph.store)
-    document = graph.documents()[0].name
+    document = graph.documents()[0].title
     write_pages(graph.store, document, [("The first page.", "The first."), ("All the rest.", "The rest.")])
     chat = ScriptedChat(["I want to look up Page [0] to see.", "It says so."])
     reading = KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat)

@@ -45,7 +45,7 @@ def fill(graph: KnowledgeGraph) -> None:
     ingest_some(graph)
     graph.build_tree()
     define_pages(graph.store)
-    document = graph.documents()[0].name
+    document = graph.documents()[0].title
     write_pages(graph.store, document, [("The first page.", "The first."), ("All the rest.", "The rest.")])
     graph.ask("Who founded the Atlantic Telegraph Company?", keep=True)
     walk(graph, "Who designed the ship?", "Cyrus Field", "Great Eastern", keep=True)

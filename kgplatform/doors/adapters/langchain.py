@@ -246,7 +246,9 @@ def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordi
     before = {each["document"]: each for each in _lines(recording)}
     now = {each["document"]: each for each in recordings}
     retold = {title for title, each in now.items() if before.get(title, each) != each}
-    there = [each.id for each in graph.documents() if each.source == corpus.absolute().as_uri() and each.name in retold]
+    there = [
+        each.id for each in graph.documents() if each.source == corpus.absolute().as_uri() and each.title in retold
+    ]
     if there:
         graph.remove(there)
 

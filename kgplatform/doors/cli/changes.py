@@ -173,7 +173,7 @@ def remove(
     if as_json:
         terminal.print_json({"removed": removed})
     else:
-        print("Removed: " + ", ".join(info.name for info in removed))
+        print("Removed: " + ", ".join(info.title for info in removed))
 
 
 def reembed(home: Home = None, as_json: Json = False) -> None:

@@ -262,9 +262,9 @@ def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
         if isinstance(each, SkippedFile):
             note(f"{each.path} is left out: {each.reason}")
             continue
-        texts.append(Text(each.name, each.text))
+        texts.append(Text(each.title, each.text))
         if each.uri == each.source:  # a file of its own: questions may name it, and its texts go without its name
-            titles[unquote(urlsplit(each.uri).path.rsplit("/", 1)[-1])] = each.name
+            titles[unquote(urlsplit(each.uri).path.rsplit("/", 1)[-1])] = each.title
     questions = tuple(_by_title(each, titles) for each in dataset.questions)
     return replace(dataset, corpus=tuple(texts), questions=questions)
 

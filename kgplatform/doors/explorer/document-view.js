@@ -80,22 +80,22 @@ export class DocumentView {
       const button = el("button", { class: "small", type: "button", on: { click: () => this.#more(before, button) } }, label);
       return button;
     };
-    this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.name)}` },
+    this.body = el("div", { class: "document-body", tabindex: "0", role: "region", "aria-label": `Text of ${named(text.title)}` },
       text.start > 0 && el("p", { class: "muted more-text" }, `${count(text.start)} characters before this `, more(true, "Show more")),
       el("div", { class: "document-text", dir: "auto" }, this.#segments()),
       text.end < text.characters && el("p", { class: "muted more-text" }, `${count(text.characters - text.end)} characters after this `, more(false, "Show more")),
       this.#statements());
-    fill(this.element, this.#bar(text.name), this.body);
+    fill(this.element, this.#bar(text.title), this.body);
   }
 
-  #bar(name) {
+  #bar(title) {
     const at = this.citations.findIndex((each) => this.#isHere(each));
     const step = (by, symbol, label) => {
       const next = this.citations[(at + by + this.citations.length) % this.citations.length];
       return el("button", { class: "quiet icon-only", type: "button", "aria-label": label, title: label, on: { click: () => next.open() } }, icon(symbol));
     };
     return el("header", {},
-      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(name)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
+      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
       at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Citation before"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
       el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the document", on: { click: this.onClose } }, icon("close")));
   }
@@ -144,7 +144,7 @@ export class DocumentView {
     if (!mark) return this.body?.focus({ preventScroll: true });
     reveal(mark, "center");
     mark.focus({ preventScroll: true });
-    announce(`${named(this.text.name)}, at the cited words`);
+    announce(`${named(this.text.title)}, at the cited words`);
   }
 }
 

@@ -17,7 +17,7 @@ const LATEST = 5;
 export function createView({ stage }) {
   const jobs = el("div", { class: "jobs" });
   const list = el("div", { class: "documents" });
-  const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by name", "aria-label": "Filter documents by name", hidden: true, on: { input: () => drawList() } });
+  const filter = el("input", { type: "search", id: freshId("filter"), placeholder: "Filter by title", "aria-label": "Filter documents by title", hidden: true, on: { input: () => drawList() } });
   const add = el("div");
   const tree = el("div");
   const element = el("div", { class: "view documents-view" }, el("h1", {}, "Documents"), add, jobs, tree,
@@ -135,7 +135,7 @@ export function createView({ stage }) {
   function drawList() {
     filter.hidden = documents.length < 8;
     const wanted = filter.value.trim().toLowerCase();
-    const fitting = documents.filter(({ name }) => name.toLowerCase().includes(wanted));
+    const fitting = documents.filter(({ title }) => title.toLowerCase().includes(wanted));
     if (!documents.length) return fill(list, emptyState("document", "No documents yet", "Choose some above. Each statement that is read from them keeps its place in the text."));
     fill(list, el("p", { class: "muted" }, `${counted(fitting.length, "document")}, ${counted(fitting.reduce((sum, each) => sum + each.characters, 0), "character")}`),
       el("ul", { class: "document-list" }, fitting.slice(0, SHOWN).map(row)), fitting.length > SHOWN && el("p", { class: "muted" }, `${count(fitting.length - SHOWN)} more: filter by name.`));
@@ -144,15 +144,15 @@ export function createView({ stage }) {
   function row(info) {
     const figures = [counted(info.passages, "passage"), info.failed ? `${count(info.failed)} failed` : "", info.pages ? counted(info.pages, "page") : "", day(info.addedAt)];
     return el("li", {}, el("button", { class: "document-row", type: "button", on: { click: () => stage.open(info.id) } }, icon("document"),
-      el("span", { class: "ellipsis", dir: "auto" }, named(info.name)), el("span", { class: "muted", title: moment(info.addedAt) }, figures.filter(Boolean).join(" · "))),
-    about().read_only ? null : el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.name)}`, title: "Remove", on: { click: () => take(info) } }, icon("remove")));
+      el("span", { class: "ellipsis", dir: "auto" }, named(info.title)), el("span", { class: "muted", title: moment(info.addedAt) }, figures.filter(Boolean).join(" · "))),
+    about().read_only ? null : el("button", { class: "quiet icon-only", type: "button", "aria-label": `Remove ${named(info.title)}`, title: "Remove", on: { click: () => take(info) } }, icon("remove")));
   }
 
   async function take(info) {
-    if (!(await confirmed("Remove this document?", `“${named(info.name)}” and all that only it supports leave the graph. The file itself stays where it is.`, "Remove"))) return;
+    if (!(await confirmed("Remove this document?", `“${named(info.title)}” and all that only it supports leave the graph. The file itself stays where it is.`, "Remove"))) return;
     try {
       await remove(`api/documents/${encodeURIComponent(info.id)}`);
-      announce(`${named(info.name)} was removed`);
+      announce(`${named(info.title)} was removed`);
       await changed();
     } catch (fault) {
       list.prepend(failure(fault));

@@ -120,7 +120,7 @@ class SchemaShown(Result):
 
 
 class Documents(Result):
-    """Documents by name."""
+    """Documents by title."""
 
     documents: Objects
     total: int

@@ -69,8 +69,8 @@ class _Server(MCPServer[Any]):
         return [
             Resource(
                 uri=_DOCUMENT + quote(each.id, safe=""),
-                name=each.name,
-                title=each.name,
+                name=each.title,
+                title=each.title,
                 description=f"{each.characters:,} characters",
                 mime_type="text/plain",
             )

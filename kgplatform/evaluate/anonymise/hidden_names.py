@@ -150,13 +150,13 @@ def names_of_texts(
     """
     if extractor is not None:
         chosen_types(types, load_schema("general"))  # before all is read
-    dataset = DataSet(name, (), tuple(Text(document.name, document.text) for document in documents))
+    dataset = DataSet(name, (), tuple(Text(document.title, document.text) for document in documents))
     graph = graphs.holding(dataset) if extractor is None else None
     if graph is None:
         by_address = graphs.settings.neo4j_uri is not None  # an empty graph there is taken: no other can be made
         graph = graphs.for_data_set(dataset, Build(extractor=extractor), alone=by_address, without_model=True)
     found = graph_names(graph, types)
-    ours = {document.name for document in documents}
+    ours = {document.title for document in documents}
     return replace(found, statements=tuple(each for each in found.statements if each.document in ours))
 
 

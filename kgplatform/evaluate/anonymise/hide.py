@@ -224,7 +224,7 @@ def _new_part(part: str, dictionary: Dictionary) -> str:
 def _file_names(files: Sequence[SourceFile], renamed: Mapping[str, str]) -> dict[str, str]:
     """Old to new, by path, by the file's own name, and by the titles that are lost with another format."""
     new_names = {old: PurePosixPath(new).name for old, new in sorted(renamed.items(), reverse=True)}
-    titles = {each.name: new_names[file.name] for file in files if file.kind == "foreign" for each in file.documents}
+    titles = {each.title: new_names[file.name] for file in files if file.kind == "foreign" for each in file.documents}
     return titles | {PurePosixPath(old).name: new for old, new in new_names.items()} | dict(renamed)
 
 
@@ -234,8 +234,8 @@ def _document_names(
     names: dict[str, str] = {}
     for file in files:
         for document in file.documents:
-            own = dictionary.finder.replaced(document.name)
-            names.setdefault(document.name, own if file.kind == "json" else PurePosixPath(renamed[file.name]).name)
+            own = dictionary.finder.replaced(document.title)
+            names.setdefault(document.title, own if file.kind == "json" else PurePosixPath(renamed[file.name]).name)
     return names
 
 

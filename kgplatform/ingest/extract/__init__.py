@@ -36,5 +36,5 @@ def passage_inputs(passage: Passage, document: Document) -> dict[str, str]:
 
     The fence round the text is derived from the text: no document can contain its own.
     """
-    title = tidy(document.name)[:_LONGEST_TITLE]
+    title = tidy(document.title)[:_LONGEST_TITLE]
     return {"fence": f"text-{node_id(passage.text)[:12]}", "title": title, "text": passage.text}

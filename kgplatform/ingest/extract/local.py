@@ -115,10 +115,10 @@ def title_forms(name: str) -> tuple[str, ...]:
 
 
 def _read(document: Document) -> _Reading:
-    words = DocumentWords.of(document.text, document.name)
+    words = DocumentWords.of(document.text, document.title)
     capitals, others = sum(words.capital.values()), sum(words.lower.values())
     is_plain = capitals < FEW_CAPITALS * (capitals + others)
-    forms = title_forms(document.name)
+    forms = title_forms(document.title)
     return _Reading(words, recurring_terms(document.text) if is_plain else frozenset(), forms, _finder(forms))
 
 

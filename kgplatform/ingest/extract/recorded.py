@@ -72,7 +72,7 @@ class RecordedExtractor:
         found = self._find(document)
         if not found:
             raise InputError(
-                f"{self.path.name} has no line about {document.name}. Add one, with its title or file name."
+                f"{self.path.name} has no line about {document.title}. Add one, with its title or file name."
             )
         if _is_whole(passage, document):
             return _joined(found)
@@ -155,7 +155,7 @@ class Recordings:
         found = next((self._by_key[key] for key in keys if key in self._by_key), [])
         if self.typed or len(found) < 2:
             return found
-        wanted = normalise_name(document.name)
+        wanted = normalise_name(document.title)
         return [next((each for each in found if normalise_name(each.title) == wanted), found[0])]
 
 
@@ -274,7 +274,7 @@ def _text_key(text: str) -> str:
 
 
 def _texts_of(document: Document) -> list[str]:
-    return [_text_key(document.text), _text_key(f"{document.name}\n{document.text}")]
+    return [_text_key(document.text), _text_key(f"{document.title}\n{document.text}")]
 
 
 def _names_of(document: Document) -> list[str]:
@@ -283,7 +283,7 @@ def _names_of(document: Document) -> list[str]:
     if document.uri == document.source:
         folders = unquote(urlsplit(document.source).path).strip("/").split("/")
         names += ["/".join(folders[start:]) for start in range(len(folders))]
-    return [normalise_name(name) for name in [*names, document.name] if name]
+    return [normalise_name(name) for name in [*names, document.title] if name]
 
 
 # ------------------------------------------------------------------------------------- which passage an item belongs to
@@ -329,7 +329,7 @@ class Placed:
 
 def place_items(extraction: Extraction, document: Document) -> Placed:
     """Find every item of ``extraction`` in ``document``: by its quote, else by the names in it."""
-    text, title = document.text, (document.name,)
+    text, title = document.text, (document.title,)
     return Placed(
         extraction,
         triples=tuple(

@@ -162,7 +162,7 @@ def their_documents(predicate: str = "FOUNDED") -> list[GraphDocument]:
 def test_what_their_transformer_makes(kg: KnowledgeGraph) -> None:
     report = from_graph_documents(kg, their_documents())
     assert report.added == 3
-    assert sorted(each.name for each in kg.documents()) == ["One", "One (2)", "http://example.org/ada"]
+    assert sorted(each.title for each in kg.documents()) == ["One", "One (2)", "http://example.org/ada"]
     rows = kg.cypher(
         "MATCH (s)<-[:SUBJECT]-(f:Fact {kind: 'triple'})-[:OBJECT]->(o), (f)-[at:FROM_CHUNK]->(c) "
         "RETURN s.name, f.predicate, o.name, at.found, c.text"
@@ -180,7 +180,7 @@ def test_the_same_again_changes_nothing_and_other_facts_replace(kg: KnowledgeGra
     from_graph_documents(kg, their_documents("PRAISED"))
     assert kg.cypher("MATCH (f:Fact {kind: 'triple'}) RETURN f.predicate").rows == [["praised"]]
     from_graph_documents(kg, their_documents()[1:])
-    assert sorted(each.name for each in kg.documents()) == ["One", "One (2)"]
+    assert sorted(each.title for each in kg.documents()) == ["One", "One (2)"]
 
 
 def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:
@@ -189,7 +189,7 @@ def test_titles_that_look_like_ours(kg: KnowledgeGraph) -> None:
     sources = [Document(f"Text {number}.", metadata={"title": each}) for number, each in enumerate(titles)]
     from_graph_documents(kg, [GraphDocument(nodes=[], relationships=[], source=each) for each in sources])
     names = ["One", "One (2)", "One (2) (2)", "One (3)", "One (4)"]
-    assert [each.name for each in kg.documents()] == names
+    assert [each.title for each in kg.documents()] == names
 
 
 def test_two_names_are_two_sets(kg: KnowledgeGraph) -> None:

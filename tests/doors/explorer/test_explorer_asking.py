@@ -47,7 +47,7 @@ def test_back_closes_the_document_and_the_focus_returns(page: Page, explorer: st
 
 def test_a_link_to_a_place_in_a_document(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     """Offsets count characters, as Python does: a document with letters outside of the basic plane tells."""
-    info = next(each for each in sample.documents() if each.name == "Gutta-percha, the coat of the cables")
+    info = next(each for each in sample.documents() if each.title == "Gutta-percha, the coat of the cables")
     text = sample.look.document(info.id).text
     start = text.index("Faraday")
     page.goto(f"{explorer}/#/documents?doc={info.id}&at={start}-{start + 7}")

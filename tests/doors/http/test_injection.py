@@ -146,7 +146,7 @@ def test_documents_are_never_pages(client: httpx.Client) -> None:
         response = client.get(f"/api/documents/{info['id']}")
         assert response.headers["content-type"] == "application/json"
         assert "script-src 'self'" in response.headers["content-security-policy"]
-    assert "<script>x</script>" in {info["name"] for info in client.get("/api/documents").json()["documents"]}
+    assert "<script>x</script>" in {info["title"] for info in client.get("/api/documents").json()["documents"]}
 
 
 def test_uploads_with_tricks_in_their_names(client: httpx.Client, sample: KnowledgeGraph) -> None:

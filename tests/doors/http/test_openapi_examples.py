@@ -103,7 +103,7 @@ def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "GET /api/jobs/{id}/events", {"answered": {"text/event-stream": streamed(told)}}
     stopped = client.delete(f"/api/jobs/{job['id']}").json()
     yield "DELETE /api/jobs/{id}", {"answered": {"application/json": short(stopped)}}
-    uploaded = next(each for each in client.get("/api/documents").json()["documents"] if each["name"] == "field")
+    uploaded = next(each for each in client.get("/api/documents").json()["documents"] if each["title"] == "field")
     removed = client.delete(f"/api/documents/{uploaded['id']}").json()
     yield "DELETE /api/documents/{id}", {"answered": {"application/json": short(removed)}}
     body = {"method": None, "rebuild": False}

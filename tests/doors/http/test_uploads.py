@@ -53,7 +53,7 @@ def started(response: httpx.Response) -> dict[str, Any]:
 
 
 def names(client: httpx.Client) -> list[str]:
-    return [each["name"] for each in client.get("/api/documents").json()["documents"]]
+    return [each["title"] for each in client.get("/api/documents").json()["documents"]]
 
 
 def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_document_goes_with_its_upload(client: httpx.Client, folder: Path) -> 
     error(client.delete("/api/documents/ship"), 404, "NotFoundError")
     corpus = b'{"title": "One", "text": "Ada met Bob."}\n{"title": "Two", "text": "Bob met Eve."}\n'
     wait_for(client, started(upload(client, ("corpus.jsonl", corpus))))
-    one = next(each for each in client.get("/api/documents").json()["documents"] if each["name"] == "One")
+    one = next(each for each in client.get("/api/documents").json()["documents"] if each["title"] == "One")
     assert client.delete(f"/api/documents/{one['id']}").status_code == 200
     assert (folder / "corpus.jsonl").exists(), "another document still comes from it"
 
@@ -204,7 +204,7 @@ def test_a_server_that_closes_stops_its_jobs(slow: KnowledgeGraph) -> None:
         started(upload(client, ("ship.txt", SHIP)))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
             next(job for _, job in events(response) if job["stage"] == "documents")
-    assert [info.name for info in slow.documents()] == ["field"]
+    assert [info.title for info in slow.documents()] == ["field"]
     assert not list((slow.settings.home_folder / "uploads").glob(".*")), "nothing is left put aside"
     left = {thread.name for thread in set(threading.enumerate()) - before}
     assert not [name for name in left if "job" in name or "AnyIO" in name]

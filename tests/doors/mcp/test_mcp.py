@@ -288,7 +288,7 @@ def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
 
     listed, read, prompt, complaint = talk(make_server(graph), work)
     documents = graph.documents()
-    assert [each.name for each in listed] == [each.name for each in documents]
+    assert [each.name for each in listed] == [each.title for each in documents]
     (text,) = read.contents
     assert isinstance(text, TextResourceContents)
     assert text.text == graph.look.document(documents[0].id).text
@@ -408,10 +408,10 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     assert [each["id"] for each in again["documents"]] == [each["id"] for each in first["documents"]]
     assert "There is no schema '/etc/passwd'" in wrong
     assert len(path["documents"]) == 1
-    assert {each["name"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
+    assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
     assert tree["report"]
     assert [each["name"] for each in gone["removed"]] == ["evil"]
-    assert [each.name for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
+    assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
     assert list(uploads.iterdir()) == []
     assert "Traceback" not in (tmp_path / "log").read_text()
 

@@ -53,7 +53,7 @@ def ask(evidence: Evidence, reply: str, options: Options = Options()) -> tuple[A
 def ids(evidence: Evidence) -> dict[str, str]:
     """The ids of the documents, by name."""
     kg = KnowledgeGraph(evidence._store, load_settings(embedder="hash:64"), embedder=HashEmbedder(64))
-    return {each.name: each.id for each in kg.documents()}
+    return {each.title: each.id for each in kg.documents()}
 
 
 def test_the_beginning_is_whole_paragraphs_in_reading_order_and_fills_the_window(evidence: Evidence) -> None:

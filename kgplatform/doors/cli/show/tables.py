@@ -35,7 +35,7 @@ def show_documents(documents: Sequence[DocumentInfo]) -> None:
             out,
             ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
             (
-                (d.name, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
+                (d.title, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
                 for d in documents
             ),
         )
