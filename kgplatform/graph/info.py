@@ -78,7 +78,7 @@ class Stats:
 
 
 def named_documents(names: str | Sequence[str], known: list[DocumentInfo]) -> list[DocumentInfo]:
-    """Those of ``known`` that ``names`` mean, by id, URI, path or name, in the order of their ids.
+    """Those of ``known`` that ``names`` mean, by id, URI, path or title, in the order of their ids.
 
     Raises ``InputError`` for a name that means none, or several that share it.
     """

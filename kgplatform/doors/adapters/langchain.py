@@ -76,7 +76,7 @@ class KgRetriever(BaseRetriever):
 def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = ()) -> Iterator[GraphDocument]:
     """What each passage says, as LangChain has it: entities as nodes, triples as relationships.
 
-    ``documents``: by id, URI, path or name; all without any. A node's ``id`` is the entity's name, its properties are
+    ``documents``: by id, URI, path or title; all without any. A node's ``id`` is the entity's name, its properties are
     what the passage says of it. A relationship's properties are ``predicate``, ``fact`` (its id), ``start`` and ``end``
     (characters of the document) and the ``quote`` that states it. ``source`` is the passage; its metadata have its
     place, its atomic ``facts``, for which LangChain has no form, and the words of its ``attributes``. Passages come in

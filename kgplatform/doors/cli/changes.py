@@ -112,7 +112,7 @@ def tree(
 
 def gist(
     documents: Annotated[
-        list[str] | None, typer.Argument(help="Ids, URIs, paths or names; all without any.", show_default=False)
+        list[str] | None, typer.Argument(help="Ids, URIs, paths or titles; all without any.", show_default=False)
     ] = None,
     preset: GistPreset = GistPresetName.article,
     min_words: Annotated[
@@ -161,7 +161,7 @@ def gist(
 
 
 def remove(
-    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or names.", show_default=False)],
+    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles.", show_default=False)],
     home: Home = None,
     as_json: Json = False,
 ) -> None:

@@ -86,7 +86,7 @@ class WritingTools:
         return await self._in_turn(work)
 
     async def remove_document(
-        self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or name.")]
+        self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
     ) -> Annotated[CallToolResult, results.Result]:
         """Remove a document, with all that only it supports."""
 
