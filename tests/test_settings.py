@@ -36,6 +36,10 @@ def test_conventional_names(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().neo4j_username == "ada"
     monkeypatch.setenv("NEO4J_USERNAME", "grace")
     assert load_settings().neo4j_username == "grace"
+    monkeypatch.setenv("KGPLATFORM_CHUNK_TOKENS", "300")  # what it was called until November 2026
+    assert load_settings().passage_tokens == 300
+    monkeypatch.setenv("KGPLATFORM_PASSAGE_TOKENS", "200")
+    assert load_settings().passage_tokens == 200
     monkeypatch.setenv("NEO4J_DATABASE", "facts")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     assert (load_settings().neo4j_database, load_settings().openai_base_url) == ("facts", "http://127.0.0.1:1/v1")

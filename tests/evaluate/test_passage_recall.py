@@ -24,7 +24,7 @@ def passage(title: str, text: str, document: str = "") -> FoundPassage:
 # ------------------------------------------------------------------------------------------------------------ passages
 
 
-def test_the_first_passage_of_a_passage_counts() -> None:
+def test_the_first_of_the_passages_counts() -> None:
     supports = [Text("Cyrus Field", FIELD), Text("Great Eastern", "A ship."), Text("Maury", "He mapped the sea.")]
     found = [
         passage("Whitehouse", "A surgeon."),

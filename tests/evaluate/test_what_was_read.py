@@ -90,7 +90,7 @@ def test_of_readagent_the_pages_that_were_read_again_are_kept(ask: Ask) -> None:
     assert what_was_kept(none) == "", "gists alone are no text that was reviewed"
 
 
-def test_of_passage_read_with_notes_the_notes_and_the_last_passage_are_kept(ask: Ask) -> None:
+def test_of_chunk_read_with_notes_the_notes_and_the_last_passage_are_kept(ask: Ask) -> None:
     done, sent = ask("chunknotes")
     notes, _, piece = sent[-1][1]["content"].partition("\n\nPiece:\n")
     piece = piece.rpartition("\n</data-")[0]
