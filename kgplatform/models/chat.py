@@ -123,6 +123,13 @@ def metered(chat: Chat) -> tuple[Chat, Ledger]:
     return within(chat, meter=ledger), ledger
 
 
+@dataclass
+class _Successor:
+    """What the threads that waited for a stopped one wait for next: the call of the first of them to go on."""
+
+    future: Future[Reply | _Successor] | None = None
+
+
 class OpenAIChat:
     """``settings.chat_model`` at ``settings.openai_base_url``, with retries, a disk cache and a budget.
 
@@ -150,7 +157,7 @@ class OpenAIChat:
         self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
         self._cache = ReplyCache(cache_folder) if cache_folder else None
         self._refused: set[str] = set()
-        self._under_way: dict[str, Future[Reply | None]] = {}
+        self._under_way: dict[str, Future[Reply | _Successor]] = {}
         self._lock = threading.Lock()
 
     def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
@@ -207,22 +214,30 @@ class OpenAIChat:
     def _shared(self, key: str, body: dict[str, Any], stage: str) -> Reply:
         """The answer to ``body``: from the thread that is already asking for it, or by asking.
 
-        Where that thread is stopped, one of those that wait for it asks in its place.
+        Where that thread is stopped, one of those that wait for it asks in its place, and the others wait for that one.
         """
+        successor = _Successor()
         while True:
             with self._lock:
-                future = self._under_way.get(key)
+                future = successor.future or self._under_way.get(key)
+                pays = future is None
                 if future is None:
-                    mine = self._under_way[key] = Future()
-                    break
-            if (shared := self._stop.result_of(future)) is not None:
+                    future = self._under_way[key] = Future()
+                successor.future = future
+            if pays:
+                return self._pay_for_all(key, body, stage, future)
+            shared = self._stop.result_of(future)
+            if isinstance(shared, Reply):
                 return _from_cache(shared)
+            successor = shared
+
+    def _pay_for_all(self, key: str, body: dict[str, Any], stage: str, mine: Future[Reply | _Successor]) -> Reply:
         try:
             reply = self._known(key, body["messages"]) or self._pay(key, body, stage)
         except BaseException as error:  # whatever stops this thread must also wake those that wait for it
             self._finish(key)
             if isinstance(error, StoppedError):
-                mine.set_result(None)
+                mine.set_result(_Successor())
             else:
                 mine.set_exception(error if isinstance(error, ModelError) else _interrupted(error))
             raise

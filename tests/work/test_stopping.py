@@ -302,10 +302,27 @@ class TestModel:
         silent.silent_from(1)
         payer = Working(lambda stop: asked(chat, stop=stop))
         silent.wait()
-        others = [Working(lambda stop: chat.within(stop=stop).send(HELLO, stage="s")) for _ in range(3)]
+        waiting, late = threading.Semaphore(0), threading.Event()
+
+        class Waiting(Stop):
+            """Says that it has found the payer's call, and the last thread learns late that the payer has gone."""
+
+            def result_of(self, future: Future[Any]) -> Any:
+                waiting.release()
+                shared = super().result_of(future)
+                if self is stops[-1]:
+                    late.wait()
+                return shared
+
+        stops = [Waiting() for _ in range(3)]
+        others = [Working(lambda _, stop=stop: chat.within(stop=stop).send(HELLO, stage="s")) for stop in stops]
+        for _ in others:
+            waiting.acquire()
         silent.silent_from(None)
         assert isinstance(payer.stopped(), StoppedError)
-        assert [each.ended() for each in others] == [None] * 3
+        assert [each.ended() for each in others[:-1]] == [None] * 2
+        late.set()
+        assert others[-1].ended() is None
         assert sorted(each.result.usage.calls for each in others) == [0, 0, 1]
         assert {each.result.text for each in others} == {"Hi."}
         assert len(silent.server.requests) == 2

@@ -29,7 +29,11 @@ _SLOW = 90_000
 _CHROMIUMS_OWN = "content-autofill.googleapis.com:443"
 """Chromium's form filling asks there about any page with a form, whatever the page's policy is."""
 _FIRST_SLIDE = "What is in it"
-_KEPT = "() => JSON.parse(localStorage['neo4j.connections']).connectionsById['$$discovery'].password"
+_CONNECTION = """() => {
+    const kept = localStorage["neo4j.connections"];
+    return JSON.parse(kept).connectionsById["$$discovery"].password && kept;
+}"""
+"""What Browser keeps of its connection, once it keeps the password: as it starts it takes that out for a while."""
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +77,16 @@ def window(chromium: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="module")
 def connected(chromium: Browser, site: Site) -> Iterator[BrowserContext]:
-    """A profile in which Neo4j Browser was opened once by the address that connects, for tests that change nothing."""
+    """A profile in which Neo4j Browser was opened once by the address that connects, for tests that change nothing.
+
+    Each tab starts with the connection of the first one: a tab that is closed early leaves none to the next, for it may
+    have taken the password out and not put it back.
+    """
     with profile(chromium) as context:
         page = opened(context, site)
-        # As it takes the password out for a moment, another tab would find none: it stays for a second of frames.
-        page.wait_for_function(f"() => (window.lasted = ({_KEPT})() ? (window.lasted ?? 0) + 1 : 0) > 60")
+        connection = page.wait_for_function(_CONNECTION).json_value()
+        keep = f"localStorage.setItem('neo4j.connections', {json.dumps(connection)})"
+        context.add_init_script(f"if (location.origin === '{site.address}') {keep}")
         at_rest(page, site)
         yield context
 
@@ -111,14 +120,14 @@ def opened(window: BrowserContext, site: Site) -> Page:
 
 
 def wait_until_connected(page: Page) -> None:
-    """Browser names the server in its title then, and keeps the password, which it takes out for a moment."""
+    """Browser names the server in its title then."""
     page.wait_for_function("() => document.title.includes('@')")
-    page.wait_for_function(_KEPT)
 
 
 def run_in(page: Page) -> None:
-    """Run what stands in the editor."""
+    """Run what a link puts into the editor, as soon as it is there: Browser does that after it has connected."""
     wait_until_connected(page)
+    page.get_by_test_id("activeEditor").get_by_text("RETURN").first.wait_for()
     page.get_by_test_id("editor-Run").click()
 
 
@@ -185,7 +194,6 @@ def test_a_link_puts_a_statement_into_the_editor(tab: Page, site: Site, graph: K
     statement = "MATCH (e:Entity&!Chunk {id: $id}) // #1 & more\nWHERE e.name <> $no RETURN e"
     written = with_values(statement, {"id": first["id"], "no": "a & b #'\\\"`+%"})
     tab.goto(browser_link(site.address + path, written))
-    tab.get_by_test_id("activeEditor").get_by_text("RETURN").wait_for()
     run_in(tab)
     assert nodes_drawn(tab) == {first["name"]: color_of(first["type"])}
 
