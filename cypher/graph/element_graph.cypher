@@ -1,5 +1,5 @@
 // The graph that GraphReader walks, in the figures of the paper's Table 9. A node is a key element with all its forms;
-// its facts are, passage by passage, the atomic facts about it, else triples and attributes; its neighbours share any fact
+// its facts are, the atomic facts about it by passage, else triples and attributes; its neighbours share any fact
 // with it, so that each is the other's neighbour.
 // mode: read
 // returns: nodes, facts, meanNeighbours, mostNeighbours, meanFacts, mostFacts

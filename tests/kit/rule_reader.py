@@ -32,7 +32,7 @@ class RuleReader:
         if "read_chunk(List[ID])" in system:
             return self._facts(question, data)
         if "read_subsequent_chunk()" in system:
-            return self._passage(question, data)
+            return self._chunk(question, data)
         if "read_neighbor_node(" in system:
             return self._neighbours(question, data)
         if "Node: <name>, Score:" in system:
@@ -62,8 +62,8 @@ class RuleReader:
         action = f"read_chunk({chosen})" if chosen else "stop_and_read_neighbor()"
         return _step(notebook, action)
 
-    def _passage(self, question: str, data: str) -> str:
-        notebook, text = _notebook(data), data.rpartition("\nPassage ")[2]
+    def _chunk(self, question: str, data: str) -> str:
+        notebook, text = _notebook(data), data.rpartition("\nChunk ")[2]
         here = re.search(r"ID-\d+", text)
         mark = here[0] if here else ""
         for _ in range(4):  # one statement may lead to the next in the same passage
@@ -111,7 +111,7 @@ class Wanderer(RuleReader):
         ids = list(dict.fromkeys(re.findall(r"ID-\d+", data.rpartition("Its atomic facts")[2])))
         return _step(_notebook(data), f"read_chunk({ids[:2]})" if ids else "stop_and_read_neighbor()")
 
-    def _passage(self, question: str, data: str) -> str:
+    def _chunk(self, question: str, data: str) -> str:
         return _step(_notebook(data), "search_more()")
 
     def _neighbours(self, question: str, data: str) -> str:

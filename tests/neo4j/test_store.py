@@ -242,7 +242,7 @@ def test_statements_are_called_as_declared(opened: Store) -> None:
     with pytest.raises(ValueError, match="called as write with"):
         opened.write(("ingest/documents", {"row": []}))
     with pytest.raises(ValueError, match="schema"):
-        opened.read("neo4j/schema/constraint_passage")
+        opened.read("neo4j/schema/constraint_chunk")
 
 
 def test_a_transaction_is_written_whole_or_not_at_all(store: Store) -> None:

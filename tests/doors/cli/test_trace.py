@@ -147,16 +147,16 @@ def test_a_walk_is_printed_path_by_path_with_its_function_calls(
     assert [re.sub(r"(?<=\w)  .*", "", line) for line in shown[:12]] == [
         *("  1. rational plan", "  2. initial nodes"),
         *("Path 1: from John Pender", "  3. facts → read_chunk"),
-        *("  4. passage → search_more", "  5. neighbours → termination"),
+        *("  4. chunk → search_more", "  5. neighbours → termination"),
         *("Path 2: from Stockbridge", "  6. facts → read_chunk"),
-        *("  7. passage → search_more", "  8. neighbours → termination"),
+        *("  7. chunk → search_more", "  8. neighbours → termination"),
         *("All paths", "  9. answer"),
     ]
     ends = steps[steps.index("function calls: ") :].splitlines()
     assert ends == [
         "function calls: 6",
         "     facts 2 (33%): read_chunk 2 (100%)",
-        "     passage 2 (33%): search_more 2 (100%)",
+        "     chunk 2 (33%): search_more 2 (100%)",
         "     neighbours 2 (33%): termination 2 (100%)",
         "malformed: no action 2",
     ]
@@ -374,7 +374,7 @@ def test_the_function_calls_of_kept_walks_are_counted(
     assert capsys.readouterr().out.splitlines() == [
         "Function calls of 2 kept runs of graphreader with 3 paths: 11, 5.5 a run, 3.67 a path",
         "     facts 4 (36%): read_chunk 3 (75%), stop_and_read_neighbor 1 (25%)",
-        "     passage 3 (27%): search_more 3 (100%)",
+        "     chunk 3 (27%): search_more 3 (100%)",
         "     neighbours 4 (36%): termination 3 (75%), read_neighbor_node 1 (25%)",
     ]
 

@@ -64,7 +64,7 @@ def read_facts(asked: Asked) -> str:
 
 
 def read_chunk(asked: Asked) -> str:
-    title = next(title for title in NOTED if f"Passage {asked.here} ({title})" in asked.user)
+    title = next(title for title in NOTED if f"Chunk {asked.here} ({title})" in asked.user)
     notebook = f"{asked.notebook.replace('(empty)', '')} {NOTED[title].format(id=asked.here)}".strip()
     return step("termination()" if title == "Old houses" else "search_more()", notebook)
 
@@ -79,7 +79,7 @@ def model() -> Walker:
         plan=lambda asked: PLAN,
         nodes=lambda asked: proposals({"Danko Jones": 60, "Never Too Loud": 95, "Casa Lomax": 50}),
         facts=read_facts,
-        passage=read_chunk,
+        chunk=read_chunk,
         neighbours=lambda asked: step(f"read_neighbor_node({NEXT[asked.here]})", None),
         answer=conclude,
     )
