@@ -1,4 +1,4 @@
-"""One object for every door: the command line, Python, and what comes after them.
+"""The client: one object that every door calls.
 
 from kgplatform import connect
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -61,32 +61,42 @@ def connect(
 ) -> KnowledgeGraph:
     """Open the graph that the settings name: ``NEO4J_URI``, else the managed local server, which is started if need be.
 
-    ``home`` and ``settings`` (names as in ``kgplatform.settings``) come before the environment. ``report`` is told in
-    one line what takes long. Raises ``ServerError`` if there is no usable server and ``EmbeddingMismatchError`` if the
+    ``home`` and ``settings`` (names as in ``kgplatform.settings``) override the environment. ``report`` gets a line
+    about whatever takes long. Raises ``ServerError`` if there is no usable server and ``EmbeddingMismatchError`` if the
     graph was embedded by another model than the one that is set.
     """
     graph = open_graph(load_settings(home=Path(home) if home is not None else None, **settings), report)
     try:
         graph.check_model()
-    except BaseException:  # whatever it is, the connections are closed, and it goes on
+    except BaseException:  # whatever it is, close the connections and pass it on
         graph.close()
         raise
     return graph
 
 
 def open_graph(settings: Settings, report: Callable[[str], None] = lambda line: None) -> KnowledgeGraph:
-    """Like ``connect``, for work that no embedding model is needed for: which one made the vectors is not checked."""
+    """Like ``connect``, for work without embeddings: which model made the vectors is not checked."""
     store = Store(find_connection(settings, report))
     try:
         store.check()
-    except BaseException:  # whatever it is, the connections are closed, and it goes on
+    except BaseException:  # whatever it is, close the connections and pass it on
         store.close()
         raise
     return KnowledgeGraph(store, settings)
 
 
+def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
+    """What ``reader`` makes of ``options`` in ``KnowledgeGraph.ask``: an object of its own class of options.
+
+    Raises ``InputError`` for a reader or an option that does not exist, and for a value of the wrong type or out of
+    bounds.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    return options_for(reader or READERS[0].name, given)
+
+
 class KnowledgeGraph(OpenedGraph):
-    """A graph that is open. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
+    """An open graph. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
 
     # ---------------------------------------------------------------------------------------------------------- in
 
@@ -101,12 +111,12 @@ class KnowledgeGraph(OpenedGraph):
         facts: bool = False,
         progress: Progress = _SILENT,
     ) -> IngestReport:
-        """Bring the graph to what the files of ``paths`` say.
+        """Bring the graph up to date with the files of ``paths``.
 
         ``extractor``: "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
         schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
-        holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: then have the model
+        holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
         """
         files, recording = with_recording(paths, recorded, extractor)
@@ -158,17 +168,17 @@ class KnowledgeGraph(OpenedGraph):
         rebuild: bool = False,
         progress: Progress = _SILENT,
     ) -> TreeReport:
-        """Build the knowledge tree, or bring it to what the graph says now: levels 3 and 4, keywords and communities.
+        """Build the knowledge tree (levels 3 and 4: keywords and communities), or bring it up to date with the graph.
 
-        ``method``: how communities are found; by default that of the tree that is there. Another one, or ``rebuild``,
-        finds all of them anew; communities with the same members keep their names. Without either, only what changed
-        is done again; ``update`` says so, and is refused with either. Where there is no tree, all of it is built.
+        ``method``: how communities are found; default: that of the existing tree. Another method, or ``rebuild``, finds
+        all communities again; those with the same members keep their names. Otherwise only what changed is rebuilt;
+        ``update`` says so explicitly and cannot be combined with ``rebuild``. Without a tree, all of it is built.
         """
         # Here: it loads what no other command needs, and takes a second to do so.
         from kgplatform.tree.build_tree import TreeTools, build_tree
 
         if update and rebuild:
-            raise InputError("A tree is either updated or rebuilt: give --update or --rebuild.")
+            raise InputError("A tree is either updated or rebuilt: choose one of update and rebuild.")
         self._need_documents()
         tools = TreeTools(self.store, self.embedder, self.chat, self.settings, self.ledger, progress)
         return build_tree(tools, method=method, update=update, rebuild=rebuild)
@@ -227,32 +237,34 @@ class KnowledgeGraph(OpenedGraph):
         question: str,
         reader: str | None = None,
         *,
+        options: Mapping[str, Any] | None = None,
         keep: bool = False,
         on_step: Tell | None = None,
         stop: Stop | None = None,
-        **options: Any,
+        **more: Any,
     ) -> Answer:
         """An answer from the graph with checked citations; without a language model, the evidence.
 
-        ``reader``: by default the first of all. ``options`` are those of the reader (docs/commands.md); None stands
-        for the default. All have ``mode``, "reject" to refuse where the documents do not say, "open" to fall back on
-        the model's own knowledge. ``keep`` writes the run into the graph, as a ``Run`` with its ``Step`` nodes and
-        edges to what it found. ``on_step`` is told each step as it happens; what it raises ends the run. ``stop``, set
-        by another thread, ends it within a second. Raises ``InputError``, ``ModelError`` and ``StoppedError``.
+        ``reader``: by default the first of all. ``options`` and ``more`` are the reader's (docs/commands.md); None
+        stands for the default. All readers have ``mode``: "reject" refuses to answer if the documents do not say,
+        "open" falls back on the model's own knowledge. ``keep`` saves the run in the graph, as a ``Run`` with its
+        ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it happens; what it raises ends the
+        run. ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``ModelError`` and
+        ``StoppedError``.
         """
-        reader = reader or READERS[0].name
-        chosen = options_for(reader, {name: value for name, value in options.items() if value is not None})
+        options = {**(options or {}), **more}
+        chosen = check_options(reader, options)
         self._need_documents()
         if options.get("documents"):
-            chosen = replace(chosen, documents=tuple(each.id for each in self._named(options["documents"])))
+            chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started = time.perf_counter()
         with self.run(on_step=on_step, stop=stop) as run:
-            answer = find(reader).answer(question, run, chosen)
+            answer = find(reader or READERS[0].name).answer(question, run, chosen)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     @contextlib.contextmanager
     def run(self, *, on_step: Tell | None = None, stop: Stop | None = None) -> Iterator[Run]:
-        """What a reader is given for one question. Its ledger has what it alone spends."""
+        """What a reader gets for one question. Its ledger counts what that question alone spends."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
             yield Run(graph.evidence, graph.chat, graph.ledger, graph._schema_types, tell)
@@ -264,7 +276,7 @@ class KnowledgeGraph(OpenedGraph):
 
     @cached_property
     def look(self) -> Look:
-        """What a person sees of the graph: names, neighbours, the tree, the map, documents with their facts, runs."""
+        """What people look at: names, neighbours, the tree, the map, documents with their facts, saved runs."""
         return Look(self.store)
 
     def cypher(
@@ -277,8 +289,10 @@ class KnowledgeGraph(OpenedGraph):
         timeout: float | None = None,
         limit: int | None = None,
     ) -> Table:
-        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; else as set.
-        ``guarded``, for those of others: raises ``InputError`` for what no time-out ends (docs/security.md)."""
+        """Run a statement, read-only unless ``write``. ``timeout`` in seconds, ``limit`` in rows; default: as set.
+
+        ``guarded``, for other people's statements: raises ``InputError`` for what no time-out ends (docs/security.md).
+        """
         if guarded and (why := why_refused(statement)):
             raise InputError(f"{why} `kgplatform cypher` runs whatever reads.")
         return self.store.run_statement(
@@ -294,7 +308,7 @@ class KnowledgeGraph(OpenedGraph):
         return [DocumentInfo(**row) for row in self.store.read("graph/documents")]
 
     def holds(self, file: Path) -> bool:
-        """Whether the graph has what ``file`` says: any of its documents, with the text that it has there now."""
+        """Whether the graph holds any document of ``file`` with the text that it has now."""
         return holds(self.store, file)
 
     def schema(self) -> GraphSchema | None:
@@ -302,7 +316,7 @@ class KnowledgeGraph(OpenedGraph):
         return GraphSchema.of(graph_state(self.store))
 
     def schemas(self) -> dict[str, Schema]:
-        """The schemas that come along, and the graph's own, by name."""
+        """The shipped schemas and the graph's own, by name."""
         schemas = {name: load_schema(name) for name in shipped_schemas()}
         if (own := self.schema()) is not None:
             schemas.setdefault(own.schema.name, own.schema)
@@ -326,7 +340,7 @@ class KnowledgeGraph(OpenedGraph):
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:
         """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); else by its ending.
 
-        The file is there when it is whole. Raises ``InputError`` for a format that does not exist.
+        The file appears when it is complete. Raises ``InputError`` for an unknown format.
         """
         from kgplatform.exchange import export_graph
 
@@ -335,9 +349,10 @@ class KnowledgeGraph(OpenedGraph):
     def import_graph(
         self, path: str | Path, format: str | None = None, *, merge: bool = False, progress: Progress = _SILENT
     ) -> ExchangeReport:
-        """Make the empty graph what an export holds; with ``merge``, bring the export's nodes into what is there.
+        """Import an export into the empty graph; with ``merge``, add its nodes to what is there.
 
-        Raises ``InputError`` for a file that is no export, before anything is written, and for a graph with documents.
+        Raises ``InputError``, before anything is written, for a file that is not an export and, without ``merge``, for
+        a graph with documents.
         """
         from kgplatform.exchange import import_graph
 
@@ -361,7 +376,7 @@ class KnowledgeGraph(OpenedGraph):
 
     def _tools(self, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress) -> Tools:
         if mode not in (None, "strict", "flexible"):
-            raise InputError(f"There is no mode {mode!r}; there are strict and flexible.")
+            raise InputError(f"Unknown mode {mode!r}. Choose strict or flexible.")
         return Tools(
             store=self.store,
             embedder=self.embedder,

@@ -65,7 +65,7 @@ EXCEPTIONS = {
     ("doors.cli.anonymise", "models.chat"): "questions are filtered by a model, without a graph",
     ("doors.cli.evaluate", "ingest.load"): "texts are read that are in no graph",
     ("doors.adapters.neo4j_graphrag", "models.chat"): "the type of the client's language model",
-    ("doors.http.about", "retrieve.search"): "the names of the routes",
+    ("doors.http.browse", "retrieve.search"): "the names of the routes",
     ("doors.mcp.tools", "retrieve.search"): "the names of the routes",
 }
 """Single imports of strangers, with their reasons."""

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
-from kgplatform.doors.mcp.server import make_server
+from kgplatform.doors.mcp.app import make_server
 from kgplatform.errors import InputError
 from kgplatform.evaluate.ablation import read_grid
 from kgplatform.evaluate.answers import ask, task_for

@@ -113,7 +113,7 @@ def mcp(
         raise InputError("--token-file is for --http: who started the server is its only client otherwise.")
     token = _token_for(host, token_file) if http else None
     try:
-        from kgplatform.doors.mcp.server import make_server, serve_http
+        from kgplatform.doors.mcp.app import make_server, serve_http
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise

@@ -2,58 +2,77 @@
 
     app = make_app(connect())           # an ASGI application; `kgplatform serve` runs it with uvicorn
 
-Each endpoint calls the client; what is decided here is who may come in, how much at once, and when work is given up.
+Each endpoint calls the client. This package decides who is let in, how much work runs at once, and when it is stopped.
+``examples.json`` has an example for each endpoint, recorded over the sample corpus by ``make examples``; a test
+compares them with today's answers.
 """
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel
+from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.guard import LOOPBACK, Guard
-from kgplatform.doors.http import about, ask, browse, changes
-from kgplatform.doors.http.errors import Reporting, answer_errors
+from kgplatform.doors.http import ask, browse, changes
+from kgplatform.doors.http.failures import Reporting, answer_errors, errors
 from kgplatform.doors.http.jobs import Jobs
-from kgplatform.doors.http.openapi import add_examples, errors
-from kgplatform.doors.http.page import SafeHeaders, add_explorer
-from kgplatform.doors.http.parts import Limits, Parts, Quota
-from kgplatform.doors.http.workers import Workers
+from kgplatform.doors.http.parts import Limits, Parts, Quota, Workers
 from kgplatform.doors.uploads import Uploads, end_abandoned
 from kgplatform.doors.web_server import QuietServer
 
+EXAMPLES = Path(__file__).with_name("examples.json")
+EXPLORER = Path(__file__).parent.parent / "explorer"
+CONTENT_POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
 _TAGS = {
-    "about": "What the server can do, and what the graph holds.",
+    "about": "What the server can do and what the graph holds.",
     "documents": "Documents: upload, list, read, remove.",
     "ask": "Search, ask a reader, run a statement.",
-    "graph": "Nodes, neighbours, and the map.",
+    "graph": "Nodes, neighbours and the map.",
     "tree": "The knowledge tree and its communities.",
-    "runs": "Kept runs of readers.",
-    "jobs": "Long work: how far it is, and how to stop it.",
+    "runs": "Saved runs of readers.",
+    "jobs": "Long-running work: its progress, and stopping it.",
 }
 _PACKED = 1000
-"""Bytes from which an answer is packed."""
+"""Bytes from which an answer is compressed."""
 _GRACE = 10
-"""Seconds that requests have to end when the server does."""
+"""Seconds that running requests have to finish when the server shuts down."""
 
 
 class ErrorText(BaseModel):
-    """The kind of an error, and one sentence that says what to do."""
+    """The kind of an error, and a sentence that says what is wrong and what to do."""
 
     kind: str
     message: str
 
 
 class ErrorBody(BaseModel):
-    """What every error is."""
+    """The body of every error."""
 
     error: ErrorText
 
@@ -67,16 +86,16 @@ def make_app(
     read_only: bool = False,
     limits: Limits = Limits(),  # noqa: B008 - frozen: one serves all
 ) -> FastAPI:
-    """The application. The graph is the caller's to close, after the application has been shut down.
+    """The application. The caller closes the graph, after the application has shut down.
 
-    ``token``: what every request below ``/api`` must bring. ``hosts``: names by which clients may reach it, by default
-    those of loopback, None for all; without a token it must be these. ``origins``: other sites whose pages may use it.
-    ``read_only``: uploads, removals, the tree and kept runs are refused.
+    ``token``: what every request below ``/api`` must send. ``hosts``: names by which clients may reach it, by default
+    those of loopback; None allows all, which is safe only with a token. ``origins``: other sites whose pages may use
+    it. ``read_only``: uploads, removals, building the tree and saving runs are refused.
     """
     app = FastAPI(
         title="kgplatform",
         version=version("kgplatform"),
-        description="Documents into a Neo4j knowledge graph, and answers out of it, each tied to its source.",
+        description="Turns documents into a Neo4j knowledge graph, and answers questions from it, citing its sources.",
         openapi_url="/api/openapi.json",
         openapi_tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
         docs_url=None,  # FastAPI's own pages load their scripts from a CDN
@@ -86,12 +105,12 @@ def make_app(
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
-    for module in (about, ask, browse, changes):
+    for module in (browse, ask, changes):
         app.include_router(module.router)
     add_examples(app)
     answer_errors(app)
     add_explorer(app)
-    # Each stands round those above it.
+    # Each wraps those above it.
     app.add_middleware(GZipMiddleware, minimum_size=_PACKED, compresslevel=1)
     app.add_middleware(
         Guard,
@@ -129,20 +148,20 @@ def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_need
 
 
 class AppServer(QuietServer):
-    """The server of ``make_app``, which stops what is under way as soon as it is to end."""
+    """The server of ``make_app``, which stops running work as soon as it is told to end."""
 
     def __init__(self, app: FastAPI) -> None:
         super().__init__(app, grace=_GRACE, lifespan=True)
         self._app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Work first: streams end by themselves then, and uvicorn need not wait for them."""
+        """Work first: then streams end by themselves, and uvicorn need not wait for them."""
         await close(self._app)
         await super().shutdown(sockets)
 
 
 async def close(app: FastAPI) -> None:
-    """Stop all that is under way, and wait for the jobs' end. What they have done is kept."""
+    """Stop all running work, and wait until the jobs have ended. What they have done is kept."""
     parts: Parts = app.state.parts
     parts.workers.close()
     await anyio.to_thread.run_sync(parts.jobs.close)
@@ -154,3 +173,82 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await anyio.to_thread.run_sync(end_abandoned, parts.graph, parts.uploads)
     yield
     await close(app)
+
+
+# ------------------------------------------------------------------------------------------------------------ examples
+
+
+def add_examples(app: FastAPI) -> None:
+    """Have the OpenAPI description of ``app`` show ``examples.json``."""
+    without = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            description = without()
+            for endpoint, example in json.loads(EXAMPLES.read_text("utf-8")).items():
+                method, _, path = endpoint.partition(" ")
+                _add(description["paths"][path][method.lower()], example)
+        return without()
+
+    app.openapi = openapi  # type: ignore[method-assign]  # the way that FastAPI documents
+
+
+def _add(operation: dict[str, Any], example: dict[str, Any]) -> None:
+    """``example``: ``sent``, and by media type what was ``answered``."""
+    if "sent" in example:
+        (content,) = operation["requestBody"]["content"].values()
+        content["example"] = example["sent"]
+    status = next(code for code in operation["responses"] if code.startswith("2"))
+    contents = operation["responses"][status]["content"]
+    for media_type, answer in example["answered"].items():
+        contents.setdefault(media_type, {})["example"] = answer
+
+
+# ------------------------------------------------------------------------------------------------------------ explorer
+
+
+def add_explorer(app: FastAPI) -> None:
+    """The explorer's files, at ``/`` and ``/static`` of ``app``."""
+    files = _Files(directory=EXPLORER)
+
+    @app.get("/", include_in_schema=False)
+    async def page(request: Request) -> Response:
+        return await files.get_response("index.html", request.scope)
+
+    @app.get("/favicon.ico", include_in_schema=False)
+    async def icon() -> Response:
+        return Response(status_code=204)
+
+    app.mount("/static", files, name="static")
+
+
+class _Files(StaticFiles):
+    """Files that a browser caches; each time it asks whether they have changed (ETag)."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """See ``StaticFiles``."""
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+class SafeHeaders:
+    """Middleware: headers that restrict what a browser does with a response."""
+
+    def __init__(self, app: ASGIApp, shared: bool) -> None:
+        self._app = app
+        # Origins that were allowed read our answers; without any, no other site may embed them, not even as an image.
+        self._headers = _HEADERS | ({} if shared else {"Cross-Origin-Resource-Policy": "same-origin"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(self._headers)
+                if scope["path"].startswith("/api/"):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

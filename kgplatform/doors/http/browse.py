@@ -1,23 +1,27 @@
-"""What can be looked at: documents with their facts, the graph round a node, the map, the tree, kept runs."""
+"""The endpoints that read: what the server can do, documents with their facts, the graph, the tree, saved runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from importlib.metadata import version
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.http.errors import not_found
-from kgplatform.doors.http.openapi import errors
+from kgplatform.doors.http.failures import errors, not_found
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.errors import InputError
+from kgplatform.neo4j.browser import browser_url_of
+from kgplatform.readers.readers import READERS
+from kgplatform.retrieve.search import SEARCHES
 
 router = APIRouter(prefix="/api")
 
-_LONGEST_TEXT = 1000
+_LONGEST_NAME = 1000
 _MOST_IDS = 500
+_ABOUT_READERS = ("name", "about", "needs_model", "options")
 _LARGEST_OFFSET = 1_000_000_000
 
 Id = Annotated[str, Path(max_length=4000)]
@@ -33,7 +37,7 @@ class SubgraphBody(BaseModel):
 
 
 async def _look(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
-    """What ``look`` finds; an id that is not in the graph is 404."""
+    """What ``look`` finds; 404 for an unknown id."""
 
     def found(graph: KnowledgeGraph) -> object:
         try:
@@ -44,12 +48,69 @@ async def _look(request: Request, parts: Parts, look: Callable[[KnowledgeGraph],
     return await parts.workers.answer(request, found)
 
 
+# --------------------------------------------------------------------------------------------------------------- about
+
+
+@router.get("/health", tags=["about"], summary="Whether the server and its database are up")
+async def health(request: Request, parts: Served) -> Response:
+    """Answers 503 if the database is down."""
+
+    def look(graph: KnowledgeGraph) -> dict[str, str]:
+        return {"status": "ok", "version": version("kgplatform"), "neo4j": graph.check()}
+
+    return await parts.workers.answer(request, look)
+
+
+@router.get("/about", tags=["about"], summary="Readers with their options, routes, schemas, models")
+async def about(request: Request, parts: Served) -> Response:
+    """What this server can do and what its graph holds: enough to build a form for every reader."""
+    return await parts.workers.answer(request, lambda graph: _about(graph, parts))
+
+
+@router.get("/stats", tags=["about"], summary="Counts of the graph")
+async def stats(request: Request, parts: Served) -> Response:
+    """Nodes by label, relationships by type, and key elements with their neighbours and facts."""
+    return await parts.workers.answer(request, lambda graph: graph.stats())
+
+
+@router.get("/schema", tags=["about"], summary="The schema")
+async def schema(request: Request, parts: Served) -> Response:
+    """The schema of the last ingest, and the types that were added to it (`expansions`); null before the first."""
+
+    def look(graph: KnowledgeGraph) -> dict[str, Any]:
+        found = graph.schema()
+        if found is None:
+            return {"schema": None, "expansions": []}
+        return {"schema": found.schema.to_dict(), "expansions": found.expansions}
+
+    return await parts.workers.answer(request, look)
+
+
+def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
+    nodes = graph.look.counts()
+    return {
+        "version": version("kgplatform"),
+        "readers": [{name: getattr(reader, name) for name in _ABOUT_READERS} for reader in READERS],
+        "routes": SEARCHES,
+        "schemas": list(graph.schemas()),
+        "model": graph.chat.model if graph.chat is not None else None,
+        "embedder": graph.embedder.name,
+        "browser_url": browser_url_of(graph.settings, graph.connection),
+        "documents": nodes.get("Document", 0),
+        "entities": nodes.get("Entity", 0),
+        "has_tree": nodes.get("Community", 0) > 0,
+        "types": graph.look.types(),
+        "token_needed": parts.token_needed,
+        "read_only": parts.read_only,
+    }
+
+
 # ----------------------------------------------------------------------------------------------------------- documents
 
 
 @router.get("/documents", tags=["documents"], summary="The documents")
 async def documents(request: Request, parts: Served) -> Response:
-    """All documents of the graph, by name."""
+    """All documents of the graph, by title."""
     return await parts.workers.answer(request, lambda graph: {"documents": graph.documents()})
 
 
@@ -64,24 +125,24 @@ async def document(
     request: Request,
     parts: Served,
     start: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="First character, from 0.")] = None,
-    end: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="One past the last.")] = None,
+    end: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="The character after the last.")] = None,
 ) -> Response:
-    """The characters from `start` to `end`, and the facts that are stated there. `id` may be the document's URI too."""
+    """The characters from `start` to `end`, and the facts stated there. `id` may also be the document's URI."""
     if start is not None and end is not None and start > end:
-        raise InputError("`start` must not be behind `end`.")
+        raise InputError("`start` must not be after `end`.")
     return await _look(request, parts, lambda graph: graph.look.document(id, start, end))
 
 
 # --------------------------------------------------------------------------------------------------------------- graph
 
 
-@router.get("/graph/map", tags=["graph"], summary="The most connected entities, in discs")
+@router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities")
 async def graph_map(
     request: Request,
     parts: Served,
-    limit: Annotated[int, Query(ge=1, le=50_000, description="How many entities at most.")] = 10_000,
+    limit: Annotated[int, Query(ge=1, le=50_000, description="At most this many entities.")] = 10_000,
 ) -> Response:
-    """Parallel lists, one place an entity; `sources` and `targets` are places in `ids`."""
+    """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit))
 
 
@@ -89,16 +150,16 @@ async def graph_map(
 async def find(
     request: Request,
     parts: Served,
-    text: Annotated[str, Query(max_length=_LONGEST_TEXT, description="A name, or how it begins.")] = "",
+    text: Annotated[str, Query(max_length=_LONGEST_NAME, description="A name or its beginning.")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Response:
     """Entities, key elements, documents and communities, best first."""
     return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.find(text, limit)})
 
 
-@router.get("/graph/nodes/{id}", tags=["graph"], summary="All of one node", responses=errors(404))
+@router.get("/graph/nodes/{id}", tags=["graph"], summary="A node", responses=errors(404))
 async def node(id: Id, request: Request, parts: Served) -> Response:
-    """Its properties, the facts about it with their places, and its communities."""
+    """Its properties, the facts about it with the places that state them, and its communities."""
     return await _look(request, parts, lambda graph: graph.look.node(id))
 
 
@@ -111,13 +172,13 @@ async def node(id: Id, request: Request, parts: Served) -> Response:
 async def neighbours(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
-    """The strongest first; `more` says how many were left out."""
+    """The strongest first; `more` is how many were left out."""
     return await _look(request, parts, lambda graph: graph.look.neighbours(id, limit))
 
 
-@router.post("/graph/subgraph", tags=["graph"], summary="Nodes by id, joined")
+@router.post("/graph/subgraph", tags=["graph"], summary="Nodes by id, with their edges")
 async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Response:
-    """The nodes of an answer or a step with the edges among them; ids that are gone are left out."""
+    """The nodes of an answer or a step, and the edges among them. Ids that no longer exist are left out."""
     return await parts.workers.answer(request, lambda graph: graph.look.subgraph(body.ids))
 
 
@@ -128,15 +189,15 @@ async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Respo
 async def tree(
     request: Request,
     parts: Served,
-    parent: Annotated[str | None, Query(max_length=4000, description="A node of the tree; else the top.")] = None,
+    parent: Annotated[str | None, Query(max_length=4000, description="A node of the tree; default: the top.")] = None,
 ) -> Response:
-    """What is below `parent`: inner communities, keywords and entities of a community, attributes of an entity."""
+    """What is below `parent`: a community's inner communities, keywords and entities; an entity's attributes."""
     return await _look(request, parts, lambda graph: {"nodes": graph.look.tree(parent)})
 
 
 @router.get("/communities", tags=["tree"], summary="The communities")
 async def communities(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
-    """The largest first, the outermost before those inside them."""
+    """The largest first; outer communities before those inside them."""
     return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.communities(limit)})
 
 
@@ -149,7 +210,7 @@ async def communities(request: Request, parts: Served, limit: Annotated[int, Que
 async def community(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
-    """Members with the highest scores first."""
+    """The members with the highest scores first."""
     return await _look(
         request,
         parts,
@@ -160,15 +221,15 @@ async def community(
 # ---------------------------------------------------------------------------------------------------------------- runs
 
 
-@router.get("/runs", tags=["runs"], summary="Kept runs of readers")
+@router.get("/runs", tags=["runs"], summary="Saved runs of readers")
 async def runs(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50) -> Response:
     """The latest first."""
     return await parts.workers.answer(request, lambda graph: {"runs": graph.look.runs(limit)})
 
 
-@router.get("/runs/{id}", tags=["runs"], summary="A kept run with its steps", responses=errors(404))
+@router.get("/runs/{id}", tags=["runs"], summary="A saved run with its steps", responses=errors(404))
 async def run(id: Id, request: Request, parts: Served) -> Response:
-    """Each step with what it asked, found and ran."""
+    """For each step its prompt and reply, what it found, and the statements it ran."""
 
     def run_of(graph: KnowledgeGraph) -> object:
         info, steps = graph.look.run(id)

@@ -1,8 +1,8 @@
-"""What changes the graph: uploads, removals and the tree; and the jobs that do the long ones."""
+"""The endpoints that change the graph: uploads, removals and the tree; and the jobs that do the long work."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
@@ -12,15 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform import Schema
 from kgplatform.client import EXTRACTORS, KnowledgeGraph
 from kgplatform.doors.encoding import as_fields
 from kgplatform.doors.guard import Json
-from kgplatform.doors.http.errors import RefusedError, not_found
+from kgplatform.doors.http.failures import RefusedError, errors, not_found
 from kgplatform.doors.http.jobs import Job
-from kgplatform.doors.http.openapi import STREAMED, errors
 from kgplatform.doors.http.parts import Parts, Served
-from kgplatform.doors.http.streams import stream, told_job
+from kgplatform.doors.http.streams import STREAMED, stream, told_job
 from kgplatform.doors.uploads import Staged, forget_unused, ingest_uploads
 from kgplatform.errors import InputError
 from kgplatform.records import Progress
@@ -39,18 +37,18 @@ _FORM = {
         "schema": {"type": "string", "default": "general", "description": "One of the schemas of /api/about."},
         "extractor": {"type": "string", "enum": ["", *EXTRACTORS], "default": ""},
         "mode": {"type": "string", "enum": ["", "strict", "flexible"], "default": ""},
-        "facts": {"type": "boolean", "default": False, "description": "Then have a model read atomic facts."},
+        "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
     },
 }
 
 
 class TreeBody(BaseModel):
-    """How the tree is built."""
+    """How to build the tree."""
 
     model_config = ConfigDict(extra="forbid")
 
-    method: str | None = Field(None, description="How communities are found; else as those that are there.")
-    rebuild: bool = Field(False, description="All communities anew, not only what changed.")
+    method: str | None = Field(None, description="How communities are found; default: as in the existing tree.")
+    rebuild: bool = Field(False, description="Find all communities again, not only what changed.")
 
 
 # ----------------------------------------------------------------------------------------------------------- documents
@@ -59,21 +57,20 @@ class TreeBody(BaseModel):
 @router.post(
     "/documents",
     tags=["documents"],
-    summary="Upload files, and ingest them",
+    summary="Upload files and ingest them",
     status_code=202,
     responses=errors(400, 403, 429, 507),
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}},
 )
 async def upload(request: Request, parts: Served) -> Response:
-    """One or more `files`, and how to read them. A file of the same name takes the place of an earlier one."""
+    """One or more `files`, and how to read them. A file replaces an earlier upload of the same name."""
     parts.refuse_change()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise InputError("Files are sent as multipart/form-data, in fields called `files`.")
+        raise InputError("Send files as multipart/form-data, in fields called `files`.")
     parts.jobs.check()
-    size = int(request.headers.get("content-length", parts.limits.upload))  # else it may be as large as any
-    with parts.quota.reserve(size) as reserved, _told_where_full():
-        # As they come in, files lie where no folder has a name for them: nothing of them is left if this process is
-        # killed.
+    size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
+    with parts.quota.reserve(size) as reserved, _disk_errors():
+        # Arriving files have no name in any folder: nothing of them is left if this process is killed.
         async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
             work = partial(_take_in, parts, form, reserved)
             return await parts.workers.answer(request, lambda graph: work(), status=202)
@@ -86,25 +83,25 @@ async def upload(request: Request, parts: Served) -> Response:
     responses=errors(403, 404, 409),
 )
 async def remove(id: str, request: Request, parts: Served) -> Response:
-    """With all that only it supports, and with its uploaded file. By id or URI."""
+    """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
     parts.refuse_change()
     return await parts.workers.answer(request, lambda graph: _remove(parts, id))
 
 
 @contextmanager
-def _told_where_full() -> Iterator[None]:
+def _disk_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        sentence = f"The server cannot keep the upload: {error.strerror or error}. See to its disk, then send it again."
+        sentence = f"The server cannot store the upload: {error.strerror or error}. Free its disk, then send it again."
         raise RefusedError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
 def _take_in(parts: Parts, form: FormData, reserved: ExitStack) -> dict[str, Job]:
-    """Check what was asked for, put the files aside, and queue their ingest, until whose end bytes are ``reserved``."""
+    """Check the form, put the files aside, and queue their ingest; bytes stay ``reserved`` until it has ended."""
     files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
     if not files:
-        raise InputError("No file came. Send one or more in fields called `files`.")
+        raise InputError("The request has no file. Send one or more in fields called `files`.")
     given = {name: value for name, value in form.items() if isinstance(value, str)}
     asked = _ingest_options(parts.graph, given)
     staged = parts.uploads.stage([(file.filename or "", file.file) for file in files])
@@ -119,30 +116,31 @@ def _take_in(parts: Parts, form: FormData, reserved: ExitStack) -> dict[str, Job
 
 
 def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of ``KnowledgeGraph.ingest``. Raises ``InputError`` for a field or a value that is not there."""
-    if foreign := sorted(set(given) - set(_FIELDS)):
-        raise InputError(f"There is no field {foreign[0]!r}; there are files, {', '.join(_FIELDS)}.")
-    extractor, mode, facts = given.get("extractor", ""), given.get("mode", ""), given.get("facts", "").lower()
-    if extractor not in ("", *EXTRACTORS):
-        raise InputError(f"There is no extractor {extractor!r}; there are {', '.join(EXTRACTORS)}.")
-    if mode not in ("", "strict", "flexible"):
-        raise InputError(f"There is no mode {mode!r}; there are strict and flexible.")
+    """The arguments of ``KnowledgeGraph.ingest``. Raises ``InputError`` for an unknown field or value.
+
+    A schema is a shipped one or the graph's own, never a path: that would be one of the server's files.
+    """
+    schemas = graph.schemas()
+    _check_choice("field", *sorted(set(given) - set(_FIELDS))[:1], choices=("files", *_FIELDS))
+    schema, extractor, mode = (given.get(name, "") for name in ("schema", "extractor", "mode"))
+    _check_choice("schema", schema, choices=schemas)
+    _check_choice("extractor", extractor, choices=EXTRACTORS)
+    _check_choice("mode", mode, choices=("strict", "flexible"))
+    facts = given.get("facts", "").lower()
     if facts not in (*_TRUE, *_FALSE):
         raise InputError("`facts` must be true or false.")
     return {
-        "schema": _schema(graph, given.get("schema") or "general"),
+        "schema": schemas[schema or "general"],
         "extractor": extractor or None,
         "mode": mode or None,
         "facts": facts in _TRUE,
     }
 
 
-def _schema(graph: KnowledgeGraph, name: str) -> Schema:
-    """A schema that comes along, or the graph's own. A path would be one of the server's files: it is no name here."""
-    schemas = graph.schemas()
-    if name not in schemas:
-        raise InputError(f"There is no schema {name!r}; there are {', '.join(schemas)}.")
-    return schemas[name]
+def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:
+    for value in given:
+        if value and value not in choices:
+            raise InputError(f"Unknown {what} {value!r}. Choose one of {', '.join(choices)}.")
 
 
 def _ingest(
@@ -150,7 +148,7 @@ def _ingest(
 ) -> dict[str, Any]:
     with held:
         report = ingest_uploads(parts.graph, parts.uploads, staged, stop, progress=progress, **asked)
-    home = f"{parts.uploads.folder}/"  # files are told by the names that they came with
+    home = f"{parts.uploads.folder}/"  # the client knows its files by the names that it gave them
     skipped = [{"path": file.path.removeprefix(home), "reason": file.reason} for file in report.skipped]
     return as_fields(report) | {"skipped": skipped, "complete": report.complete}
 
@@ -158,8 +156,8 @@ def _ingest(
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
     known = [info for info in parts.graph.documents() if id in (info.id, info.uri)]
     if not known:
-        raise not_found(InputError(f"There is no document {id!r:.200}. GET /api/documents lists them."))
-    with parts.jobs.alone():  # by the graph that nobody stops: a client that leaves does not leave half of a removal
+        raise not_found(InputError(f"Unknown document {id!r:.200}. GET /api/documents lists all."))
+    with parts.jobs.alone():  # on the graph that no client stops: one that disconnects must not leave half a removal
         removed = parts.graph.remove([info.id for info in known])
         forget_unused(parts.graph, parts.uploads, [info.source for info in removed])
     return {"removed": removed}
@@ -176,7 +174,7 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
     responses=errors(400, 403, 429),
 )
 async def build_tree(body: TreeBody, parts: Served) -> Response:
-    """Without a tree all of it is built; else only what changed is done again, unless `rebuild` is asked for."""
+    """Builds all of it if there is no tree or with `rebuild`; otherwise only what changed."""
     parts.refuse_change()
     work = partial(_build_tree, parts.graph, body)
     return Json({"job": parts.jobs.add("tree", work, drop=lambda: None)}, 202)
@@ -194,31 +192,31 @@ def _build_tree(graph: KnowledgeGraph, body: TreeBody, stop: Stop, progress: Pro
 
 @router.get("/jobs", tags=["jobs"], summary="The jobs")
 async def jobs(parts: Served) -> Response:
-    """The latest first; a hundred are remembered after their end."""
+    """The latest first. The server remembers the last hundred."""
     return Json({"jobs": parts.jobs.all()})
 
 
 @router.get("/jobs/{id}", tags=["jobs"], summary="A job", responses=errors(404))
 async def job(id: str, parts: Served) -> Response:
-    """How far it is, and at its end its report or its error."""
+    """Its progress, and at its end its report or its error."""
     return Json(parts.jobs.get(id))
 
 
 @router.get(
     "/jobs/{id}/events",
     tags=["jobs"],
-    summary="A job as it goes on",
+    summary="Follow a job",
     response_class=EventSourceResponse,
     responses=STREAMED | errors(404),
 )
 async def job_events(id: str, parts: Served) -> Response:
-    """An event `progress` where there is news, and `end` at the end. The job goes on without a listener."""
+    """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""
     parts.jobs.get(id)
     return stream(told_job(parts.workers, parts.jobs, id), parts.limits)
 
 
 @router.delete("/jobs/{id}", tags=["jobs"], summary="Stop a job", responses=errors(403, 404))
 async def stop_job(id: str, parts: Served) -> Response:
-    """What it has done is kept; the same upload goes on from there."""
+    """What it has done is kept; the same upload resumes from there."""
     parts.refuse_change()
     return Json({"job": parts.jobs.stop(id)})

@@ -1,6 +1,6 @@
-"""Long work on the graph, one job after the other in a thread of their own: ingests, and building the tree.
+"""Long work on the graph, one job after the other in a thread of its own: ingests, and building the tree.
 
-A job goes on when its client leaves. It can be stopped, and then keeps what it has done; so does a server that closes.
+A job continues when its client disconnects. What it has done is kept when it, or the server, is stopped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from kgplatform.doors.http.errors import busy, error_of, not_found, report_fault
+from kgplatform.doors.http.failures import busy, error_of, not_found, report_fault
 from kgplatform.errors import InputError, KgError, StoppedError
 from kgplatform.records import Progress
 from kgplatform.work.stopping import Stop
@@ -25,7 +25,7 @@ log = logging.getLogger("kgplatform.doors.http")
 Kind = Literal["ingest", "tree"]
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 Work = Callable[[Stop, Progress], dict[str, Any]]
-"""Does the work until it is stopped, tells how far it is, and returns its report."""
+"""Works until it is stopped, reports its progress, and returns its report."""
 
 _KEPT = 100
 """Jobs that are remembered after their end."""
@@ -34,9 +34,9 @@ _ENDS = ("done", "failed", "stopped")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a client is told of a job. ``done`` of ``total`` of its ``stage``; ``seconds`` since it began to run.
+    """A job as clients see it: ``done`` of ``total`` in its ``stage``; ``seconds`` since it began to run.
 
-    ``files``: the names of an upload. ``report``: that of the ingest or of the tree, once it is done.
+    ``files``: the names of an upload. ``report``: of the ingest or the tree, once it is done.
     """
 
     id: str
@@ -52,12 +52,12 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether it is over."""
         return self.state in _ENDS
 
 
 class _Held:
-    """A job with what belongs to it: its work, how to undo what it was given, its stop and its clock."""
+    """A job with its work, what to drop if it never begins, its stop and its clock."""
 
     def __init__(self, job: Job, work: Work, drop: Callable[[], None]) -> None:
         self.job = job
@@ -86,7 +86,7 @@ class Jobs:
         self._closed = False
 
     def add(self, kind: Kind, work: Work, *, files: tuple[str, ...] = (), drop: Callable[[], None]) -> Job:
-        """Queue ``work``; ``drop`` is called if it never begins. Raises ``RefusedError`` where too many wait."""
+        """Queue ``work``; ``drop`` is called if it never begins. Raises ``RefusedError`` if too many wait."""
         held = _Held(Job(uuid.uuid4().hex, kind, files=files), work, drop)
         with self._lock:
             self._check()
@@ -96,13 +96,13 @@ class Jobs:
         return held.told()
 
     def check(self) -> None:
-        """Raise ``RefusedError`` (429) where too many wait."""
+        """Raise ``RefusedError`` (429) if too many wait."""
         with self._lock:
             self._check()
 
     def _check(self) -> None:
         if self._closed or sum(not held.job.ended for held in self._held.values()) > self._most_waiting:
-            raise busy("Too many jobs wait for their turn. Try again when one of them has ended.")
+            raise busy("Too many jobs are waiting. Try again when one of them has ended.")
 
     def all(self) -> tuple[Job, ...]:
         """The jobs that are remembered, the latest first."""
@@ -114,7 +114,7 @@ class Jobs:
         return self._find(id).told()
 
     def stop(self, id: str) -> Job:
-        """Have the job end; what it has done is kept. One that waits never begins."""
+        """End the job, keeping what it has done. One that is waiting never begins."""
         held = self._find(id)
         held.stop.set()
         with self._lock:
@@ -127,9 +127,9 @@ class Jobs:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Inside of it no job runs. Raises ``RefusedError`` (409) where one does."""
+        """No job runs inside. Raises ``RefusedError`` (409) if one is running."""
         if not self._writing.acquire(blocking=False):
-            raise busy("The graph is being written to. Wait for the job to end, or stop it.", 409)
+            raise busy("A job is writing to the graph. Wait for its end, or stop it.", 409)
         try:
             yield
         finally:
@@ -148,7 +148,7 @@ class Jobs:
     def _find(self, id: str) -> _Held:
         with self._lock:
             if id not in self._held:
-                raise not_found(InputError("There is no such job. GET /api/jobs lists those that are remembered."))
+                raise not_found(InputError("Unknown job. GET /api/jobs lists the jobs that the server remembers."))
             return self._held[id]
 
     def _forget_oldest(self) -> None:
@@ -175,7 +175,7 @@ class Jobs:
             end = {"state": "stopped"}
         except KgError as error:
             end = {"state": "failed", "error": error_of(error)}
-        except Exception as error:  # noqa: BLE001 - a fault of one job must not end those after it
+        except Exception as error:  # noqa: BLE001 - one job's error must not end those after it
             report_fault(error)
             end = {"state": "failed", "error": error_of(error)}
         seconds = round(time.monotonic() - held.started, 3)

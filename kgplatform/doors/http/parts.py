@@ -1,30 +1,51 @@
-"""What the endpoints share: the graph, what is under way on it, and how much is allowed."""
+"""What the endpoints share: the graph, the threads that work on it for clients, and how much is allowed.
+
+Work that a client waits for ends when the client goes away, or when the server shuts down. ``Workers`` is used in the
+event loop's thread alone; only the work itself runs in others.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, TypeVar
 
+import anyio
+import anyio.to_thread
 from fastapi import Depends, Request
+from starlette.responses import Response
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.guard import MEGABYTE
-from kgplatform.doors.http.errors import RefusedError
+from kgplatform.doors.encoding import encode
+from kgplatform.doors.guard import MEGABYTE, Json
+from kgplatform.doors.http.failures import RefusedError, busy
 from kgplatform.doors.http.jobs import Jobs
-from kgplatform.doors.http.workers import Workers
 from kgplatform.doors.uploads import Uploads
+from kgplatform.errors import StoppedError
+from kgplatform.work.stopping import Stop
+
+T = TypeVar("T")
+
+Work = Callable[[KnowledgeGraph], object]
+"""What is done for one client, with its own view of the graph."""
+
+Kind = Literal["asks", "reads", "statements"]
+"""Questions; other reads of the graph; and users' own statements, which may take long. Each kind has its own threads,
+so that none holds up the others."""
+_THREADS = {"reads": 32, "statements": 8}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a client may send or ask for at once: sizes in bytes, times in seconds.
+    """How much clients may send or ask for at once: sizes in bytes, times in seconds.
 
-    ``upload``: one; ``uploads``: all together that arrive, or wait until they are ingested. ``asks``: questions that
-    are answered at once; one more is refused. ``idle``: how long nothing may come of a request that is not whole.
-    ``stall``: how long a client that reads a stream may leave it full before its reader is stopped. ``ping``: how often
-    an idle stream says that it lives.
+    ``upload``: of one upload; ``uploads``: of all that are arriving or waiting to be ingested. ``files``: in one
+    upload. ``body``: of any other request. ``asks``: questions answered at once; more are refused. ``idle``: how long a
+    request may stall before it is complete. ``stall``: how long a client may leave its stream unread before its reader
+    is stopped. ``ping``: how often an idle stream sends a sign of life.
     """
 
     upload: int = 100 * MEGABYTE
@@ -39,25 +60,27 @@ class Limits:
 
 
 class Quota:
-    """``most`` bytes for all uploads that arrive or wait to be ingested. Safe from several threads."""
+    """``most`` bytes for all uploads that are arriving or waiting to be ingested. Safe from several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._reserved = 0
         self._lock = threading.Lock()
 
-    def reserve(self, count: int) -> ExitStack:
-        """Reserve ``count`` bytes until the stack that is returned is closed. Raises ``RefusedError`` (429) where they
-        do not fit now; the rest of the body need not be read then."""
+    def reserve(self, count: int) -> contextlib.ExitStack:
+        """Reserve ``count`` bytes until the returned stack is closed.
+
+        Raises ``RefusedError`` (429) if they do not fit; the rest of the body need not be read then.
+        """
         with self._lock:
             if self._reserved + count > self._most:
                 sentence = (
-                    f"Other uploads arrive, or wait for their turn: at most {self._most:,} bytes of all together are "
-                    "kept. Try again when one of them has ended."
+                    f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one "
+                    "has ended."
                 )
                 raise RefusedError(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
             self._reserved += count
-        reserved = ExitStack()
+        reserved = contextlib.ExitStack()
         reserved.callback(self._give_back, count)
         return reserved
 
@@ -66,9 +89,83 @@ class Quota:
             self._reserved -= count
 
 
+class Workers:
+    """The threads that work on ``graph``, and what stops them. At most ``asks`` questions are answered at once."""
+
+    def __init__(self, graph: KnowledgeGraph, asks: int) -> None:
+        self._graph = graph
+        self.closing = False
+        self._asks = asks
+        self._asking = 0
+        self._stops: set[Stop] = set()
+        self._threads: dict[Kind, anyio.CapacityLimiter] = {}
+
+    def close(self) -> None:
+        """Stop all work; nothing more is started."""
+        self.closing = True
+        for stop in self._stops:
+            stop.set()
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[Stop]:
+        """One more question, which the ``Stop`` ends. Raises ``RefusedError`` if there are too many."""
+        self.check_asks()
+        self._asking += 1
+        try:
+            with self._stop() as stop:
+                yield stop
+        finally:
+            self._asking -= 1
+
+    def check_asks(self) -> None:
+        """Raise ``RefusedError`` (429) if no more questions are taken."""
+        if self._asking >= self._asks:
+            raise busy(f"{self._asks} questions are being answered already. Ask again in a moment.")
+
+    async def answer_ask(self, request: Request, work: Work) -> Response:
+        """What ``work`` answers to a question, as JSON; it is stopped when the client goes away."""
+        with self.asking() as stop:
+            return await self._answer(request, work, stop, "asks")
+
+    async def answer(self, request: Request, work: Work, *, kind: Kind = "reads", status: int = 200) -> Response:
+        """What ``work`` returns, as JSON; it is stopped when the client goes away."""
+        with self._stop() as stop:
+            return await self._answer(request, work, stop, kind, status)
+
+    async def in_thread(self, work: Callable[[KnowledgeGraph], T], stop: Stop, kind: Kind = "asks") -> T:
+        """Run ``work`` in a thread for its ``kind``, on the graph, until ``stop`` is set."""
+        limiter = self._threads.setdefault(kind, anyio.CapacityLimiter(_THREADS.get(kind, self._asks)))
+        return await anyio.to_thread.run_sync(work, self._graph.within(stop), limiter=limiter)
+
+    async def _answer(self, request: Request, work: Work, stop: Stop, kind: Kind, status: int = 200) -> Response:
+        watch = asyncio.create_task(_stop_when_gone(request, stop))
+        try:
+            return Json(await self.in_thread(lambda graph: encode(work(graph)), stop, kind), status)
+        finally:
+            watch.cancel()
+
+    @contextlib.contextmanager
+    def _stop(self) -> Iterator[Stop]:
+        stop = Stop()
+        self._stops.add(stop)
+        try:
+            if self.closing:
+                raise StoppedError
+            yield stop
+        finally:
+            self._stops.discard(stop)
+
+
+async def _stop_when_gone(request: Request, stop: Stop) -> None:
+    """Set ``stop`` when the client has gone. The body must have been read before."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    stop.set()
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one application. ``read_only``: nothing may change the graph."""
+    """The parts of one application. ``read_only``: requests that change the graph are refused."""
 
     graph: KnowledgeGraph
     limits: Limits
@@ -80,9 +177,9 @@ class Parts:
     quota: Quota
 
     def refuse_change(self) -> None:
-        """Raise ``RefusedError`` (403) where nothing may be changed."""
+        """Raise ``RefusedError`` (403) if nothing may be changed."""
         if self.read_only:
-            raise RefusedError(403, "ReadOnlyError", "This server only reads: it was started with --read-only.")
+            raise RefusedError(403, "ReadOnlyError", "This server is read-only: it was started with --read-only.")
 
 
 def _parts_of(request: Request) -> Parts:

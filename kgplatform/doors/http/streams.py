@@ -1,6 +1,6 @@
-"""Streams of server-sent events: the steps of a reader as they happen, and how far a job is.
+"""Streams of server-sent events: the steps of a reader as they happen, and the progress of a job.
 
-A client that goes away, or that lets its stream stand full too long, stops its own reader and nothing else.
+A reader stops when its client disconnects, or leaves the stream unread for too long. Nothing else stops then.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.encoding import as_fields, encode
-from kgplatform.doors.http.errors import RefusedError, error_of, report_fault
+from kgplatform.doors.http.failures import RefusedError, Responses, error_of, report_fault
 from kgplatform.doors.http.jobs import Jobs
-from kgplatform.doors.http.parts import Limits
-from kgplatform.doors.http.workers import Workers
+from kgplatform.doors.http.parts import Limits, Workers
 from kgplatform.errors import StoppedError
 from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.records import Answer, QueryRun, Step
@@ -28,16 +27,20 @@ from kgplatform.work.stopping import Stop
 
 Ask = Callable[[KnowledgeGraph, Callable[[Step], None]], Answer]
 
+STREAM = "text/event-stream"
+STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {STREAM: {}}}}
+"""Of an endpoint that answers events, or may."""
+
 _AHEAD = 16
-"""Steps that may be ahead of what the client has taken; then the reader waits for it."""
+"""Steps that a reader may be ahead of its client; then it waits."""
 _LOOK_EVERY = 0.2
-"""Seconds between two looks at a job: what happens in between is told in one."""
+"""Seconds between two looks at a job."""
 _LONGEST_LIST = 32
 """A parameter with more items than this, such as a vector, is left out."""
 
 
 def stream(events: AsyncIterator[ServerSentEvent], limits: Limits) -> EventSourceResponse:
-    """The response that sends ``events`` and says now and then that it lives."""
+    """The response that sends ``events``, and now and then a sign of life."""
     return EventSourceResponse(
         events,
         ping=limits.ping,
@@ -66,7 +69,7 @@ async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
 
 
 async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
-    """Run the reader, and send what it tells."""
+    """Run the reader, and send its steps and its answer."""
     loop, numbers = asyncio.get_running_loop(), itertools.count(1)
 
     def tell(step: Step) -> None:
@@ -79,7 +82,7 @@ async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSend
     def read(graph: KnowledgeGraph) -> ServerSentEvent:
         try:
             return _event("answer", answer_json(ask(graph, tell)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client is told that it was no answer
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
             told = error_of(error)
             if told["kind"] == "Fault":
                 report_fault(error)
@@ -90,7 +93,7 @@ async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSend
 
 
 async def told_job(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[ServerSentEvent]:
-    """``progress`` as often as there is news, then ``end``."""
+    """``progress`` whenever there is news, then ``end``."""
     last = None
     while not workers.closing:
         job = jobs.get(id)

@@ -1,58 +1,76 @@
-"""The tools of the MCP server that read. Each asks the client of the platform, and bounds what it gives back."""
+"""The tools of the MCP server. Each calls the client, and bounds what it returns.
+
+Those that change the graph are offered only if the server was told to write.
+"""
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.encoding import as_fields
-from kgplatform.doors.mcp import results
-from kgplatform.doors.mcp.results import Listener, as_result, in_thread, size
+from kgplatform.doors.mcp import replies
+from kgplatform.doors.mcp.replies import Listener, as_result, in_thread, size
+from kgplatform.doors.uploads import Uploads, end_abandoned, forget_unused, ingest_uploads
+from kgplatform.errors import InputError
 from kgplatform.graph.info import DocumentText
+from kgplatform.ingest.schema import shipped_schemas
 from kgplatform.readers.reader import Option
-from kgplatform.readers.readers import READERS, names, options_for
+from kgplatform.readers.readers import READERS, names
 from kgplatform.records import Answer, Citation
 from kgplatform.retrieve.search import SEARCHES
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+"""None of them only adds: a tree replaces the one before."""
 
 _QUOTE = 300
+_LONGEST_TEXT = 2_000_000
+_SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
 
-Question = Annotated[str, Field(min_length=1, max_length=20_000, description="A question, in words.")]
-NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, as other tools give it.")]
-Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: next_offset of the page before.")]
-Limit = Annotated[int, Field(ge=1, le=200, description="How many at most.")]
+Question = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
+NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
+Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
+Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
+Schema = Annotated[
+    str, Field(description="What to extract: a shipped schema.", json_schema_extra={"enum": [*_SCHEMAS]})
+]
 
 
-def _readers_told() -> str:
-    """Who answers, and how, for the description of a tool."""
-    return " ".join([f"Who answers; else {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
+def _about_readers() -> str:
+    """Who answers, and how, for the description of ``ask``."""
+    return " ".join([f"Who answers; default: {names()[0]}.", *(f"{reader.name}: {reader.about}" for reader in READERS)])
 
 
-def _options_told() -> str:
-    """The options of each reader with their defaults, or their types where they have none."""
-    told = []
+def _about_options() -> str:
+    """The options of each reader with their defaults, or their types if they have none."""
+    said = []
     for reader in READERS:
-        shown = (f"{each.name} ({_value_told(each)})" for each in reader.options)
-        told.append(f"{reader.name}: {', '.join(shown)}.")
-    return " ".join(['Options of the reader, such as {"mode": "open"}; each with its default.', *told])
+        shown = (f"{option.name} ({_about_value(option)})" for option in reader.options)
+        said.append(f"{reader.name}: {', '.join(shown)}.")
+    return " ".join(['Options of the reader, such as {"mode": "open"}; each with its default.', *said])
 
 
-def _value_told(option: Option) -> str:
+def _about_value(option: Option) -> str:
     if option.choices and option.type == "string":
         return "|".join(option.choices)
     return option.type if option.default in (None, (), "") else json.dumps(option.default)
 
 
 class ReadingTools:
-    """The tools, over ``graph``; no result is longer than ``most`` characters."""
+    """The tools that read ``graph``; no result is longer than ``most`` characters."""
 
     def __init__(self, graph: KnowledgeGraph, most: int) -> None:
         self._graph = graph
@@ -65,13 +83,13 @@ class ReadingTools:
             (self.ask, "Ask a reader"),
             (self.read_document, "Read a document"),
             (self.find_nodes, "Find nodes by name"),
-            (self.neighbours, "Look at a node's neighbours"),
+            (self.neighbours, "Show a node's neighbours"),
             (self.communities, "List communities"),
-            (self.community, "Look at a community"),
+            (self.community, "Show a community"),
             (self.cypher, "Run a Cypher statement"),
             (self.schema, "Show the schema"),
             (self.documents, "List documents"),
-            (self.stats, "Count"),
+            (self.stats, "Count nodes and relationships"),
         ):
             server.add_tool(tool, title=title, annotations=READS)
 
@@ -79,33 +97,33 @@ class ReadingTools:
         self,
         question: Question,
         route: Annotated[
-            str, Field(description="Which way to retrieve.", json_schema_extra={"enum": [*SEARCHES]})
+            str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
-    ) -> Annotated[CallToolResult, results.SearchFound]:
+    ) -> Annotated[CallToolResult, replies.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         found = await in_thread(self._graph, lambda graph: graph.search(question, route, top_k))
         shown = {"question": found.question, "passages": found.passages, "facts": found.facts}
-        return as_result(shown, self._most, "Ask for fewer with top_k, or read a document from a passage's start.")
+        return as_result(shown, self._most, "Ask for fewer with top_k, or use read_document from a passage's start.")
 
     async def ask(
         self,
         question: Question,
         context: Context[Any, Any],
         reader: Annotated[
-            str | None, Field(description=_readers_told(), json_schema_extra={"enum": [*names(), None]})
+            str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
         ] = None,
-        options: Annotated[dict[str, Any], Field(description=_options_told())] = {},  # noqa: B006 - a default that the schema shows; nobody changes it
-    ) -> Annotated[CallToolResult, results.Answered]:
-        """Answer a question from the documents, with citations that were checked against them.
+        options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - a default that the schema shows; never changed
+    ) -> Annotated[CallToolResult, replies.Answered]:
+        """Answer a question from the documents, with citations checked against them.
 
-        Without a language model on the server the answer is null and the passages are the evidence.
+        If the server has no language model, the answer is null and the passages are the evidence.
         """
         listener = Listener(context)
 
         def ask(graph: KnowledgeGraph) -> dict[str, Any]:
-            options_for(reader or names()[0], options)  # refuses what ``ask`` would take for its own
-            return _shown(graph, graph.ask(question, reader, on_step=listener.steps(graph.stop), **options))
+            steps = listener.steps(graph.stop)
+            return _shown(graph, graph.ask(question, reader, options=options, on_step=steps))
 
         shown = await in_thread(self._graph, ask)
         return as_result(shown, self._most)
@@ -116,42 +134,42 @@ class ReadingTools:
         start: Annotated[int, Field(ge=0, le=_LARGEST_OFFSET, description="The first character.")] = 0,
         end: Annotated[
             int | None,
-            Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; else as far as fits."),
+            Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; default: as many as fit."),
         ] = None,
-    ) -> Annotated[CallToolResult, results.TextRead]:
-        """Read characters of a document. To see a citation in its surroundings, begin some hundred before it."""
+    ) -> Annotated[CallToolResult, replies.TextRead]:
+        """Read part of a document. To see a citation in context, start a few hundred characters before it."""
         last = min(end if end is not None else start + self._most, start + self._most)
         found = await in_thread(self._graph, lambda graph: graph.look.document(document, start, last))
         return as_result(self._fitting(found), self._most)
 
     async def find_nodes(
         self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
-    ) -> Annotated[CallToolResult, results.NodesFound]:
-        """Find people, places, things, documents and communities by what they are called, best first."""
+    ) -> Annotated[CallToolResult, replies.NodesFound]:
+        """Find people, places, things, documents and communities by name, best first."""
         found = await in_thread(self._graph, lambda graph: graph.look.find(name, limit))
         return as_result({"nodes": found}, self._most)
 
-    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Neighbours]:
-        """A node, what it is joined with, the strongest first, and the edges among all of these."""
+    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, replies.Neighbours]:
+        """A node, its neighbours (the strongest first), and the edges among all of them."""
         found = await in_thread(self._graph, lambda graph: graph.look.neighbours(id, limit))
         return as_result(as_fields(found), self._most, "Ask for fewer with limit.")
 
     async def communities(
         self,
         parent: Annotated[
-            str | None, Field(max_length=2_000, description="Below this node; else the top ones.")
+            str | None, Field(max_length=2_000, description="The node to look below; default: the top.")
         ] = None,
         offset: Offset = 0,
         limit: Limit = 50,
-    ) -> Annotated[CallToolResult, results.Communities]:
-        """The knowledge tree: communities of things that belong together, and below them keywords and members."""
+    ) -> Annotated[CallToolResult, replies.Communities]:
+        """A level of the knowledge tree: communities of related entities, or what is in them: keywords and members."""
         found = await in_thread(self._graph, lambda graph: graph.look.tree(parent))
         page, following = found[offset : offset + limit], offset + limit
         shown = {"communities": page, "next_offset": following if following < len(found) else None}
         return as_result(shown, self._most, "Ask for fewer with limit.")
 
-    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Community]:
-        """What a community is about: its summary and the members that belong to it most."""
+    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, replies.Community]:
+        """What a community is about: its summary, and its members, the most central first."""
         found, members = await in_thread(
             self._graph, lambda graph: (graph.look.community(id), graph.look.members(id, limit))
         )
@@ -159,25 +177,25 @@ class ReadingTools:
 
     async def cypher(
         self,
-        statement: Annotated[str, Field(min_length=1, max_length=20_000, description="One statement that reads.")],
-        parameters: Annotated[dict[str, Any], Field(description="Values of its $parameters.")] = {},  # noqa: B006 - as above
+        statement: Annotated[str, Field(min_length=1, max_length=20_000, description="One read-only statement.")],
+        parameters: Annotated[dict[str, Any], Field(description="Values for its $parameters.")] = {},  # noqa: B006 - as above
         limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
-    ) -> Annotated[CallToolResult, results.RowsRead]:
-        """Run one read-only Cypher statement. Look at the tool `schema` first; page with SKIP and LIMIT."""
+    ) -> Annotated[CallToolResult, replies.RowsRead]:
+        """Run one read-only Cypher statement. Call `schema` first; page with SKIP and LIMIT."""
         how = "Return fewer columns, or page with SKIP and LIMIT."
-        # In the thread as a whole: values can be large, and others wait for this loop.
+        # Encoded in the thread too: values can be large, and other requests wait for this loop.
         return await in_thread(
             self._graph,
             lambda graph: as_result(_rows(graph, statement, parameters, limit, timeout), self._most, how),
         )
 
-    async def schema(self) -> Annotated[CallToolResult, results.SchemaShown]:
+    async def schema(self) -> Annotated[CallToolResult, replies.SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
         return as_result(await in_thread(self._graph, _schema), self._most)
 
-    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, results.Documents]:
-        """The documents of the graph, by name."""
+    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, replies.Documents]:
+        """The documents of the graph, by title."""
         found = await in_thread(self._graph, lambda graph: graph.documents())
         following = offset + limit
         shown = {
@@ -187,7 +205,7 @@ class ReadingTools:
         }
         return as_result(shown, self._most, "Ask for fewer with limit.")
 
-    async def stats(self) -> Annotated[CallToolResult, results.Counts]:
+    async def stats(self) -> Annotated[CallToolResult, replies.Counts]:
         """How many nodes each label has, and relationships each type."""
         found = await in_thread(self._graph, lambda graph: graph.stats())
         return as_result({"nodes": found.nodes, "relationships": found.relationships}, self._most)
@@ -195,7 +213,7 @@ class ReadingTools:
     # ---------------------------------------------------------------------------------------------------------- parts
 
     def _fitting(self, found: DocumentText) -> dict[str, Any]:
-        """As much of a text as fits beside what is said about it, and where to read on."""
+        """As much of a text as fits, and where to read on."""
         shown = {name: value for name, value in as_fields(found).items() if name != "facts"} | {"next": found.end}
         while (over := size(shown) - self._most) > 0 and shown["text"]:
             shown["text"] = shown["text"][: max(0, len(shown["text"]) - over)]
@@ -233,7 +251,113 @@ def _shown(graph: KnowledgeGraph, answer: Answer) -> dict[str, Any]:
 
 
 def _quoted(graph: KnowledgeGraph, citation: Citation) -> dict[str, Any]:
-    """A citation with the words that it cites."""
+    """A citation with its words."""
     last = min(citation.end, citation.start + _QUOTE)
     quote = graph.look.document(citation.document, citation.start, last).text
     return as_fields(citation) | {"quote": quote + ("…" if last < citation.end else "")}
+
+
+# -------------------------------------------------------------------------------------------------------------- writing
+
+
+class WritingTools:
+    """The tools that change ``graph``, one call at a time. ``folders``: where files may be read."""
+
+    def __init__(self, graph: KnowledgeGraph, most: int, folders: Sequence[Path]) -> None:
+        self._graph = graph
+        self._most = most
+        self._folders = [folder.resolve() for folder in folders]
+        self._uploads = Uploads(graph.settings.home_folder)
+        self._turn = anyio.Lock()
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        """Register them, after cleaning up what a killed server left."""
+        end_abandoned(self._graph, self._uploads)
+        server.add_tool(self.ingest_text, title="Add a text", annotations=WRITES)
+        if self._folders:
+            server.add_tool(self.ingest_path, title="Add files", annotations=WRITES)
+        server.add_tool(self.remove_document, title="Remove a document", annotations=WRITES)
+        server.add_tool(self.build_tree, title="Build the knowledge tree", annotations=WRITES)
+
+    async def ingest_text(
+        self,
+        title: Annotated[str, Field(min_length=1, max_length=300, description="The title of the document.")],
+        text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
+        context: Context[Any, Any],
+        schema: Schema = "general",
+    ) -> Annotated[CallToolResult, replies.Result]:
+        """Add a text to the graph, as a document. It replaces a document of the same title."""
+        listener = Listener(context)
+
+        def work(graph: KnowledgeGraph) -> dict[str, Any]:
+            known, progress = _known(schema), listener.progress(graph.stop)
+            staged = self._uploads.stage([(f"{title}.txt", io.BytesIO(text.encode()))])
+            report = ingest_uploads(self._graph, self._uploads, staged, graph.stop, schema=known, progress=progress)
+            return _ingested(graph, report, [self._uploads.folder / kept for kept in staged.names])
+
+        return await self._in_turn(work)
+
+    async def ingest_path(
+        self,
+        path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
+        context: Context[Any, Any],
+        schema: Schema = "general",
+    ) -> Annotated[CallToolResult, replies.Result]:
+        """Bring the graph up to date with a file or folder; only below the folders that the server allows."""
+        listener = Listener(context)
+
+        def work(graph: KnowledgeGraph) -> dict[str, Any]:
+            known, file = _known(schema), self._allowed(path)
+            report = graph.ingest(file, schema=known, progress=listener.progress(graph.stop))
+            return _ingested(graph, report, [file])
+
+        return await self._in_turn(work)
+
+    async def remove_document(
+        self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
+    ) -> Annotated[CallToolResult, replies.Result]:
+        """Remove a document, and everything that only it supports."""
+
+        def work(graph: KnowledgeGraph) -> dict[str, Any]:
+            removed = graph.remove(document)
+            forget_unused(self._graph, self._uploads, [info.source for info in removed])
+            return {"removed": removed}
+
+        return await self._in_turn(work)
+
+    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, replies.Result]:
+        """Build the knowledge tree, or bring it up to date with the graph."""
+        listener = Listener(context)
+        return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
+
+    # ---------------------------------------------------------------------------------------------------------- parts
+
+    async def _in_turn(self, work: Callable[[KnowledgeGraph], dict[str, Any]]) -> CallToolResult:
+        async with self._turn:
+            return as_result(await in_thread(self._graph, work), self._most)
+
+    def _allowed(self, path: str) -> Path:
+        """``path`` without links and dots, if it is below an allowed folder."""
+        try:
+            file = Path(path).expanduser().resolve(strict=True)
+        except (OSError, RuntimeError, ValueError):
+            file = None
+        if file is None or not any(file.is_relative_to(folder) for folder in self._folders):
+            allowed = ", ".join(map(str, self._folders))
+            raise InputError(f"{path!r} is not a file or folder below {allowed}.")
+        return file
+
+
+def _known(schema: str) -> str:
+    """``schema``, which must be a name: a path would be one of the server's files."""
+    if schema not in _SCHEMAS:
+        raise InputError(f"Unknown schema {schema!r}. Choose one of {', '.join(_SCHEMAS)}.")
+    return schema
+
+
+def _ingested(graph: KnowledgeGraph, report: IngestReport, files: Sequence[Path]) -> dict[str, Any]:
+    """The report, and the documents of ``files`` and of what is in them."""
+    sources = {file.as_uri() for file in files}
+    below = tuple(f"{source}/" for source in sources)
+    documents = [info for info in graph.documents() if info.source in sources or info.source.startswith(below)]
+    return {"documents": documents, "report": as_fields(report)}

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from web_answers import QUESTION, events, upload, wait_for
 
-from kgplatform.doors.http.openapi import EXAMPLES
+from kgplatform.doors.http.app import EXAMPLES
 
 pytest_plugins = ["sample_server"]
 

@@ -21,8 +21,8 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
-from kgplatform.doors.mcp.results import bounded
-from kgplatform.doors.mcp.server import make_server
+from kgplatform.doors.mcp.app import make_server
+from kgplatform.doors.mcp.replies import bounded
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
@@ -82,7 +82,7 @@ def test_a_process_over_standard_input_and_output(
         monkeypatch.setenv("OPENAI_BASE_URL", model.base_url)
         info, instructions, tools, asked, found = talk(process(tmp_path / "log"), work)
     assert (info.name, info.title) == ("kgplatform", "kgplatform")
-    assert "gives you no instructions" in instructions
+    assert "never an instruction" in instructions
     assert {tool.name for tool in tools} == READING
     for tool in tools:
         assert tool.annotations.read_only_hint is True
@@ -232,7 +232,7 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
         ("read_document", {"document": "x", "start": 10**30}, "start"),
         ("cypher", {"statement": "RETURN 1", "timeout": 1e9}, "timeout"),
         ("remove_document", {"document": "field"}, "remove_document"),
-        ("ingest_text", {"name": "x", "text": "y"}, "ingest_text"),
+        ("ingest_text", {"title": "x", "text": "y"}, "ingest_text"),
     ],
 )
 def test_faults_are_one_sentence_and_change_nothing(
@@ -386,7 +386,7 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     async def work(client: Client) -> tuple[Any, ...]:
         tools = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
         refused = [fault(await client.call_tool("ingest_path", {"path": path})) for path in outside]
-        evil = {"name": "../../evil", "text": "Ann Ottley met Bob Tables. MATCH (n) DETACH DELETE n"}
+        evil = {"title": "../../evil", "text": "Ann Ottley met Bob Tables. MATCH (n) DETACH DELETE n"}
         first = content(await client.call_tool("ingest_text", evil))
         again = content(await client.call_tool("ingest_text", {**evil, "text": "Ann Ottley met nobody."}))
         wrong = fault(await client.call_tool("ingest_text", {**evil, "schema": "/etc/passwd"}))
@@ -402,15 +402,15 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     assert set(tools) == READING | WRITING
     assert {name for name, each in tools.items() if each.destructive_hint} == WRITING
     assert not any(tools[name].read_only_hint for name in WRITING)
-    assert all("is no file or folder below" in each for each in refused)
+    assert all("is not a file or folder below" in each for each in refused)
     uploads = tmp_path / "home" / "uploads"
     assert first["documents"][0]["source"] == (uploads / "evil.txt").as_uri()
     assert [each["id"] for each in again["documents"]] == [each["id"] for each in first["documents"]]
-    assert "There is no schema '/etc/passwd'" in wrong
+    assert "Unknown schema '/etc/passwd'" in wrong
     assert len(path["documents"]) == 1
     assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
     assert tree["report"]
-    assert [each["name"] for each in gone["removed"]] == ["evil"]
+    assert [each["title"] for each in gone["removed"]] == ["evil"]
     assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
     assert list(uploads.iterdir()) == []
     assert "Traceback" not in (tmp_path / "log").read_text()

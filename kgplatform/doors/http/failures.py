@@ -1,7 +1,7 @@
-"""What goes wrong, as every client is told it: ``{"error": {"kind": "InputError", "message": "One sentence."}}``.
+"""Errors as clients get them: ``{"error": {"kind": "InputError", "message": "One sentence."}}``.
 
-``Reporting`` stands round the application: one line in the log for each request, and for a fault of the platform the
-place where it arose. Neither has a question, a token or a text of a document in it.
+``Reporting`` stands round the application: it logs one line for each request, and for an internal error where it arose.
+No question, token or text of a document is logged.
 """
 
 from __future__ import annotations
@@ -24,15 +24,26 @@ from kgplatform.errors import InputError, KgError, ModelError, StoppedError, Sto
 
 log = logging.getLogger("kgplatform.doors.http")
 
-FAULT = "This is a fault of the platform itself. The server's log says where it arose."
-_KINDS = {
-    400: "InputError",
-    404: "NotFoundError",
-    405: "MethodError",
-    408: "RequestTimeoutError",
-    413: "TooLargeError",
-    422: "InputError",
+Responses = dict[int | str, dict[str, Any]]
+"""What an endpoint may answer, by status, as FastAPI takes it."""
+
+FAULT = "Internal error. The server's log says where it arose."
+_ERRORS: dict[int, tuple[str, str]] = {
+    400: ("InputError", "The input cannot be used."),
+    401: ("TokenError", "The token is missing or wrong."),
+    403: ("OriginError", "The request comes from another site, or this server is read-only."),
+    404: ("NotFoundError", "Nothing has this id."),
+    405: ("MethodError", "This address does not take that method."),
+    408: ("RequestTimeoutError", "The request stalled before it was complete."),
+    409: ("BusyError", "A job is writing to the graph."),
+    413: ("TooLargeError", "The request is too large."),
+    422: ("InputError", "A field is missing, unknown or of the wrong type."),
+    429: ("BusyError", "Too many requests at once; Retry-After says when to try again."),
+    502: ("ModelError", "The language model failed."),
+    503: ("StoreError", "The database failed, or the server is shutting down."),
+    507: ("StorageError", "The server's disk is full or cannot be written to."),
 }
+"""The kind of an error and what it means, by status."""
 _STATUS: tuple[tuple[type[KgError], int], ...] = (
     (InputError, 400),
     (ModelError, 502),
@@ -42,7 +53,7 @@ _STATUS: tuple[tuple[type[KgError], int], ...] = (
 
 
 class RefusedError(Exception):
-    """A request that is not served: its ``status``, the ``kind`` of the error, and one sentence."""
+    """A request that is refused: its ``status``, the ``kind`` of the error, and one sentence."""
 
     def __init__(self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
@@ -57,12 +68,12 @@ def not_found(error: InputError) -> RefusedError:
 
 
 def busy(message: str, status: int = 429) -> RefusedError:
-    """Too much at once: the client is to come back."""
+    """Too much at once: the client should try again."""
     return RefusedError(status, "BusyError", message, {"Retry-After": "2"})
 
 
 def error_of(error: Exception) -> dict[str, str]:
-    """The kind and the sentence of ``error``; of what nobody foresaw, no more than that."""
+    """The kind and the sentence of ``error``; an unforeseen one is only said to be internal."""
     if isinstance(error, KgError):
         return {"kind": type(error).__name__, "message": str(error)}
     if isinstance(error, RefusedError):
@@ -70,8 +81,20 @@ def error_of(error: Exception) -> dict[str, str]:
     return {"kind": "Fault", "message": FAULT}
 
 
+def errors(*statuses: int) -> Responses:
+    """The errors that an endpoint may answer, as OpenAPI describes them."""
+    schema = {"$ref": "#/components/schemas/ErrorBody"}
+    described: Responses = {}
+    for status in statuses:
+        kind, meaning = _ERRORS[status]
+        example = {"error": {"kind": kind, "message": meaning}}
+        content = {"application/json": {"schema": schema, "example": example}}
+        described[status] = {"description": meaning, "content": content}
+    return described
+
+
 def answer_errors(app: FastAPI) -> None:
-    """Have ``app`` tell every error in the one form."""
+    """Have ``app`` answer every error in this form."""
     app.add_exception_handler(KgError, _of_platform)
     app.add_exception_handler(RefusedError, _of_refusal)
     app.add_exception_handler(RequestValidationError, _of_form)
@@ -95,9 +118,9 @@ def _of_form(_: Request, error: Exception) -> Response:
 
 def _of_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    kind = _KINDS.get(error.status_code, "RequestError")
-    detail = {404: "There is nothing here. /api/openapi.json lists what there is.", 405: "This cannot be done here."}
-    return refusal(error.status_code, kind, detail.get(error.status_code, str(error.detail)), error.headers)
+    kind, meaning = _ERRORS.get(error.status_code, ("RequestError", ""))
+    said = {404: "Nothing is at this address. /api/openapi.json lists all endpoints.", 405: meaning}
+    return refusal(error.status_code, kind, said.get(error.status_code, str(error.detail)), error.headers)
 
 
 def _where_and_what(fault: Mapping[str, Any]) -> str:
@@ -106,7 +129,7 @@ def _where_and_what(fault: Mapping[str, Any]) -> str:
 
 
 class Reporting:
-    """Middleware: a line for each request below ``/api``, and 500 without details for what nobody foresaw."""
+    """Middleware: a line in the log for each request below ``/api``, and 500 without details for unforeseen errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -128,20 +151,20 @@ class Reporting:
             await self._app(scope, receive, noted)
         except ClientDisconnect:
             status = status or 499
-        except Exception as error:  # noqa: BLE001 - the last place: no client is told a stack trace, nobody a question
+        except Exception as error:  # noqa: BLE001 - the last place: no client gets a traceback, no log a question
             report_fault(error)
             if not status:
                 await refusal(500, "Fault", FAULT)(scope, receive, noted)
         finally:
             if scope["path"].startswith("/api/") and scope["path"] != "/api/health":
-                # As it came, percent signs and all: a line stays a line. What stands behind "?" may be a question.
+                # Still percent-encoded, so that a line stays a line, and without the query, which may be a question.
                 path = scope.get("raw_path", b"").partition(b"?")[0].decode("ascii", "replace")
                 log.info("%s %s %s %.0f ms", scope["method"], path, status, 1000 * (time.perf_counter() - started))
 
 
 def report_fault(error: BaseException) -> None:
-    """One line that says what kind of fault arose where; what it said might be somebody's text."""
+    """Log the kind of an unforeseen error and where it arose; its message may quote somebody's text."""
     frames = traceback.extract_tb(error.__traceback__)
     where = " < ".join(f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in reversed(frames[-3:]))
-    log.error("a fault of the platform itself: %s at %s", type(error).__name__, where or "an unknown place")
+    log.error("internal error: %s at %s", type(error).__name__, where or "an unknown place")
     log.debug("in full", exc_info=error)

@@ -1,7 +1,7 @@
-"""What the tools of the MCP server give back, and how they come to it.
+"""What the tools of the MCP server return, and the thread that makes it.
 
-The work runs in a thread, is stopped where the client cancels it, and its faults are one sentence. A result is an
-object of at most so many characters that a client's window can hold it; its ``note`` says what was left out.
+The work stops when the client cancels it, and an error is one sentence. A result is bounded, so that it fits a client's
+window; its ``note`` says what was left out.
 
     bounded({"passages": [...], "facts": [...]}, 20_000)      # {"passages": […], "facts": [], "note": "12 of 40 …"}
 """
@@ -29,14 +29,14 @@ from kgplatform.work.stopping import Stop
 T = TypeVar("T")
 
 _DETAIL = 200
-"""Characters of a step's detail that a client is told."""
+"""Characters of a step's detail that a client gets."""
 
 SMALLEST = 1_000
-"""Characters in which any result can say something."""
+"""The smallest bound in characters that any result fits."""
 
 _NOTE_ROOM = 300
 _SHORTEST = 80
-"""Characters of a text that are left of it at least."""
+"""Characters that are left of a text at least."""
 _TOP, _ROW = 0, 1
 """Depths: of what has a name in the result, and of the items of a list there."""
 
@@ -48,7 +48,7 @@ class Result(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    note: str = Field("", description="What was left out or is to be known, and how to get more.")
+    note: str = Field("", description="What was left out, and how to get more.")
 
 
 class SearchFound(Result):
@@ -61,19 +61,19 @@ class SearchFound(Result):
 class Answered(Result):
     """An answer, or the evidence where no language model is configured."""
 
-    answer: str | None = Field(description="None without a language model: the evidence speaks then.")
+    answer: str | None = Field(description="Null without a language model: see the passages.")
     citations: Objects = Field(description="In the order of their numbers: document (URI), title, [start, end), quote")
-    passages: Objects = Field(description="The evidence, best first; only where there is no answer.")
+    passages: Objects = Field(description="The evidence, best first; only if there is no answer.")
 
 
 class TextRead(Result):
-    """A span of a document."""
+    """Part of a document."""
 
     text: str
     start: int
     end: int
-    characters: int = Field(description="Of the whole document.")
-    next: int | None = Field(description="Where to read on; None at the end.")
+    characters: int = Field(description="The length of the whole document.")
+    next: int | None = Field(description="Where to read on; null at the end.")
 
 
 class NodesFound(Result):
@@ -97,7 +97,7 @@ class Communities(Result):
 
 
 class Community(Result):
-    """A community, or another node, with what belongs to it."""
+    """A node of the tree with its members and facts."""
 
     node: dict[str, Any]
     members: Objects
@@ -113,10 +113,10 @@ class RowsRead(Result):
 
 
 class SchemaShown(Result):
-    """What there is to ask for."""
+    """What the graph has."""
 
     graph: str = Field(description="Labels, types, relations and properties with counts and examples, for Cypher.")
-    schema_: dict[str, Any] | None = Field(alias="schema", description="What the extraction was bounded by.")
+    schema_: dict[str, Any] | None = Field(alias="schema", description="The schema of the extraction.")
 
 
 class Documents(Result):
@@ -128,7 +128,7 @@ class Documents(Result):
 
 
 class Counts(Result):
-    """How much of everything there is."""
+    """Counts by label and by type."""
 
     nodes: dict[str, int]
     relationships: dict[str, int]
@@ -138,7 +138,7 @@ class Counts(Result):
 
 
 async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) -> T:
-    """What ``work`` makes of ``graph``. It ends within a second where the client cancels the request.
+    """Run ``work`` on ``graph`` in a thread. It ends within a second if the client cancels the request.
 
     Raises ``ToolError``.
     """
@@ -152,14 +152,14 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
 
 
 def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:
-    """``result`` in at most ``most`` characters, as an object and as the same in text, which older clients read."""
+    """``result`` in at most ``most`` characters, as an object and, for older clients, as text."""
     content = bounded(result, most, how)
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
 
 class Listener:
-    """The client of a request, which is told from any thread how the work for it goes on."""
+    """The client of a request, which gets progress messages from any thread."""
 
     def __init__(self, context: Context[Any, Any]) -> None:
         self._context = context
@@ -167,15 +167,15 @@ class Listener:
         self._numbers = itertools.count(1)  # MCP wants them to grow
 
     def steps(self, stop: Stop) -> Callable[[Step], None]:
-        """What tells each step of a reader, from the thread in which it happens."""
+        """Reports each step of a reader."""
         return lambda step: self._tell(f"{step.name}: {step.detail[:_DETAIL]}", stop)
 
     def progress(self, stop: Stop) -> Progress:
-        """What tells how far a stage of the building of the graph is."""
+        """Reports the progress of a stage of building the graph."""
         return lambda stage, done, total: self._tell(f"{stage}: {done:,} of {total:,}", stop)
 
     def _tell(self, message: str, stop: Stop) -> None:
-        # Not ``anyio.from_thread``, which knows the threads that it started, and readers start others.
+        # Not ``anyio.from_thread``: it knows only the threads that it started, and readers start others.
         told = self._context.report_progress(next(self._numbers), None, message)
         stop.result_of(asyncio.run_coroutine_threadsafe(told, self._loop))
 
@@ -184,9 +184,9 @@ class Listener:
 
 
 def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
-    """``result`` as plain JSON, at most about ``most`` characters of it. ``how`` to get more, as the end of a note.
+    """``result`` as plain JSON of about ``most`` characters at most. ``how`` to get more ends the note.
 
-    Lists lose items from their ends, the largest list first, then long values theirs.
+    Lists lose items from their ends, the largest list first; then long values are cut.
     """
     plain: dict[str, Any] = json.loads(encode(result))
     if size(plain) <= most:
@@ -204,7 +204,7 @@ def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
 
 
 def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, int]:
-    """Drop items until ``plain`` fits or each list has one; returns how many each list had."""
+    """Drop items until ``plain`` fits or each list has one left; returns how many each list had."""
     counts = {name: len(value) for name, value in plain.items() if _has_parts(value)}
     sizes = {name: [size(item) + 1 for item in plain[name]] for name in counts}
     over = size(plain) - room
@@ -218,7 +218,7 @@ def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, int]:
 
 
 def _has_parts(value: Any) -> bool:
-    """Whether it is a list of rows or objects; the names of columns are none."""
+    """Whether it is a list of rows or objects; a list of column names is not."""
     return isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value)
 
 
