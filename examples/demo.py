@@ -14,7 +14,7 @@ from typing import Any
 
 from kgplatform import Answer, KgError, KnowledgeGraph, SearchResult
 from kgplatform.client import open_graph
-from kgplatform.doors.cli.options import note
+from kgplatform.doors.cli.shared import note
 from kgplatform.doors.cli.show.reports import show_ingest, show_tree
 from kgplatform.doors.cli.show.terminal import ProgressLines
 from kgplatform.query import parse_query

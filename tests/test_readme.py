@@ -15,7 +15,6 @@ from conftest import ROOT, wipe
 from simulated_readers import reply
 
 from kgplatform.doors.cli import main as cli
-from kgplatform.doors.cli.ask import flag_help
 from kgplatform.doors.cli.serve import read_token
 from kgplatform.ingest.extract.recorded import is_open_ie
 from kgplatform.ingest.schema import load_schema
@@ -289,8 +288,11 @@ def test_every_option_is_documented() -> None:
 
 
 def test_the_table_of_the_readers_options_is_the_records() -> None:
+    command = typer.main.get_command(cli.app).commands["ask"]  # type: ignore[attr-defined]  # it is a group
+    options = [each for each in command.params if getattr(each, "rich_help_panel", None)]
+    flags = [((*each.opts, *each.secondary_opts)[-1], each.help) for each in options]
     readers = re.compile(rf"\b({'|'.join(reader_names())})\b")
-    rows = [f"| `{flag}` | " + readers.sub(r"`\1`", said) + " |" for flag, said in flag_help()]
+    rows = [f"| `{flag}` | " + readers.sub(r"`\1`", said) + " |" for flag, said in flags]
     section = COMMANDS[COMMANDS.index("\n## ask\n") : COMMANDS.index("An option that the chosen reader does not have")]
     own = ("`--reader`", "`--trace`", "`--keep`")
     assert [line for line in section.splitlines() if line.startswith("| `--") and line.split()[1] not in own] == rows

@@ -40,10 +40,10 @@ def test_the_command_for_people(kg: KnowledgeGraph, store: Store, tmp_path: Path
     assert " and others (Person)  5 entities" in built.stdout
     assert "Keywords: " in built.stdout
     assert "Tree built by the method multiplex: 9 entities in 2 communities, 9 keywords." in built.stdout
-    assert "Names: 2 put together from members and facts." in built.stdout
+    assert "Names: 2 from members and facts." in built.stdout
     assert_whole(store)
     again = CliRunner().invoke(app, ["tree", "--update"])
-    assert "Nothing changed: the tree is as the graph is." in again.stdout
+    assert "Nothing changed: the tree is up to date." in again.stdout
     assert "no tree yet" not in again.stdout
     assert "Names: " not in again.stdout
 
@@ -84,7 +84,7 @@ def test_names_that_fail_again_do_not_contradict_that_nothing_moved(
         for _ in range(2):
             said = CliRunner().invoke(app, ["tree"]).stdout
             assert (
-                "Names: 2 put together from members and facts (2 of them since the model gave none).\n"
+                "Names: 2 from members and facts (2 because the model gave none).\n"
                 "Not named by the model: The language model left communities out, or named one twice.\n"
                 "`kgplatform tree --update` asks the model again for 2 names.\n"
             ) in said
@@ -151,10 +151,7 @@ def test_the_report_says_what_moved_and_what_failed(capsys: pytest.CaptureFixtur
     assert "1,300 entities in 12 communities (10 at depth 0, 2 at depth 1), 50 keywords." in out
     assert "Entities: 2 new, 1 moved. Communities: 9 kept, 3 new, 2 gone." in out
     assert "Not named by the model: no answer" in out
-    assert (
-        "Names: 1 by the model, 2 put together from members and facts (2 of them since the model gave none), 9 kept."
-        in out
-    )
+    assert "Names: 1 by the model, 2 from members and facts (2 because the model gave none), 9 kept." in out
     assert "`kgplatform tree --update` asks the model again for 2 names." in out
     assert "Time: 2.0 s (read 1.5 s)." in out
 

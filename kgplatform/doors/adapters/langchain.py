@@ -160,7 +160,7 @@ def from_graph_documents(
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} cannot name imported documents: use letters, digits, - and _.")
     if mode not in ("strict", "flexible"):
-        raise InputError(f"There is no mode {mode!r}; there are strict and flexible.")
+        raise InputError(f"Unknown mode {mode!r}. Choose strict or flexible.")
     texts, recordings = _files_of(documents)
     folder = graph.settings.home_folder / "graph-documents"
     corpus, recording = folder / f"{name}.jsonl", folder / f"{name}.recorded.jsonl"

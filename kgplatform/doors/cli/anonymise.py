@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgplatform.doors.cli.options import Home, Json, note, settings_of
+from kgplatform.doors.cli.shared import Home, Json, note, settings_of
 from kgplatform.errors import InputError, SettingError
 from kgplatform.text import counted
 

@@ -1,13 +1,13 @@
-"""The command ``ask``: its options are those of the readers, read from their records.
+"""The command ``ask``: its options are made from the readers' records.
 
-The readers take most of a second to import: their options are read when the command runs, or shows its help.
+Importing the readers takes most of a second: it happens only when the command runs or shows its help.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.options import Home, Json, Question, connect_to
+from kgplatform.doors.cli.shared import Home, Json, Question, connect_to
 from kgplatform.errors import InputError
 
 if TYPE_CHECKING:
     from kgplatform.readers.reader import Option
 
-Trace = Annotated[bool, typer.Option("--trace", help="Show every step, with its Cypher to paste.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep the run in the graph, to be looked at there.")]
+Trace = Annotated[bool, typer.Option("--trace", help="Show each step, with its Cypher to paste.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph, to look at there.")]
 
 _PANEL = "Options of the readers"
 _TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
@@ -32,7 +32,7 @@ _OWN = ("question", "reader", "trace", "keep", "home", "as_json")
 
 
 class AskCommand(TyperCommand):
-    """The command with the options of all readers, which are read when they are first needed."""
+    """The command with the options of all readers, which are made when they are first needed."""
 
     @cached_property
     def _made(self) -> TyperCommand:
@@ -62,17 +62,11 @@ class AskCommand(TyperCommand):
 
 
 def ask() -> None:
-    """Answer a question with checked citations; without a language model, give the evidence."""
+    """Answer a question with checked citations; without a language model, show the evidence."""
 
 
-def flag_help() -> Iterator[tuple[str, str]]:
-    """Each flag of a reader's option, ``--top-k``, with what its help says."""
-    for name, owners in _by_name().items():
-        yield _flag(owners[0][1]), _help(name, owners)
-
-
-def spelled(error: InputError) -> str:
-    """The message of ``error`` with flags in the place of its options' names."""
+def _spelled(error: InputError) -> str:
+    """The message of ``error``, with flags for the options that it names."""
     said = str(error)
     for name, owners in _by_name().items():
         if name in error.options:
@@ -87,18 +81,18 @@ def _in_flags(flag: str, found: re.Match[str]) -> str:
 def _ask(
     question: str, reader: str | None, trace: bool, keep: bool, home: Any, as_json: bool, options: dict[str, Any]
 ) -> None:
-    from kgplatform.doors.cli.show.answers import show_run
-    from kgplatform.readers.readers import names, options_for
+    from kgplatform.client import check_options
+    from kgplatform.doors.cli.show.found import show_run
 
-    given = {name: _plain(value) for name, value in options.items() if value not in (None, [], ())}
+    given = {name: _value(value) for name, value in options.items() if value not in (None, [], ())}
     try:
-        options_for(reader or names()[0], given)
+        check_options(reader, given)  # before a server is started for it
         with connect_to(home) as graph:
-            answer = graph.ask(question, reader, keep=keep, **given)
+            answer = graph.ask(question, reader, options=given, keep=keep)
     except InputError as error:
         if not error.options:
             raise
-        raise InputError(spelled(error)) from error
+        raise InputError(_spelled(error)) from error
     show_run(answer, as_json=as_json, trace=trace)
 
 
@@ -110,9 +104,11 @@ def _with_options() -> Any:
         own = {name: given.pop(name) for name in _OWN}
         _ask(**own, options=given)
 
-    who = Annotated[str | None, typer.Option("--reader", help=f"Who reads: {_listed(names())}; else {names()[0]}.")]
+    known = names()
+    help = f"Who answers: {', '.join(known[:-1])} or {known[-1]}. Default: {known[0]}."
+    who = Annotated[str | None, typer.Option("--reader", help=help)]
     parameters: dict[str, tuple[Any, Any]] = {"question": (Question, inspect.Parameter.empty), "reader": (who, None)}
-    parameters |= {name: (_annotation(name, owners), None) for name, owners in _by_name().items()}
+    parameters |= {name: (_annotation(owners), None) for name, owners in _by_name().items()}
     parameters |= {"trace": (Trace, False), "keep": (Keep, False), "home": (Home, None), "as_json": (Json, False)}
     keyword = inspect.Parameter.KEYWORD_ONLY
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # what ``inspect`` and Typer look for
@@ -127,7 +123,7 @@ def _with_options() -> Any:
 
 
 def _by_name() -> dict[str, list[tuple[str, Option]]]:
-    """By the name of an option the readers that have it, each with its own."""
+    """By the name of an option, the readers that have it, each with its own."""
     from kgplatform.readers.readers import READERS
 
     found: dict[str, list[tuple[str, Option]]] = {}
@@ -137,14 +133,14 @@ def _by_name() -> dict[str, list[tuple[str, Option]]]:
     return found
 
 
-def _annotation(name: str, owners: Sequence[tuple[str, Option]]) -> Any:
+def _annotation(owners: Sequence[tuple[str, Option]]) -> Any:
     option = owners[0][1]
     choices = tuple(dict.fromkeys(choice for _, each in owners for choice in each.choices))
     word: Any = Enum("Word", {choice: choice for choice in choices}, type=str) if choices else str
     type_: Any = word if option.type == "string" else _TYPES[option.type]
     metavar = None if option.type == "boolean" else _metavar(option)
     flag = f" /{_flag(option)}" if option.default is True else _flag(option)
-    shown = typer.Option(flag, metavar=metavar, help=_help(name, owners), rich_help_panel=_PANEL, show_default=False)
+    shown = typer.Option(flag, metavar=metavar, help=_help(owners), rich_help_panel=_PANEL, show_default=False)
     return Annotated[type_ | None, shown]
 
 
@@ -159,8 +155,8 @@ def _flag(option: Option) -> str:
     return f"--no-{name}" if option.default is True else f"--{name}"
 
 
-def _help(name: str, owners: Sequence[tuple[str, Option]]) -> str:
-    """Which readers have the option, what it is to them, and what it is where it is not given."""
+def _help(owners: Sequence[tuple[str, Option]]) -> str:
+    """Which readers have the option, what it does in each, and its default."""
     alike: dict[str, dict[str, Option]] = {}
     for reader, option in owners:
         alike.setdefault(option.help, {})[reader] = option
@@ -168,7 +164,7 @@ def _help(name: str, owners: Sequence[tuple[str, Option]]) -> str:
 
 
 def _help_of(options: dict[str, Option]) -> str:
-    """The help of readers to which the option is the same, but for its default."""
+    """The help of readers in which the option does the same; only its default may differ."""
     from kgplatform.readers.readers import names
 
     who = "all readers" if len(options) == len(names()) else ", ".join(options)
@@ -178,7 +174,7 @@ def _help_of(options: dict[str, Option]) -> str:
 
 
 def _bounds(option: Option) -> str:
-    """What values there are, where the help does not name them."""
+    """The values that the option takes, if the help does not name them."""
     if not all(re.search(rf"\b{choice}\b", option.help) for choice in option.choices):
         return f" ({', '.join(option.choices)})"
     if option.least is None:
@@ -187,7 +183,7 @@ def _bounds(option: Option) -> str:
 
 
 def _default(options: dict[str, Option]) -> str:
-    """The defaults: that of most readers, then those that differ from it."""
+    """The first reader's default, then those that differ from it."""
     shown = {reader: option.default for reader, option in options.items() if type(option.default) in (int, float, str)}
     if not shown:
         return ""
@@ -196,11 +192,7 @@ def _default(options: dict[str, Option]) -> str:
     return f"; by default {usual}{others}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _plain(value: Any) -> Any:
+def _value(value: Any) -> Any:
     """A choice as its word, several values as a tuple."""
     if isinstance(value, Enum):
         return value.value

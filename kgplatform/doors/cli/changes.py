@@ -1,30 +1,32 @@
-"""The commands that change the graph."""
+"""The commands that change the graph, and ``export``, which ``import`` reads back."""
 
 from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgplatform.doors.cli.options import (
+from kgplatform.doors.cli.shared import (
     ExtractorName,
     Home,
     Json,
-    RebuildTree,
+    MaxTokens,
     SchemaMode,
     SchemaOption,
-    TreeMethod,
-    UpdateTree,
     connect_to,
+    note,
     open_at,
 )
 from kgplatform.errors import InputError
 
+if TYPE_CHECKING:
+    from kgplatform.exchange import ExchangeReport
+
 
 class GistPresetName(str, Enum):
-    """What a text is like, and how long its pages are."""
+    """Kinds of texts, with the sizes of their pages."""
 
     article = "article"
     book = "book"
@@ -33,38 +35,46 @@ class GistPresetName(str, Enum):
 
 
 class GistShrinkName(str, Enum):
-    """What is done where gists are too long."""
+    """What to do if gists are too long."""
 
     merge = "merge"
     older = "older"
 
 
-GistPreset = Annotated[
-    GistPresetName,
-    typer.Option("--preset", help="Pages of 280 to 600 words; book: 500 to 3000, script: 600 to 1000, transcript."),
-]
-GistShrink = Annotated[
-    GistShrinkName, typer.Option("--shrink", help="To fit: merge pages, or shorten the older gists once more.")
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="[jsonl|graphml|csv]", help="Default: by the name: .jsonl, .graphml; csv for a folder."
+    ),
 ]
 
 
 def ingest(
     paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders.", show_default=False)] = None,
     schema: SchemaOption = "general",
-    extractor: Annotated[ExtractorName | None, typer.Option("--extractor", help="How to extract.")] = None,
-    recorded: Annotated[
-        Path | None, typer.Option("--recorded", help="A recorded extraction; open-IE recordings hold the corpus too.")
+    extractor: Annotated[
+        ExtractorName | None,
+        typer.Option(
+            "--extractor",
+            help="What reads the texts. Default: recorded with a recording, llm with a model, else local.",
+        ),
     ] = None,
-    mode: Annotated[SchemaMode | None, typer.Option("--mode", help="strict drops, flexible marks.")] = None,
+    recorded: Annotated[
+        Path | None, typer.Option("--recorded", help="A recorded extraction. An open-IE recording includes its texts.")
+    ] = None,
+    mode: Annotated[
+        SchemaMode | None,
+        typer.Option("--mode", help="What is outside the schema: strict drops it, flexible marks it."),
+    ] = None,
     facts: Annotated[
-        bool, typer.Option("--facts", help="Have a model read atomic facts where none did; alone: in the whole graph.")
+        bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
     ] = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would cost, and stop.")] = False,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
+    max_tokens: MaxTokens = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Bring the graph to what the files say. Safe to repeat, and to interrupt: it goes on where it stopped."""
+    """Bring the graph up to date with files. Safe to repeat and to interrupt: it resumes where it stopped."""
     if not paths and recorded is None and not facts:
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.doors.cli.show import reports, terminal
@@ -93,14 +103,25 @@ def ingest(
 
 
 def tree(
-    update: UpdateTree = False,
-    rebuild: RebuildTree = False,
-    method: TreeMethod = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Rebuild only what changed. The default if there is a tree.")
+    ] = False,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Find all communities again.")] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="How communities are found: multiplex, paper or leidenalg. Default: as in the existing tree, else "
+            "multiplex.",
+        ),
+    ] = None,
+    max_tokens: MaxTokens = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Build the four-level knowledge tree, or bring it to what the graph says now. Safe to repeat, and to interrupt."""
+    """Build the knowledge tree, or bring it up to date with the graph. Safe to repeat and to interrupt."""
+    if update and rebuild:
+        raise InputError("Give either --update or --rebuild.")
     from kgplatform.doors.cli.show import reports, terminal
 
     with connect_to(home, max_tokens=max_tokens) as graph, terminal.ProgressLines() as progress:
@@ -112,31 +133,38 @@ def tree(
 
 def gist(
     documents: Annotated[
-        list[str] | None, typer.Argument(help="Ids, URIs, paths or titles; all without any.", show_default=False)
+        list[str] | None, typer.Argument(help="Ids, URIs, paths or titles. Default: all documents.", show_default=False)
     ] = None,
-    preset: GistPreset = GistPresetName.article,
-    min_words: Annotated[
-        int | None, typer.Option("--min-words", min=1, help="Shortest page, but for the last.")
-    ] = None,
+    preset: Annotated[
+        GistPresetName,
+        typer.Option(
+            "--preset",
+            help="The kind of text, for its words per page: article and transcript 280 to 600, book 500 to 3000, "
+            "script 600 to 1000.",
+        ),
+    ] = GistPresetName.article,
+    min_words: Annotated[int | None, typer.Option("--min-words", min=1, help="Fewest words of a page.")] = None,
     max_words: Annotated[
-        int | None, typer.Option("--max-words", min=1, help="Longest page; alone, it scales the shortest with it.")
+        int | None, typer.Option("--max-words", min=1, help="Most words of a page. Alone, scales --min-words too.")
     ] = None,
     uniform: Annotated[
         bool, typer.Option("--uniform", help="Pages of equal length, without asking the model.")
     ] = False,
     question: Annotated[
-        str | None, typer.Option("--for", metavar="QUESTION", help="A memory of its own for this question.")
+        str | None, typer.Option("--for", metavar="QUESTION", help="Separate gists for this question.")
     ] = None,
-    instruction: Annotated[str, typer.Option("--instruction", help="What else the model is to keep in mind.")] = "",
+    instruction: Annotated[str, typer.Option("--instruction", help="Further instructions for the model.")] = "",
     fit: Annotated[
-        int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Most tokens of the gists of one document.")
+        int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Most tokens of a document's gists.")
     ] = None,
-    shrink: GistShrink = GistShrinkName.merge,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    shrink: Annotated[
+        GistShrinkName, typer.Option("--shrink", help="How to fit: merge pages, or shorten older gists again.")
+    ] = GistShrinkName.merge,
+    max_tokens: MaxTokens = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Give documents their pages and gists, for the reader readagent. Safe to repeat, and to interrupt."""
+    """Cut documents into pages and write their gists, for the reader readagent. Safe to repeat and to interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
 
     with connect_to(home, max_tokens=max_tokens) as graph, terminal.ProgressLines() as progress:
@@ -165,7 +193,7 @@ def remove(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Remove documents, with all that only they support."""
+    """Remove documents, and everything that only they support."""
     from kgplatform.doors.cli.show import terminal
 
     with connect_to(home) as graph, terminal.ProgressLines() as progress:
@@ -177,7 +205,7 @@ def remove(
 
 
 def reembed(home: Home = None, as_json: Json = False) -> None:
-    """Embed the whole graph again with the embedding model that is set (KGPLATFORM_EMBEDDER)."""
+    """Embed the whole graph again, with the model of KGPLATFORM_EMBEDDER."""
     from kgplatform.doors.cli.show import terminal
 
     with open_at(home) as graph, terminal.ProgressLines() as progress:
@@ -187,3 +215,49 @@ def reembed(home: Home = None, as_json: Json = False) -> None:
         terminal.print_json({"model": model, "seconds": seconds})
     else:
         print(f"The graph is embedded with {model}.")
+
+
+def export(
+    path: Annotated[Path, typer.Argument(help="The file to write; for CSV, a folder.", show_default=False)],
+    format: Format = None,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Write the whole graph to a file. The same graph gives the same bytes."""
+    from kgplatform.doors.cli.show import terminal
+
+    try:
+        with open_at(home) as graph, terminal.ProgressLines() as progress:
+            report = graph.export(path, format, progress=progress)
+    except KeyboardInterrupt:
+        note(f"\nStopped. {path} is unchanged.")
+        raise typer.Exit(1) from None
+    _show_exchange(report, "Exported", as_json)
+
+
+def import_(
+    path: Annotated[Path, typer.Argument(help="A file or folder that `export` wrote.", show_default=False)],
+    format: Format = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Add to a graph that is not empty what it lacks.")] = False,
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Read an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
+    from kgplatform.doors.cli.show import terminal
+
+    with open_at(home) as graph, terminal.ProgressLines() as progress:
+        report = graph.import_graph(path, format, merge=merge, progress=progress)
+    _show_exchange(report, "Imported", as_json)
+
+
+def _show_exchange(report: ExchangeReport, done: str, as_json: bool) -> None:
+    from kgplatform.doors.cli.show import terminal
+    from kgplatform.text import counted, duration
+
+    if as_json:
+        terminal.print_json(report)
+        return
+    sizes = f"{counted(report.nodes, 'node')} and {counted(report.relationships, 'relationship')}"
+    print(f"{done} {sizes} in {duration(report.seconds)}: {report.path} ({report.format})")
+    for line in report.notes:
+        note(line)

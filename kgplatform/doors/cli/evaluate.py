@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.doors.cli.options import ExtractorName, Home, Json, note
+from kgplatform.doors.cli.shared import ExtractorName, Home, Json, note
 from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
 
 
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
-    from kgplatform.doors.cli.show.answers import trace_in_words
+    from kgplatform.doors.cli.show.found import trace_in_words
     from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.report.costs import load_prices

@@ -1,7 +1,7 @@
-"""The command line. Each command calls the client and prints what it returns; nothing is decided here.
+"""The command line. Each command calls the client and prints what it returns.
 
-What takes long to import (the driver, the extractors, rich) is imported by the commands that need it, so that
-`kgplatform --help` and `kgplatform status` answer at once.
+Slow imports (the driver, the extractors, rich) stand in the commands that need them, so that `kgplatform --help` and
+`kgplatform status` answer at once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kgplatform.doors.cli import anonymise, ask, changes, evaluate, exchange, serve
-from kgplatform.doors.cli.options import (
-    Debug,
+from kgplatform.doors.cli import anonymise, ask, changes, evaluate, serve
+from kgplatform.doors.cli.shared import (
     Home,
     Json,
     Question,
@@ -35,18 +34,28 @@ if TYPE_CHECKING:
     from kgplatform.settings import Settings
 
 
+_ABOUT = "Turn documents into a Neo4j knowledge graph, and get answers that cite their sources."
+
+
 class _Commands(TyperGroup):
-    """The commands, which Ctrl-C ends with one sentence."""
+    """The commands. Each takes ``--debug`` too, and Ctrl-C ends it with one sentence."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that ``args`` name, which takes the group's own options too."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            command.params.extend(option for option in self.params if option.name == "debug")
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was named."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")  # which Python's checks put before a sentence
+            error.message = error.message.removeprefix("Value error, ")  # pydantic's prefix
             raise
         except KeyboardInterrupt:
-            note("\nStopped. What was done is kept; run the same command again to go on.")
+            note("\nStopped. What was done is kept; run the same command again to resume.")
             sys.stdout.flush()
             # At once: Python would wait for threads that wait for a language model.
             os._exit(1)
@@ -54,17 +63,29 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="Documents into a Neo4j knowledge graph, and answers out of it, with every statement tied to its source.",
+    help=_ABOUT,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-@app.callback()
+def _set_debug(ctx: typer.Context, value: bool) -> None:
+    """Note the option for ``main``, which prints errors after all contexts are gone."""
+    ctx.obj["debug"] = ctx.obj.get("debug", False) or value
+
+
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", help="Show the traceback of an error.", is_eager=True, expose_value=False, callback=_set_debug
+    ),
+]
+
+
+@app.callback(help=_ABOUT)
 def options(debug: Debug = False) -> None:
-    """Documents into a Neo4j knowledge graph, and answers out of it, with every statement tied to its source."""
-    # Read by ``main``, which sees the arguments before any command runs.
+    """What stands before the command."""
 
 
 # ----------------------------------------------------------------------------------------------------------- the server
@@ -72,7 +93,7 @@ def options(debug: Debug = False) -> None:
 
 @app.command()
 def up(home: Home = None, as_json: Json = False) -> None:
-    """Start the managed local Neo4j, if it does not run, and say where it is."""
+    """Start the managed local Neo4j if it is not running, and show its addresses."""
     from kgplatform.neo4j.server import LocalNeo4j
 
     settings = settings_of(home)
@@ -94,7 +115,7 @@ def down(home: Home = None, as_json: Json = False) -> None:
 
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
-    """Say whether the managed local Neo4j runs, and where its things are."""
+    """Show whether the managed local Neo4j is running, and its addresses and files."""
     _print_status(settings_of(home), as_json)
 
 
@@ -124,7 +145,7 @@ def _print_status(settings: Settings, as_json: bool) -> None:
 
 for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.reembed):
     app.command()(command)
-app.command("import")(exchange.import_)
+app.command("import")(changes.import_)
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -138,18 +159,18 @@ def search(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Find the passages and facts nearest to a question, with their citations. No language model is called."""
-    from kgplatform.doors.cli.show import answers, terminal
+    """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
+    from kgplatform.doors.cli.show import found, terminal
 
     with connect_to(home) as graph:
         result = graph.search(question, route=route.value, top_k=top_k)
-    terminal.show(as_json, result, answers.show_search)
+    terminal.show(as_json, result, found.show_search)
 
 
 app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(anonymise.anonymise)
 app.command()(evaluate.evaluate)
-app.command()(exchange.export)
+app.command()(changes.export)
 app.command()(serve.serve)
 app.command()(serve.mcp)
 app.command()(serve.browser)
@@ -158,25 +179,28 @@ app.command()(serve.browser)
 @app.command()
 def cypher(
     statement: Annotated[str, typer.Argument(help="One Cypher statement.", show_default=False)],
-    param: Annotated[list[str] | None, typer.Option("--param", help="NAME=VALUE, the value as JSON or text.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", help="NAME=VALUE; the value is JSON or text. May be repeated.")
+    ] = None,
     write: Annotated[bool, typer.Option("--write", help="Allow the statement to change the graph.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Most rows to print.")] = None,
-    timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Most seconds to run.")] = None,
+    timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Most seconds it may run.")] = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
-    from kgplatform.doors.cli.show import tables, terminal
+    from kgplatform.doors.cli.show import found, terminal
 
+    parameters = _parameters(param or [])
     with open_at(home) as graph:
-        rows = graph.cypher(statement, _parameters(param or []), write=write, limit=limit, timeout=timeout)
+        rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     if as_json:
         records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
         terminal.print_json(
             {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
         )
     else:
-        tables.show_rows(rows)
+        found.show_rows(rows)
 
 
 def _parameters(given: list[str]) -> dict[str, Any]:
@@ -195,45 +219,45 @@ def _parameters(given: list[str]) -> dict[str, Any]:
 @app.command()
 def documents(home: Home = None, as_json: Json = False) -> None:
     """List the documents of the graph."""
-    from kgplatform.doors.cli.show import tables, terminal
+    from kgplatform.doors.cli.show import found, terminal
 
     with open_at(home) as graph:
-        found = graph.documents()
+        documents = graph.documents()
     if as_json:
-        terminal.print_json({"documents": found})
+        terminal.print_json({"documents": documents})
     else:
-        tables.show_documents(found)
+        found.show_documents(documents)
 
 
 @app.command()
 def stats(home: Home = None, as_json: Json = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
-    from kgplatform.doors.cli.show import tables, terminal
+    from kgplatform.doors.cli.show import found, terminal
 
     with open_at(home) as graph:
-        found = graph.stats()
-    terminal.show(as_json, found, tables.show_stats)
+        counts = graph.stats()
+    terminal.show(as_json, counts, found.show_stats)
 
 
 @app.command()
 def schema(home: Home = None, as_json: Json = False) -> None:
-    """Show the schema of the graph, with the types that were added to it."""
-    from kgplatform.doors.cli.show import tables, terminal
+    """Show the schema of the graph, and the types that were added to it."""
+    from kgplatform.doors.cli.show import found, terminal
 
     with open_at(home) as graph:
-        found = graph.schema()
-    if found is None:
+        known = graph.schema()
+    if known is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
     if as_json:
-        terminal.print_json({"schema": found.schema.to_dict(), "expansions": found.expansions})
+        terminal.print_json({"schema": known.schema.to_dict(), "expansions": known.expansions})
     else:
-        tables.show_schema(found)
+        found.show_schema(known)
 
 
 @app.command()
 def settings(as_json: Json = False) -> None:
     """List all settings with their defaults."""
-    from kgplatform.doors.cli.show import tables, terminal
+    from kgplatform.doors.cli.show import found, terminal
     from kgplatform.settings import settings_table
 
     keys = ("name", "default", "unit", "help")
@@ -241,42 +265,22 @@ def settings(as_json: Json = False) -> None:
     if as_json:
         terminal.print_json({"settings": [dict(zip(keys, row, strict=True)) for row in rows]})
     else:
-        tables.show_settings(rows)
-
-
-def _without_debug(given: list[str]) -> list[str]:
-    """The arguments without the option ``--debug``, which may stand before and after the command.
-
-    Behind ``--``, and as the value of another option, it is a word like any other.
-    """
-    group: Any = typer.main.get_command(app)
-    options = [param for command in group.commands.values() for param in command.params if hasattr(param, "is_flag")]
-    with_value = {name for option in options if not option.is_flag for name in option.opts}
-    end = given.index("--") if "--" in given else len(given)
-    return [
-        word
-        for at, word in enumerate(given)
-        if word != "--debug" or at >= end or (at > 0 and given[at - 1] in with_value)
-    ]
+        found.show_settings(rows)
 
 
 def main() -> None:
-    """Run the command line: one sentence for an error, and its exit status."""
-    given = sys.argv[1:]
-    sys.argv[1:] = _without_debug(given) if "--debug" in given else given
-    debug = sys.argv[1:] != given
+    """Run the command line: an error is one sentence and an exit status."""
+    given: dict[str, bool] = {}
     try:
-        app(prog_name="kgplatform")
-    except KgError as error:
-        if debug:
+        app(prog_name="kgplatform", obj=given)
+    except Exception as error:  # noqa: BLE001 - the last place: an unforeseen error is one sentence too
+        if given.get("debug"):
             traceback.print_exc()
-        note(f"kgplatform: {error}")
-        sys.exit(error.exit_code)
-    except Exception as error:  # noqa: BLE001 - the last place to word what nobody foresaw
-        if debug:
-            traceback.print_exc()
+        if isinstance(error, KgError):
+            note(f"kgplatform: {error}")
+            sys.exit(error.exit_code)
         fault = f"{type(error).__name__}: {error}".strip().split("\n")[0]
-        note(f"kgplatform: a fault of the platform itself: {fault} (--debug shows where)")
+        note(f"kgplatform: internal error: {fault} (--debug shows where)")
         sys.exit(1)
 
 

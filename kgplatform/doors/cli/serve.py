@@ -1,5 +1,5 @@
-"""The commands that serve the graph until Ctrl-C: ``serve`` for people and programs, ``mcp`` for language models,
-``browser`` for Neo4j Browser."""
+"""The commands that run until Ctrl-C: ``serve`` for people and programs, ``mcp`` for language models, ``browser`` for
+Neo4j Browser."""
 
 from __future__ import annotations
 
@@ -14,77 +14,52 @@ from urllib.parse import urlsplit
 
 import typer
 
-from kgplatform.doors.cli.options import Home, connect_to, note, open_at
+from kgplatform.doors.cli.shared import Home, connect_to, note, open_at
 from kgplatform.errors import InputError, SettingError
 
 _SHORTEST_TOKEN = 16
 _UPLOADS = 5
-"""Uploads of the greatest size that all together may have."""
+"""How many uploads of the largest size may arrive or wait at once."""
 _MCP_PORT = 8700
 
-Host = Annotated[str, typer.Option("--host", help="Where to listen; elsewhere than on loopback only with a token.")]
-Port = Annotated[
-    int | None, typer.Option("--port", min=0, max=65535, help="0 takes any that is free; else 8600 or the next.")
-]
-BrowserPort = Annotated[
-    int | None, typer.Option("--port", min=0, max=65535, help="0 takes any that is free; else 8601 or the next.")
+Host = Annotated[
+    str, typer.Option("--host", help="The address to listen at. One that other machines can reach needs a token.")
 ]
 TokenFile = Annotated[
     Path | None,
-    typer.Option("--token-file", help="A file with the token that clients must send; readable by its owner alone."),
+    typer.Option("--token-file", help="A file with the token that clients must send; only its owner may read it."),
 ]
-Cors = Annotated[
-    list[str] | None,
-    typer.Option("--cors", metavar="ORIGIN", help="Pages of this site may use it; may be given several times."),
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Refuse whatever changes the graph.")]
-MaxUpload = Annotated[int, typer.Option("--max-upload", min=1, metavar="MB", help="Most megabytes of one upload.")]
-Open = Annotated[bool, typer.Option("--open", help="Open the explorer in the browser.")]
-NoOpen = Annotated[bool, typer.Option("--no-open", help="Print the address, and open nothing.")]
-
-Http = Annotated[bool, typer.Option("--http", help="Streamable HTTP at /mcp, instead of standard input and output.")]
-McpHost = Annotated[
-    str, typer.Option("--host", help="--http: where to listen; elsewhere than on loopback only with a token.")
-]
-McpPort = Annotated[int, typer.Option("--port", min=0, max=65535, help="--http: 0 takes any that is free.")]
-McpTokenFile = Annotated[
-    Path | None,
-    typer.Option("--token-file", help="--http: a file with the token that clients must send; its owner's alone."),
-]
-Write = Annotated[bool, typer.Option("--write", help="Offer the tools that change the graph.")]
-Folders = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--folder",
-        exists=True,
-        file_okay=False,
-        help="--write: files below it may be ingested by path; may be given several times.",
-    ),
-]
-MaxChars = Annotated[int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Most characters of a result.")]
 
 
 def serve(
     host: Host = "127.0.0.1",
-    port: Port = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="0: any free one. Default: 8600 or the next free one."),
+    ] = None,
     token_file: TokenFile = None,
-    cors: Cors = None,
-    read_only: ReadOnly = False,
-    max_upload: MaxUpload = 100,
-    open_browser: Open = False,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option("--cors", metavar="ORIGIN", help="A site whose pages may use it; may be repeated."),
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse requests that change the graph.")] = False,
+    max_upload: Annotated[
+        int, typer.Option("--max-upload", min=1, metavar="MB", help="The largest upload in megabytes.")
+    ] = 100,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in the web browser.")] = False,
     home: Home = None,
 ) -> None:
     """Serve the explorer and the HTTP interface until Ctrl-C."""
     token = _token_for(host, token_file)
-    origins = [_origin(each) for each in cors or ()]
+    origins = [_origin(site) for site in cors or ()]
     from kgplatform.doors.guard import LOOPBACK, MEGABYTE, is_loopback
     from kgplatform.doors.http.app import AppServer, make_app
     from kgplatform.doors.http.parts import Limits
     from kgplatform.doors.web_server import address_of, listen
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    logging.getLogger("kgplatform.doors.http").setLevel(logging.INFO)  # others would tell of each request to the model
-    logging.getLogger("neo4j").setLevel(logging.ERROR)  # warnings have words of statements
+    logging.getLogger("kgplatform.doors.http").setLevel(logging.INFO)  # others log each request to the model
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
     with listen(host, port) as listening, connect_to(home) as graph:
         limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE)
         address = address_of(listening)
@@ -97,20 +72,34 @@ def serve(
 
 
 def mcp(
-    http: Http = False,
-    host: McpHost = "127.0.0.1",
-    port: McpPort = _MCP_PORT,
-    token_file: McpTokenFile = None,
-    write: Write = False,
-    folders: Folders = None,
-    max_chars: MaxChars = 20_000,
+    http: Annotated[
+        bool, typer.Option("--http", help="Use streamable HTTP at /mcp instead of standard input and output.")
+    ] = False,
+    host: Host = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = _MCP_PORT,
+    token_file: TokenFile = None,
+    write: Annotated[bool, typer.Option("--write", help="Offer the tools that change the graph.")] = False,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--folder",
+            exists=True,
+            file_okay=False,
+            help="With --write: a folder whose files may be ingested by path; may be repeated.",
+        ),
+    ] = None,
+    max_chars: Annotated[
+        int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Most characters of a result.")
+    ] = 20_000,
     home: Home = None,
 ) -> None:
-    """Serve the graph as an MCP server, read-only unless --write: over standard input and output, or with --http."""
+    """Serve the graph to language models over MCP: read-only unless --write, at standard input and output or --http."""
     if folders and not write:
-        raise InputError("--folder is for --write: without it nothing is ingested.")
+        raise InputError("--folder needs --write: without it nothing is ingested.")
     if token_file is not None and not http:
-        raise InputError("--token-file is for --http: who started the server is its only client otherwise.")
+        raise InputError(
+            "--token-file needs --http: otherwise the server's only client is the program that started it."
+        )
     token = _token_for(host, token_file) if http else None
     try:
         from kgplatform.doors.mcp.app import make_server, serve_http
@@ -131,25 +120,32 @@ def mcp(
         serve_http(server, listening, token, is_local=is_loopback(host))
 
 
-def browser(port: BrowserPort = None, no_open: NoOpen = False, home: Home = None) -> None:
-    """Open Neo4j Browser, connected, with the graph's colours, the saved queries and a guide; until Ctrl-C."""
+def browser(
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65535, help="0: any free one. Default: 8601 or the next free one."),
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
+    home: Home = None,
+) -> None:
+    """Open Neo4j Browser, connected, with the graph's colours, saved queries and a guide. Runs until Ctrl-C."""
     from kgplatform.doors.browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
     from kgplatform.doors.web_server import listen_as_localhost
     from kgplatform.neo4j.browser import announced_browser, browser_jar
 
     with open_at(home) as graph, closing(BrowserProgram(browser_jar(graph.settings, note))) as program:
         sockets, address = listen_as_localhost(port)
-        tickets = Tickets(lambda ticket: note(f"It was opened. For another window: {address}/start/{ticket}"))
+        tickets = Tickets(lambda ticket: note(f"Opened. For another window: {address}/start/{ticket}"))
         first = f"{address}/start/{tickets.good}"
         with announced_browser(graph.settings, graph.connection, address):
             print(f"Neo4j Browser is at {first} (Ctrl-C ends it).", flush=True)
             if not no_open and not webbrowser.open(first):
-                note("No web browser could be opened here: open that address by hand.")
+                note("Could not open a web browser. Open the address yourself.")
             BrowserServer(make_browser_app(graph, program, tickets)).run(sockets)
 
 
 def read_token(file: Path) -> str:
-    """The token in ``file``. Raises ``InputError`` if others can read the file, or if it is no good token."""
+    """The token in ``file``. Raises ``InputError`` if others can read the file, or if the token is unfit."""
     try:
         with file.open(encoding="utf-8") as stream:
             if stat.S_IMODE(os.fstat(stream.fileno()).st_mode) & 0o077:
@@ -159,29 +155,29 @@ def read_token(file: Path) -> str:
         raise InputError(f"The token file {file} cannot be read: {error}.") from error
     if len(token) < _SHORTEST_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
         raise InputError(
-            f"The token in {file} must be one line of at least {_SHORTEST_TOKEN} letters, digits or signs of ASCII. "
+            f"The token in {file} must be one line of at least {_SHORTEST_TOKEN} ASCII characters without spaces. "
             "`openssl rand -hex 32` makes one."
         )
     return token
 
 
 def _token_for(host: str, file: Path | None) -> str | None:
-    """The token in ``file``. Raises ``InputError`` where there is none and others can reach ``host``."""
+    """The token in ``file``. Raises ``InputError`` if there is none and other machines can reach ``host``."""
     if file is not None:
         return read_token(file)
     from kgplatform.doors.guard import is_loopback
 
     if not is_loopback(host):
-        raise InputError(f"{host} can be reached by others: give a token with --token-file, or listen on 127.0.0.1.")
+        raise InputError(f"Other machines can reach {host}: give a token with --token-file, or listen at 127.0.0.1.")
     return None
 
 
 def _origin(given: str) -> str:
-    """``given`` as a browser sends it. Raises ``InputError`` for what is none, "*" included."""
+    """``given`` as web browsers send it. Raises ``InputError`` if it is not an origin; "*" is not."""
     try:
         parts = urlsplit(given.rstrip("/"))
         if parts.scheme in ("http", "https") and parts.hostname and not (parts.path or parts.query or parts.username):
             return f"{parts.scheme}://{parts.netloc}".lower()
-    except ValueError:  # no address
+    except ValueError:  # not an address
         pass
-    raise InputError(f"--cors {given!r} is no origin. Write it as https://example.org, without a path.")
+    raise InputError(f"--cors {given!r} is not an origin. Write it as https://example.org, without a path.")

@@ -12,6 +12,8 @@ from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Served
 from kgplatform.doors.http.streams import STREAM, STREAMED, answer_json, asked, stream
 from kgplatform.errors import InputError, StatementError
+from kgplatform.readers.calls import Tell
+from kgplatform.records import Answer
 
 router = APIRouter(prefix="/api", tags=["ask"])
 
@@ -72,11 +74,14 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     if body.keep:
         parts.refuse_change()
     check_options(body.reader, body.options)  # before a stream begins, which could not answer 400
-    given = {"question": body.question, "reader": body.reader, "keep": body.keep, "options": body.options}
+
+    def answer(graph: KnowledgeGraph, tell: Tell | None = None) -> Answer:
+        return graph.ask(body.question, body.reader, options=body.options, keep=body.keep, on_step=tell)
+
     if STREAM in request.headers.get("accept", ""):
         parts.workers.check_asks()
-        return stream(asked(parts.workers, lambda graph, tell: graph.ask(**given, on_step=tell)), parts.limits)
-    return await parts.workers.answer_ask(request, lambda graph: answer_json(graph.ask(**given)))
+        return stream(asked(parts.workers, answer), parts.limits)
+    return await parts.workers.answer_ask(request, lambda graph: answer_json(answer(graph)))
 
 
 @router.post("/cypher", summary="The rows of a read-only Cypher statement", responses=errors(400))

@@ -190,7 +190,7 @@ def test_an_estimate_writes_nothing(store: Store, run: Run, tmp_path: Path) -> N
     free = run("ingest", "ada.txt", "--estimate")
     assert (free.code, free.out) == (
         0,
-        "1 document in 1 passage, 1 of them to be read.\nThat takes no language-model call. Nothing was written.\n",
+        "1 document in 1 passage, 1 of them yet to be read.\nThis needs no language model. Nothing was written.\n",
     )
     costly = run("ingest", "ada.txt", "--estimate", "--extractor", "llm", "--json").document
     assert costly["calls"] == 1
@@ -423,7 +423,7 @@ def test_a_fault_of_the_platform_is_said_to_be_one(store: Store, run: Run, monke
 
     monkeypatch.setattr(KnowledgeGraph, "stats", broken)
     done = run("stats")
-    said = "kgplatform: a fault of the platform itself: ValueError: no such thing (--debug shows where)\n"
+    said = "kgplatform: internal error: ValueError: no such thing (--debug shows where)\n"
     assert (done.code, done.out, done.err) == (1, "", said)
 
 
@@ -466,7 +466,7 @@ def test_ctrl_c_while_a_model_is_silent(store: Store, environment: None, texts: 
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (1, "")
-    assert err == "\nStopped. What was done is kept; run the same command again to go on.\n"
+    assert err == "\nStopped. What was done is kept; run the same command again to resume.\n"
 
 
 def test_a_reader_that_stops_reading_is_no_fault(ada: Path) -> None:
@@ -474,7 +474,7 @@ def test_a_reader_that_stops_reading_is_no_fault(ada: Path) -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "n"
     assert "Traceback" not in done.stderr
-    assert "fault of the platform" not in done.stderr
+    assert "internal error" not in done.stderr
 
 
 def test_progress_on_a_terminal(store: Store, environment: None, texts: Path) -> None:
@@ -553,8 +553,8 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "Documents: 1 new, 2 changed, 3 unchanged, 4 gone. Passages: 9, 5 read now by the extractor llm.",
         "Schema films (flexible): 1 item kept, 2 renamed to its types, 3 marked as outside it, 4 dropped.",
-        "Statements: 5, 2 of them not word for word in the text, and marked; 1 said twice in one passage.",
-        "Malformed and left out: 1,200 × triple with 2 members",
+        "Statements: 5, 2 of them marked as not found word for word; 1 repeated within a passage.",
+        "Malformed and dropped: 1,200 × triple with 2 members",
         "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",
         "Time: 1 min 02 s (extract 1 min 01 s).",
         *[f"note {number}" for number in range(20)],

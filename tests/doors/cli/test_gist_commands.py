@@ -105,8 +105,8 @@ def test_failures_and_what_was_put_right(monkeypatch: pytest.MonkeyPatch) -> Non
         done = CliRunner().invoke(app, ["gist"])
     assert done.exit_code == 1
     assert "2 documents, 1 of them complete on 3 pages" in done.stdout
-    assert "Not the model's: 1 gist, the first words of the page, since the model wrote none." in done.stdout
-    assert "Malformed, and put right: 2 × break point that was not offered" in done.stdout
-    assert "Malformed, and put right: 1 × gist with a page tag" in done.stdout
+    assert "Not from the model: 1 gist, the first words of the page instead, because" in done.stdout
+    assert "Malformed and repaired: 2 × break point that was not offered" in done.stdout
+    assert "Malformed and repaired: 1 × gist with a page tag" in done.stdout
     assert "Failed: ten, page 0: " in done.stdout
-    assert "1 page failed. Run the same command again to try once more." in done.stdout
+    assert "1 page failed. Run the same command again to retry." in done.stdout

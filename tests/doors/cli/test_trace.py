@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from walks import walk
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import ranges, show_run
-from kgplatform.doors.cli.show.tables import show_calls
+from kgplatform.doors.cli.show.found import ranges, show_calls, show_run
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import keep_run, steps_before
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -127,7 +126,7 @@ def test_what_the_readers_of_whole_texts_ran_is_printed_too(
     assert answer.text == "He was born in Stockbridge. [1]"
     show_run(answer, as_json=False, trace=True)
     out = capsys.readouterr().out
-    again = pasted(graph, out[out.index("\nStatements\n") : out.index("\nThe run is kept")])
+    again = pasted(graph, out[out.index("\nStatements\n") : out.index("\nThe run is saved")])
     told = [run for step in answer.trace for run in step.queries]
     assert [(name, len(rows)) for _, name, _, rows in again] == [(run.name, run.rows) for run in told]
     assert again[0][1] == "retrieve/reading_order"
@@ -372,7 +371,7 @@ def test_the_function_calls_of_kept_walks_are_counted(
     }
     show_calls(calls)
     assert capsys.readouterr().out.splitlines() == [
-        "Function calls of 2 kept runs of graphreader with 3 paths: 11, 5.5 a run, 3.67 a path",
+        "Function calls of 2 saved runs of graphreader with 3 paths: 11, 5.5 per run, 3.67 per path",
         "     facts 4 (36%): read_chunk 3 (75%), stop_and_read_neighbor 1 (25%)",
         "     chunk 3 (27%): search_more 3 (100%)",
         "     neighbours 4 (36%): termination 3 (75%), read_neighbor_node 1 (25%)",

@@ -27,7 +27,7 @@ from teams import (
 )
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.answers import show_trace
+from kgplatform.doors.cli.show.found import show_trace
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import steps_before
 from kgplatform.models.chat import Ledger

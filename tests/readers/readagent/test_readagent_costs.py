@@ -109,7 +109,7 @@ def test_the_options_of_the_command_reach_the_reader(
     assert "readagent/next" in printed
     assert "ended: the limit of 1 page" in printed
     assert "compression rate" in printed
-    assert "The run is kept." in printed
+    assert "The run is saved." in printed
     printed = ask("--lookup", "bm25", "--pages", "2", "--choice", "Mara Mill", "--choice", "Jon Reed")
     assert "the best 2 of" in printed
     assert "(A) Mara Mill" in printed

@@ -1,4 +1,4 @@
-"""What the command line says at the end of long work: of an ingest and its estimate, of a tree, and of gists."""
+"""What the commands that write print at their end: the report of an ingest, an estimate, a tree, or gists."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _SHOWN = 20
 """Files, passages or pages that are listed; ``--json`` has all."""
 _FAILURES = 3
 _FLAGS = {
-    "beginning": "the first words of the page, since the model wrote none",
-    "own text": "the page itself, since the model's was longer",
+    "beginning": "the first words of the page instead, because the model wrote none",
+    "own text": "the page itself instead, because the model's was longer",
 }
 
 
 def _show_costs(
     out: Console, usage: Mapping[str, Usage], seconds: Mapping[str, float], *, staged: bool = True, rate: str = ""
 ) -> None:
-    """What the model was asked, by stage where it is ``staged``, and the time, with what was done in it by ``rate``."""
+    """Calls and tokens, by stage if ``staged``, and the time, followed by ``rate``."""
     for stage, spent in sorted(usage.items()):
         cached = f"; {counted(spent.cached_calls, 'answer')} from the cache" if spent.cached_calls else ""
         out.print(
@@ -49,14 +49,14 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def show_ingest(report: IngestReport) -> None:
-    """The end of an ingest: what came in, what the schema did, what it cost, and what is left to do."""
+    """The report of an ingest: what came in, what the schema did, what it cost, and what is left to do."""
     out = console()
     _show_skipped(out, report.skipped)
     documents = report.added + report.changed + report.unchanged
     touched = report.added + report.changed + report.removed + report.extracted + len(report.failed)
     if documents and not touched and not report.stopped:
-        have = "is in the graph as it is" if documents == 1 else "are in the graph as they are"
-        out.print(f"Nothing changed: {counted(documents, 'document')} {have}.")
+        verb = "is" if documents == 1 else "are"
+        out.print(f"Nothing changed: {counted(documents, 'document')} {verb} up to date.")
     elif documents or touched or report.skipped:
         out.print(f"Documents: {_documents(report)}. {_passages(report)}")
     if documents:
@@ -91,7 +91,7 @@ def _passages(report: IngestReport) -> str:
 
 
 def _show_contents(out: Console, report: IngestReport) -> None:
-    """What stands in the graph about these documents, read now or before."""
+    """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
     rest = {
         "renamed to its types": report.mapped,
@@ -102,13 +102,11 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
     stated = report.statements_found + report.statements_not_found
     unsure = report.statements_not_found
-    place = (
-        f"{unsure:,} of them not word for word in the text, and marked" if unsure else "each with its place in the text"
-    )
-    twice = f"; {report.duplicates:,} said twice in one passage" if report.duplicates else ""
+    place = f"{unsure:,} of them marked as not found word for word" if unsure else "each with its place in the text"
+    twice = f"; {report.duplicates:,} repeated within a passage" if report.duplicates else ""
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):
-        out.print(f"Malformed and left out: {number:,} × {safe(kind)}")
+        out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
     if report.expansions_added:
         grown = _joined([f"{each.kind} {safe(each.name)}" for each in report.expansions_added])
         out.print(f"The schema of this graph has grown by: {grown} (`kgplatform schema` says why).")
@@ -122,21 +120,21 @@ def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
 
 
 def _throughput(report: IngestReport) -> str:
-    """Text a second; nothing where part of the text was in the graph before."""
+    """Text per second; empty if part of the text was in the graph before."""
     seconds = report.seconds.get("total", 0.0)
     if not seconds or not report.extracted or report.extracted < report.passages:
         return ""
     rate = report.characters / seconds
     amount = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{float(f'{rate:.2g}'):,.0f}"
-    return f", {amount} characters of text a second"
+    return f", {amount} characters per second"
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
-    for failed, what in ((report.failed, ""), (report.facts_failed, " to be read for facts")):
+    for failed, what in ((report.failed, ""), (report.facts_failed, " in the facts pass")):
         for each in failed[:_SHOWN]:
             out.print(f"Failed{what}: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
         if failed:
-            out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to try once more.")
+            out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to retry.")
     if report.stopped:
         out.print(safe(report.stopped))
 
@@ -145,16 +143,15 @@ def show_estimate(estimate: Estimate) -> None:
     """What an ingest would cost."""
     out = console()
     _show_skipped(out, estimate.skipped)
-    pending = "none of them" if not estimate.pending_passages else f"{estimate.pending_passages:,} of them"
-    out.print(
-        f"{counted(estimate.documents, 'document')} in {counted(estimate.passages, 'passage')}, {pending} to be read."
-    )
+    documents, passages = counted(estimate.documents, "document"), counted(estimate.passages, "passage")
+    pending = f"{estimate.pending_passages:,}" if estimate.pending_passages else "none"
+    out.print(f"{documents} in {passages}, {pending} of them yet to be read.")
     if not estimate.calls:
-        out.print("That takes no language-model call. Nothing was written.")
+        out.print("This needs no language model. Nothing was written.")
         return
     calls, tokens = counted(estimate.calls, "language-model call"), counted(estimate.input_tokens, "token")
     out.print(
-        f"That takes {calls}, about {tokens} in and {estimate.output_tokens:,} out. Nothing was spent or written."
+        f"This takes {calls}, about {tokens} in and {estimate.output_tokens:,} out. Nothing was spent or written."
     )
 
 
@@ -162,7 +159,7 @@ def show_estimate(estimate: Estimate) -> None:
 
 
 def show_tree(report: TreeReport) -> None:
-    """The end of a run of ``kgplatform tree``."""
+    """The report of ``kgplatform tree``."""
     out = console()
     for line in report.notes:
         out.print(safe(line), soft_wrap=True)
@@ -180,13 +177,13 @@ def show_tree(report: TreeReport) -> None:
 
 
 def _show_community(out: Console, community: LargeCommunity) -> None:
-    out.print(f"[bold]{safe(community.name)}[/bold]  {_people(community.size)}", soft_wrap=True)
+    out.print(f"[bold]{safe(community.name)}[/bold]  {_entities(community.size)}", soft_wrap=True)
     out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
     if community.keywords:
         out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
 
 
-def _people(size: int) -> str:
+def _entities(size: int) -> str:
     return f"{size:,} {'entity' if size == 1 else 'entities'}"
 
 
@@ -198,7 +195,7 @@ def _what(report: TreeReport) -> str:
     deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
     communities = _communities(report.communities)
     inner = f" ({deep})" if len(report.depths) > 1 else ""
-    what = f"{_people(report.entities)} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
+    what = f"{_entities(report.entities)} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
     return f"Tree {report.action} by the method {safe(report.method)}: {what}."
 
 
@@ -212,16 +209,16 @@ def _moved(report: TreeReport) -> str:
     changed = ", ".join(f"{number:,} {what}" for what, number in entities.items() if number)
     if not changed and not report.communities_new and not report.communities_gone:
         renamed = report.named_by_model or report.named_by_members
-        return "No entity moved." if renamed else "Nothing changed: the tree is as the graph is."
+        return "No entity moved." if renamed else "Nothing changed: the tree is up to date."
     communities = f"{report.communities_kept:,} kept, {report.communities_new:,} new, {report.communities_gone:,} gone"
     return f"Entities: {changed or 'none changed'}. Communities: {communities}."
 
 
 def _show_names(out: Console, report: TreeReport) -> None:
-    failed = f" ({report.failed_names:,} of them since the model gave none)" if report.failed_names else ""
+    failed = f" ({report.failed_names:,} because the model gave none)" if report.failed_names else ""
     new = {
         "by the model": report.named_by_model,
-        f"put together from members and facts{failed}": report.named_by_members,
+        f"from members and facts{failed}": report.named_by_members,
         "after the only member": report.named_after_member,
     }
     if any(new.values()):
@@ -234,8 +231,8 @@ def _show_names(out: Console, report: TreeReport) -> None:
     if report.names_without_model:
         verb = "has a name" if report.names_without_model == 1 else "have names"
         out.print(
-            f"{_communities(report.names_without_model)} {verb} from before, when no model was asked. "
-            "`kgplatform tree --rebuild` asks it."
+            f"{_communities(report.names_without_model)} {verb} from a run without a model. "
+            "`kgplatform tree --rebuild` asks the model."
         )
 
 
@@ -243,12 +240,12 @@ def _show_names(out: Console, report: TreeReport) -> None:
 
 
 def gist_document(report: GistReport) -> dict[str, Any]:
-    """The report with what follows from it, for ``--json``."""
+    """The report for ``--json``, with its computed fields."""
     return {**asdict(report), "compression": report.compression, "complete": report.complete}
 
 
 def show_gist(report: GistReport) -> None:
-    """The end of a run: pages and gists, what they save, what was put right, what it cost, what is left to do."""
+    """The report of ``kgplatform gist``: pages, gists and what they save, repairs, costs, and what is left to do."""
     out = console()
     for line in report.notes:
         out.print(safe(line), soft_wrap=True)
@@ -270,28 +267,28 @@ def _pages(report: GistReport) -> str:
     gists = {"written now": report.written, "shortened again": report.shortened, "kept": report.kept}
     what = ", ".join(f"{number:,} {done}" for done, number in gists.items() if number) or "none"
     question = f" For the question: {safe(report.question)}" if report.question else ""
-    return f"{documents} on {counted(report.pages, 'page')} ({sizes}). Gists: {what}.{question}"
+    return f"{documents} in {counted(report.pages, 'page')} ({sizes}). Gists: {what}.{question}"
 
 
 def _show_put_right(out: Console, report: GistReport) -> None:
     for flag, number in sorted(report.flags.items()):
-        out.print(f"Not the model's: {counted(number, 'gist')}, {_FLAGS[flag]}.", soft_wrap=True)
+        out.print(f"Not from the model: {counted(number, 'gist')}, {_FLAGS[flag]}.", soft_wrap=True)
     for kind, number in sorted(report.malformed.items()):
-        out.print(f"Malformed, and put right: {number:,} × {safe(kind)}", soft_wrap=True)
+        out.print(f"Malformed and repaired: {number:,} × {safe(kind)}", soft_wrap=True)
     if report.merged:
         pairs = ", ".join(f"{number:,} {what}" for what, number in sorted(report.merged.items()))
-        out.print(f"Pages that follow each other: {pairs}.", soft_wrap=True)
+        out.print(f"Adjacent pages: {pairs}.", soft_wrap=True)
 
 
 def _show_pages_left(out: Console, report: GistReport) -> None:
     for failed in report.failed[:_SHOWN]:
         out.print(f"Failed: {safe(failed.document)}, page {failed.page}: {safe(failed.reason)}", soft_wrap=True)
     if report.failed:
-        out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to try once more.")
+        out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to retry.")
     for each in report.too_long[:_SHOWN]:
         out.print(
-            f"Too long: {safe(each.document)}: its gists have {each.gist_tokens:,} tokens, and cannot be made to have "
-            "fewer in this way. Use a larger --fit or --max-words, or the other --shrink.",
+            f"Too long: {safe(each.document)}: its gists have {each.gist_tokens:,} tokens and cannot be shortened "
+            "further in this way. Use a larger --fit or --max-words, or the other --shrink.",
             soft_wrap=True,
         )
     if report.stopped:

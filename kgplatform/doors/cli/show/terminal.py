@@ -1,4 +1,4 @@
-"""How the command line prints: lines and tables for people, progress, or one JSON document for programs."""
+"""How the command line prints: lines, tables and progress for people, or one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from kgplatform.doors.cli.options import note
+from kgplatform.doors.cli.shared import note
 from kgplatform.doors.encoding import plain
 from kgplatform.text import duration, without_controls
 
@@ -25,12 +25,12 @@ _NUMBERS = {"Count", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved"}
 
 
 def console() -> Console:
-    """Where people read. Lines wrap at a terminal's width; what goes into a file or a pipe keeps its lines whole."""
+    """Standard output for people. Lines wrap at a terminal's width, and are kept whole in a file or a pipe."""
     return Console(highlight=False, width=None if sys.stdout.isatty() else _UNWRAPPED)
 
 
 def show(as_json: bool, value: T, for_people: Callable[[T], None]) -> None:
-    """``value`` as one JSON document, or as people read it."""
+    """Print ``value`` as one JSON document, or for people."""
     if as_json:
         print_json(value)
     else:
@@ -43,7 +43,7 @@ def print_json(value: object) -> None:
 
 
 def safe(text: str) -> str:
-    """``text`` from a document or a model as plain text: no markup of rich's, no codes that steer a terminal."""
+    """``text`` from a document or a model as plain text, without rich's markup or a terminal's control codes."""
     return escape(without_controls(text))
 
 
@@ -54,7 +54,7 @@ def short(text: str) -> str:
 
 
 def table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table of plain texts; columns of numbers stand to the right."""
+    """A table of plain texts; numbers are aligned right."""
     drawn = Table(show_edge=False, pad_edge=False)
     for column in columns:
         drawn.add_column(safe(column), overflow="fold", justify="right" if column in _NUMBERS else "left")
@@ -101,7 +101,7 @@ class ProgressLines:
     def __call__(self, stage: str, done: int, total: int) -> None:
         """``done`` of ``total`` of ``stage``."""
         now = time.monotonic()
-        # A stage calls when its first part is done: it began when the one before it had its last word.
+        # A stage first calls when a part is done: it began when the stage before it last called.
         started = self._started.setdefault(stage, self._last_call)
         self._last_call = now
         rate = f"{done / (now - started):,.0f}/s" if now > started and done else ""

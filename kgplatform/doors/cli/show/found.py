@@ -1,9 +1,13 @@
-"""What ``search`` and ``ask`` print: what was found, the answer with its citations; with ``--trace`` each step of the
-reader, then every statement that ran, to be pasted and run again."""
+"""What the commands that read the graph print.
+
+Of a search, what it found; of ``ask``, the answer with its citations and, with ``--trace``, each step and statement,
+ready to paste; then tables: rows, documents, counts, the schema, the settings.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +15,8 @@ from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
-from kgplatform.doors.cli.show.terminal import console, print_json, safe, short
+from kgplatform.doors.cli.show.terminal import console, print_json, safe, short, table
+from kgplatform.doors.encoding import plain
 from kgplatform.graph.runs import StageCalls, stages_of
 from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
 from kgplatform.query import load_query
@@ -19,6 +24,9 @@ from kgplatform.records import Step, Usage
 from kgplatform.text import counted, duration
 
 if TYPE_CHECKING:
+    from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats
+    from kgplatform.graph.runs import CallStatistics
+    from kgplatform.neo4j.store import Table
     from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult
 
 _INDENT = "     "
@@ -39,11 +47,11 @@ _REPLY = 240
 
 _HOW = """\
 // To run one again in Neo4j Browser, paste its :param lines, then the statement by itself: only a statement that is
-// pasted alone shows its rows. cypher-shell takes all of it at once. A vector holds until another is set."""
+// pasted alone shows its rows. cypher-shell takes all of it at once. A vector stays set until another replaces it."""
 
 
 def show_search(result: SearchResult, out: Console | None = None) -> None:
-    """What led there, then facts and passages, best first, each with where it stands."""
+    """Communities and paths that led there, then facts and passages, best first, each with its place."""
     out = out or console()
     if not (result.passages or result.facts or result.communities or result.paths):
         out.print("Nothing was found.")
@@ -109,7 +117,7 @@ def _place(citation: Citation) -> str:
 
 
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
-    """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is kept."""
+    """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is saved."""
     if as_json:
         print_json(
             answer if trace else replace(answer, trace=tuple(replace(step, queries=()) for step in answer.trace))
@@ -123,8 +131,7 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
 
 
 def show_trace(answer: Answer, out: Console | None = None) -> None:
-    """The steps in order with what each did, found and cost, a walk under a heading of its own, and what was counted;
-    after them the statements, under the steps' numbers."""
+    """The steps with what each did, found and cost, each walk under its own heading; then counts and statements."""
     out = out or console()
     statements = pasteable(run for step in answer.trace for run in step.queries)
     out.print("\n[bold]Steps[/bold]")
@@ -142,12 +149,12 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
 
 
 def _is_walked(answer: Answer) -> bool:
-    """Whether its paths are walks over nodes, and not members of a team that were asked side by side."""
+    """Whether its paths are walks over nodes, not members of a team."""
     return any(step.elements for step in answer.trace)
 
 
 def _heading(step: Step) -> str:
-    """Of the steps from this one on: the path and where it starts, or that they are about all paths."""
+    """For the steps from this one on: their path and its start, or that they concern all paths."""
     start = _STANDS_AT.match(step.detail)
     if step.path == 0:
         return "[bold]All paths[/bold]"
@@ -155,7 +162,7 @@ def _heading(step: Step) -> str:
 
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
-    """Function calls as Table 8 of GraphReader has them, and everything else by the first part of its name."""
+    """Function calls as in GraphReader's Table 8; other counts by the first part of their names."""
     stages = stages_of(counts)
     if stages:
         out.print(f"function calls: {sum(each.calls for each in stages):,}")
@@ -171,7 +178,7 @@ def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
 
 
 def show_stages(out: Console, stages: Sequence[StageCalls]) -> None:
-    """A line a stage: its calls and their share of all, its functions and their share of its calls."""
+    """A line per stage: its calls and their share of all, its functions and their share of its calls."""
     for each in stages:
         functions = ", ".join(f"{one.name} {one.calls:,} ({one.share:.0%})" for one in each.functions)
         out.print(f"{_INDENT}{each.stage} {each.calls:,} ({each.share:.0%}): {safe(functions)}")
@@ -203,7 +210,7 @@ def _show_step(out: Console, number: int, step: Step, statements: Sequence[int])
 
 
 def _found(step: Step, stage: str | None) -> str:
-    """What came of a step: what it found, or, where GraphReader looked at facts, what it saw and what it chose."""
+    """What a step found or read; where GraphReader looked at facts, what it saw and what it chose."""
     facts, passages = counted(len(step.facts), "fact"), counted(len(step.passages), "passage")
     if stage == "facts":
         return f"shown: {facts}; chosen to read: {passages}" if step.facts else ""
@@ -241,7 +248,7 @@ def ranges(numbers: Sequence[int]) -> str:
 
 
 def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
-    """Plain, with no line broken: the marks of rich and the width of the terminal would change what is pasted."""
+    """Plain and with no line broken: rich's markup and wrapping would change what is pasted."""
     print(_HOW, file=file)
     for each in statements:
         held = f", with the vector set for {each.before}" if each.before is not None else ""
@@ -250,8 +257,107 @@ def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = Non
 
 
 def show_kept(run: str, *, walked: bool = False) -> None:
-    """Where a kept run is: the statement that shows it; and where one is that draws a walk, if it has ``walked``."""
+    """The statement that shows a saved run, and the saved query that draws it if it has ``walked``."""
     statement = load_query("graph/kept_run").text.replace("$run", literal(run))
-    print(f"\nThe run is kept. To see it in Neo4j Browser, paste:\n{statement};")
+    print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
     if walked:
-        print("cypher/saved/walk.cypher draws the last kept walk over the nodes and passages that it was at.")
+        print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
+
+
+# -------------------------------------------------------------------------------------------------------------- tables
+
+
+def show_rows(rows: Table) -> None:
+    """Rows of a user's statement."""
+    out = console()
+    if rows.columns:
+        table(out, rows.columns, ([_cell(value) for value in row] for row in rows.rows))
+    changes = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in rows.counters.items())
+    more = "; there are more (--limit)" if rows.truncated else ""
+    out.print(f"{counted(len(rows.rows), 'row')}{more}{'; ' + changes if changes else ''}")
+
+
+def show_documents(documents: Sequence[DocumentInfo]) -> None:
+    """The documents of the graph."""
+    out = console()
+    if documents:
+        table(
+            out,
+            ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
+            (
+                (d.title, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
+                for d in documents
+            ),
+        )
+    out.print(counted(len(documents), "document"))
+
+
+def _saved(document: DocumentInfo) -> str:
+    """The share of its words that gists save; empty unless every page has one."""
+    return "" if document.compression is None else f"{document.compression:.1f}%"
+
+
+def show_stats(stats: Stats) -> None:
+    """Counts by label and by type, and the graph of key elements."""
+    out = console()
+    table(out, ("Nodes", "Count"), ((label, f"{count:,}") for label, count in stats.nodes.items()))
+    table(out, ("Relationships", "Count"), ((kind, f"{count:,}") for kind, count in stats.relationships.items()))
+    graph = stats.elements
+    if graph.nodes:
+        out.print(
+            f"For GraphReader: {counted(graph.nodes, 'node')} (key elements with all their forms) and "
+            f"{counted(graph.facts, 'fact')}; per node {graph.mean_neighbours:.1f} neighbours (at most "
+            f"{graph.most_neighbours:,}) and {graph.mean_facts:.1f} facts (at most {graph.most_facts:,})."
+        )
+    if stats.calls:
+        show_calls(stats.calls)
+
+
+def show_calls(calls: CallStatistics) -> None:
+    """Statistics of the saved walks of the reader graphreader."""
+    out = console()
+    of = f"{counted(calls.runs, 'saved run')} of graphreader with {counted(calls.paths, 'path')}"
+    means = f"{calls.per_run:g} per run, {calls.per_path:g} per path"
+    out.print(f"Function calls of {of}: {calls.calls:,}, {means}")
+    show_stages(out, calls.stages)
+
+
+def show_schema(found: GraphSchema) -> None:
+    """The schema with what was added to it."""
+    out = console()
+    schema = found.schema
+    for kind, types in (("entity", schema.entities), ("relation", schema.relations), ("attribute", schema.attributes)):
+        table(out, (f"{kind.capitalize()} types", "Meaning"), ((each.name, each.description) for each in types))
+        out.print()
+    for each in found.expansions:
+        out.print(
+            f"Added: {each.kind} [bold]{safe(each.name)}[/bold] (confidence {each.confidence:.2f}, "
+            f"{counted(each.count, 'document')}), as in: {safe(each.example)}"
+        )
+    grown = counted(len(found.expansions), "type")
+    out.print(f"Schema {safe(schema.name)}; {grown} added to it in this graph.")
+
+
+def show_settings(rows: Sequence[tuple[str, str, str, str]]) -> None:
+    """The table of settings."""
+    table(console(), ("Setting", "Default", "Unit", "Meaning"), rows)
+
+
+def _cell(value: object) -> str:
+    """A value as people read it: a node by its labels and name, a relationship by its type, all else as JSON."""
+    match value:
+        case str():
+            return value
+        case {"labels": list(labels), "properties": dict(properties), **rest} if not rest:
+            name = properties.get("name", properties.get("id", ""))
+            # An entity is shown by its type; every entity is a key element too.
+            shown = [each for each in labels if each not in ("Entity", "KeyElement")] or labels
+            return f"(:{':'.join(shown)} {json.dumps(name, ensure_ascii=False)})"
+        case {"type": str(kind), "properties": dict(), **rest} if not rest:
+            return f"[:{kind}]"
+        case {"nodes": list(nodes), "relationships": list(relationships), **rest} if not rest:
+            steps = zip([_cell(each) for each in relationships], [_cell(each) for each in nodes[1:]], strict=True)
+            return _cell(nodes[0]) + "".join(f"-{relationship}-{node}" for relationship, node in steps)
+        case [*items]:
+            return f"[{', '.join(_cell(each) for each in items)}]"
+    return json.dumps(plain(value), ensure_ascii=False)

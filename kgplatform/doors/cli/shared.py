@@ -1,4 +1,4 @@
-"""What the commands share: options, with what ``--help`` says of them, notes, and the graph of a home folder."""
+"""What the commands share: options with their help, notes to people, and the graph of a home folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def note(line: str) -> None:
-    """A line for the person, beside what the command prints."""
+    """A line for people, on the error stream: standard output is for results."""
     print(line, file=sys.stderr, flush=True)
 
 
 def settings_of(home: Path | None) -> Settings:
-    """The settings, with ``home`` before what the environment says."""
+    """The settings; ``home`` overrides the environment."""
     from kgplatform.settings import load_settings
 
     return load_settings(home=home)
@@ -41,7 +41,7 @@ def connect_to(home: Path | None, **more: Any) -> KnowledgeGraph:
 
 
 class Route(str, Enum):
-    """Ways to retrieve."""
+    """Ways to search."""
 
     all = "all"
     entity = "entity"
@@ -63,29 +63,18 @@ class ExtractorName(str, Enum):
 
 
 class SchemaMode(str, Enum):
-    """What happens to what the schema does not have."""
+    """What happens to types that the schema does not have."""
 
     strict = "strict"
     flexible = "flexible"
 
 
 Home = Annotated[Path | None, typer.Option("--home", help="Home folder of the managed graph (KGPLATFORM_HOME).")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, and nothing else, on standard output.")]
-Question = Annotated[str, typer.Argument(help="A question, in words.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Question = Annotated[str, typer.Argument(help="A question in words.", show_default=False)]
 TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
-RouteOption = Annotated[Route, typer.Option("--route", help="Which way to retrieve.")]
-SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file, or the name of a shipped one.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-
-# --------------------------------------------------------------------------------------------------------------- tree
-
-UpdateTree = Annotated[bool, typer.Option("--update", help="Only what changed; all of it where there is no tree yet.")]
-RebuildTree = Annotated[bool, typer.Option("--rebuild", help="All communities anew, by the tree's method or --method.")]
-TreeMethod = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        help="How communities are found: multiplex, paper or leidenalg; else as those of the tree that is there, or "
-        "multiplex.",
-    ),
+RouteOption = Annotated[Route, typer.Option("--route", help="How to search.")]
+SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file or the name of a shipped schema.")]
+MaxTokens = Annotated[
+    int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly when the model has used this many tokens.")
 ]
