@@ -1,6 +1,6 @@
-"""What the platform says as JSON: a dataclass is an object with its fields' names, a tuple is a list.
+"""Results as JSON: a dataclass becomes an object with its fields' names, a tuple a list.
 
-No model is built and nothing is checked again on the way, so that a map of ten thousand nodes takes milliseconds.
+No pydantic model is built and nothing is validated again, so that a map of ten thousand nodes takes milliseconds.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 
 def encode(value: object) -> bytes:
-    """``value`` as JSON in ASCII, which holds every text, the half surrogate pairs of a broken file included."""
+    """``value`` as JSON in ASCII, which can hold any text, even the lone surrogates of a broken file."""
     try:
         return _dumped(value)
-    except ValueError:  # infinite or NaN, which JSON cannot say
+    except ValueError:  # infinite or NaN, which JSON lacks
         return _dumped(plain(value))
 
 
@@ -27,7 +27,7 @@ def as_fields(value: Any) -> dict[str, Any]:
 
 
 def plain(value: object) -> Any:
-    """``value`` in the types that JSON has, all the way down; a path, and an infinite or NaN value, as text."""
+    """``value`` in JSON's types, all the way down; paths and infinite or NaN numbers become text."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(as_fields(value))
     if isinstance(value, Mapping):
@@ -46,4 +46,4 @@ def _dumped(value: object) -> bytes:
 def _object(value: object) -> dict[str, Any]:
     if is_dataclass(value) and not isinstance(value, type):
         return as_fields(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be JSON")

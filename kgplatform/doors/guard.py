@@ -1,7 +1,7 @@
-"""Who is let in: the right Host, an Origin of our own, the token where one is needed, and no more bytes than allowed.
+"""Which requests are let in: those with the right Host and Origin, the token if there is one, and not too many bytes.
 
-A page of a stranger in the same browser can send requests to loopback too. It cannot choose the Host by which it
-reached us (DNS rebinding shows there), nor hide where it comes from: Origin and Sec-Fetch-Site tell.
+Another site's page in the same browser can send requests to loopback too. But it cannot choose the Host header, which
+exposes DNS rebinding, nor hide its origin: Origin and Sec-Fetch-Site name it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 class Json(Response):
-    """A response in JSON, whose content is encoded already or is encoded now."""
+    """A JSON response; ``bytes`` are content that is encoded already."""
 
     media_type = "application/json"
 
@@ -38,7 +38,7 @@ class Json(Response):
 
 
 def refusal(status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    """An error as every client is told it: its kind, and one sentence."""
+    """An error in the one form that all clients get: its kind and one sentence."""
     return Json({"error": {"kind": kind, "message": message}}, status, headers)
 
 
@@ -46,17 +46,16 @@ def is_loopback(host: str) -> bool:
     """Whether only this machine can reach ``host``."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name, which may mean anything
+    except ValueError:  # a name, which may resolve to anything
         return False
 
 
 class Guard:
-    """Middleware: refuses what may not come in, before anything of it is read.
+    """Middleware: refuses requests before anything of their body is read.
 
-    ``hosts``: names that a Host header may have, None for all. ``origins``: those of other pages that may use the API;
-    ``elsewhere``: what the others are told. ``token``: what requests to paths that begin with ``api`` must bring, if
-    any. ``most``: bytes of a request's body; ``most_at``: of those to other paths. ``idle``: seconds for which nothing
-    may come of a body that is not whole.
+    ``hosts``: the allowed names in a Host header, None for all. ``origins``: other sites whose pages may use the API;
+    ``elsewhere``: what the others are told. ``token``: what requests to paths that begin with ``api`` must send, if
+    any. ``most``: bytes of a body; ``most_at``: exceptions by path. ``idle``: seconds that a body may stall.
     """
 
     def __init__(
@@ -99,7 +98,7 @@ class Guard:
         if not self._is_own(scope, headers):
             return refusal(403, "OriginError", self._elsewhere)
         if scope["path"].startswith(self._api) and not self._has_token(headers):
-            sentence = "A token is needed: send it as `Authorization: Bearer TOKEN`."
+            sentence = "This server needs a token. Send it as `Authorization: Bearer TOKEN`."
             return refusal(401, "TokenError", sentence, {"WWW-Authenticate": "Bearer"})
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length) > most:
@@ -107,12 +106,12 @@ class Guard:
         return None
 
     def _is_own(self, scope: Scope, headers: Headers) -> bool:
-        """Whether the request comes from our own page, an origin that was allowed, or no page at all."""
+        """Whether the request comes from our own page, an allowed origin, or no page at all."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
         if origin in self._origins:
             return True
         if scope["method"] in _SAFE:
-            # Others may lead here by a link. They may not have a visitor's browser work for them.
+            # Other sites may link here, but not read from here.
             is_visit = headers.get("sec-fetch-mode", "navigate") == "navigate"
             return site in ("none", "same-origin") or is_visit or not scope["path"].startswith(self._api)
         return site in ("none", "same-origin") and (origin is None or _is_at(origin, headers.get("host", "")))
@@ -131,26 +130,26 @@ def _name_of(host: str) -> str:
 
 
 def _is_at(origin: str, host: str) -> bool:
-    """Whether the page of ``origin`` came from the same host and port. ``null`` is nobody's."""
+    """Whether ``origin`` is the same host and port. ``null`` is not."""
     try:
         return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
-    except ValueError:  # no address
+    except ValueError:  # not an address
         return False
 
 
 def _bounded(receive: Receive, most: int, idle: float) -> Receive:
-    """``receive``, which ends a body that turns out longer than it may be, or of which nothing comes for too long."""
+    """``receive``, which refuses a body that turns out too long or stalls."""
     taken, is_whole = 0, False
 
     async def bounded() -> Message:
         nonlocal taken, is_whole
-        if is_whole:  # what may still come is that the client goes
+        if is_whole:  # only a disconnect can follow
             return await receive()
         try:
             with anyio.fail_after(idle):
                 message = await receive()
         except TimeoutError:
-            sentence = f"Nothing of the request came for {idle:g} seconds. Send it again."
+            sentence = f"The request stalled for {idle:g} seconds. Send it again."
             raise HTTPException(408, sentence, {"Connection": "close"}) from None
         is_whole = not message.get("more_body", False)
         taken += len(message.get("body", b""))
@@ -162,4 +161,4 @@ def _bounded(receive: Receive, most: int, idle: float) -> Receive:
 
 
 def _too_large(most: int) -> str:
-    return f"That is too large: at most {most:,} bytes are taken at once."
+    return f"The request is too large: at most {most:,} bytes are accepted."

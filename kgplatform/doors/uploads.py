@@ -1,11 +1,10 @@
 """Files that clients send: kept under safe names in a folder of the graph's home that only its owner can read.
 
-A document's URI is the address of its file. The file is kept so that a second upload of the same name is the same
-document with, perhaps, another text; it goes when no document comes from it any more. What lies there is what the graph
-was made of: an upload that nothing came of does not take the place of an earlier one.
+A document's URI is the address of its file. The file is kept as long as a document comes from it, so that a later
+upload of the same name updates that document. An upload that fails does not replace an earlier one.
 
-Until then an upload is put aside in a folder of its own, with a lock that ends with its process: what a killed process
-has left can be told from what another one is at.
+Until it is ingested, an upload is set aside in a folder of its own, with a lock that ends with its process. So what a
+killed process left can be told from what another process is working on.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _LONGEST = 200
 """Bytes of a name: file systems take 255, and some add to it."""
 _ASIDE = ".new-"
 _CLAIM = ".claim"
-"""The file that is locked while a folder's process lives. It has the names of what was put aside, one a line."""
+"""The file that is locked while a folder's process lives. It lists the names of what was set aside, one per line."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
 _HIDDEN = ("Cc", "Cs", "Co", "Cn")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -43,7 +42,7 @@ _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """Files that have come in and are not yet in their place."""
+    """Files that have arrived but are not in their place yet."""
 
     folder: Path
     names: tuple[str, ...]
@@ -51,12 +50,12 @@ class Staged:
 
     @property
     def earlier(self) -> Path:
-        """Where the files lie whose place they took. No upload has a name that begins with a dot."""
+        """Where the files are that they replaced. No upload has a name that begins with a dot."""
         return self.folder / ".earlier"
 
     def drop(self) -> None:
-        """Forget them, and those whose place they took."""
-        with _alone(self.folder.parent):  # nobody claims what is half gone
+        """Delete them, and those that they replaced."""
+        with _alone(self.folder.parent):  # nobody claims what is half deleted
             shutil.rmtree(self.folder, ignore_errors=True)
         self.claim.close()
 
@@ -68,12 +67,14 @@ class Uploads:
         self.folder = home / "uploads"
 
     def stage(self, files: Sequence[tuple[str, BinaryIO]]) -> Staged:
-        """Copy ``files``, each with the name that the client gave it. Raises ``InputError`` for a name that leaves
-        nothing to call a file by, and for two files of one name."""
+        """Copy ``files``, each with the name that the client gave it.
+
+        Raises ``InputError`` for a name of which nothing safe is left, and for two files of one name.
+        """
         names = [safe_name(name) for name, _ in files]
         twice = {name for name in names if [other.casefold() for other in names].count(name.casefold()) > 1}
         if twice:
-            raise InputError(f"Two files are called {min(twice)}. Give one of them another name.")
+            raise InputError(f"Two files are called {min(twice)}. Rename one of them.")
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder.chmod(0o700)
         staged = self._put_aside(tuple(names))
@@ -89,7 +90,7 @@ class Uploads:
         return staged
 
     def abandoned(self) -> list[Staged]:
-        """What processes that are gone have put aside. It is the caller's now, to end with ``keep``."""
+        """What processes that are gone have set aside. The caller owns it now, and ends it with ``keep``."""
         if not self.folder.is_dir():
             return []
         with _alone(self.folder):
@@ -104,7 +105,7 @@ class Uploads:
         return Staged(folder, names, claim)
 
     def place(self, staged: Staged) -> list[Path]:
-        """Put them where the graph reads them, each in place of an earlier one of its name, which is set aside."""
+        """Put them where the graph reads them; earlier files of their names are set aside."""
         staged.earlier.mkdir()
         for name in staged.names:
             with suppress(FileNotFoundError):
@@ -113,7 +114,7 @@ class Uploads:
         return [self.folder / name for name in staged.names]
 
     def keep(self, staged: Staged, is_used: Callable[[Path], bool]) -> None:
-        """Keep those that are used in the place of an earlier one; where one is not, that is put back."""
+        """Keep those that are used; where one is not, put the earlier file back."""
         try:
             for earlier in _files_of(staged.earlier):
                 place = self.folder / earlier.name
@@ -123,7 +124,7 @@ class Uploads:
             staged.drop()
 
     def forget(self, sources: Collection[str], kept: Collection[str]) -> None:
-        """Delete the files at ``sources`` (URIs) that are uploads, but for those that documents still come from."""
+        """Delete the uploads among ``sources`` (URIs), except those in ``kept``."""
         gone = set(sources) - set(kept)
         if not gone or not self.folder.is_dir():
             return
@@ -134,10 +135,9 @@ class Uploads:
 
 
 def ingest_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop: Stop, **options: Any) -> IngestReport:
-    """``graph.ingest`` of what was staged, until ``stop`` is set.
+    """Ingest what was staged, until ``stop`` is set.
 
-    At its end, whatever that is, those files stay that documents come from, and an earlier upload is back in its place
-    where nothing came of the later one.
+    However it ends, only files that documents come from stay, and where an upload failed, the earlier one is back.
     """
     files = uploads.place(staged)
     doubtful = {str(file) for file in files}
@@ -151,35 +151,35 @@ def ingest_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop
 
 
 def forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: Sequence[str]) -> None:
-    """Delete those of the uploads at ``sources`` that no document comes from."""
+    """Delete the uploads among ``sources`` that no document comes from."""
     try:
         uploads.forget(sources, {document.source for document in graph.documents()})
-    except StoreError as error:  # they stay, and the next upload of their names takes their place
-        log.warning("uploads were not looked through: %s", type(error).__name__)
+    except StoreError as error:  # they stay until the next upload of their names
+        log.warning("uploads were not cleaned up: %s", type(error).__name__)
 
 
 def end_abandoned(graph: KnowledgeGraph, uploads: Uploads) -> None:
-    """End the uploads of processes that were killed, as these would have: nothing of what was not ingested is left."""
+    """Clean up the uploads of killed processes as these would have: what was not ingested is deleted."""
     try:
         for staged in uploads.abandoned():
             files = [uploads.folder / name for name in staged.names]
             _keep_used(graph, uploads, staged, {str(file) for file in files})
             forget_unused(graph, uploads, [file.as_uri() for file in files])
-    except OSError as error:  # nothing that is served now needs it
+    except OSError as error:  # the server can do without
         log.warning("uploads of an earlier server are left in %s: %s", uploads.folder, error.strerror or error)
 
 
 def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful: Collection[str]) -> None:
-    """Keep those that the graph holds; only the ``doubtful`` ones are looked up there."""
+    """Keep those that the graph holds; only the ``doubtful`` ones are looked up."""
     try:
         uploads.keep(staged, lambda file: str(file) not in doubtful or graph.holds(file))
-    except StoreError as error:  # the later ones stay, and the next upload of their names takes their place
+    except StoreError as error:  # the later ones stay until the next upload of their names
         log.warning("earlier uploads were not put back: %s", type(error).__name__)
 
 
 @contextmanager
 def _alone(uploads: Path) -> Iterator[None]:
-    """Inside of it no other process, and no other thread, makes, claims or removes what is put aside."""
+    """No other process or thread makes, claims or removes what is set aside meanwhile."""
     with uploads.with_name("uploads.lock").open("a") as lock:  # closing it ends the lock
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -198,15 +198,15 @@ def _claimed(file: Path) -> TextIO | None:
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """Nothing where there is no such folder: the process that was to make it has been killed before."""
+    """The files in ``folder``; none if a killed process did not get to make it."""
     return list(folder.iterdir()) if folder.is_dir() else []
 
 
 def safe_name(given: str) -> str:
-    """The last part of ``given`` as a file may be called: no folder, nothing hidden, nothing that turns text round.
+    """The last part of ``given`` as a safe file name: no folder, no leading dot, no invisible or direction characters.
 
-    A long name keeps its beginning and its suffix, with a hash of all of it between, so that it stays the same name.
-    Raises ``InputError`` where nothing is left.
+    A long name keeps its beginning and its suffix, with a hash of all of it in between, so that names stay distinct.
+    Raises ``InputError`` if nothing is left.
 
     >>> safe_name("../../etc/passwd"), safe_name("C:\\\\Users\\\\me\\\\.notes.md")
     ('passwd', 'notes.md')
@@ -215,7 +215,7 @@ def safe_name(given: str) -> str:
     shown = "".join(char for char in last if unicodedata.category(char) not in _HIDDEN and char not in _TURNS)
     name = " ".join(shown.split()).lstrip(". ").rstrip(". ")
     if not name:
-        raise InputError(f"A file cannot be called {given[:100]!r}. Give it a name with letters or digits.")
+        raise InputError(f"{given[:100]!r} cannot be a file name. Use letters or digits.")
     if _RESERVED.fullmatch(name):
         name = f"_{name}"
     return name if len(name.encode()) <= _LONGEST else _shortened(name)

@@ -1,4 +1,4 @@
-"""What every door that listens stands on: sockets, uvicorn with a deadline for requests, and an end without noise."""
+"""What the servers share: sockets, uvicorn with a deadline for slow requests, and a quiet end."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _BACKLOG = 512
 
 
 class PromptProtocol(H11Protocol):
-    """Uvicorn's HTTP/1.1, which closes a connection on which the head of a request is not whole in time.
+    """Uvicorn's HTTP/1.1, which closes a connection if the head of a request does not arrive in time.
 
     Uvicorn's own ``timeout_keep_alive`` begins after a response and ends with the next byte: a connection that sends
-    nothing, or one byte of a head, stays for ever (docs/decisions.md).
+    nothing, or one byte of a head, would stay open for ever (docs/decisions.md).
     """
 
     patience = 20.0
@@ -45,9 +45,9 @@ class PromptProtocol(H11Protocol):
 
 
 class QuietServer(uvicorn.Server):
-    """Uvicorn that ends at Ctrl-C as if nothing had happened, the second time without waiting for clients.
+    """Uvicorn that ends quietly at Ctrl-C; at a second one, without waiting for clients.
 
-    ``grace``: seconds that requests have to end after they were told to. ``lifespan``: whether ``app`` has one.
+    ``grace``: seconds that running requests have to finish. ``lifespan``: whether ``app`` has one.
     """
 
     def __init__(self, app: ASGIApp, *, grace: int, lifespan: bool) -> None:
@@ -57,7 +57,7 @@ class QuietServer(uvicorn.Server):
             ws="none",
             lifespan="on" if lifespan else "off",
             log_config=None,
-            log_level="error",  # it warns of pages that try a WebSocket
+            log_level="error",  # it warns about WebSockets
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -72,9 +72,9 @@ class QuietServer(uvicorn.Server):
 
 
 def listen(host: str, port: int | None, first: int = 8600) -> socket.socket:
-    """A socket at ``host``: at ``port``, 0 for any that is free; without one at ``first``, or the next that is free.
+    """A socket at ``host`` and ``port``, 0 for any free port; None for the first free one from ``first`` on.
 
-    Raises ``InputError`` where that cannot be.
+    Raises ``InputError`` if there is none.
     """
     for tried in range(first, first + _TRIED) if port is None else [port]:
         try:
@@ -82,14 +82,14 @@ def listen(host: str, port: int | None, first: int = 8600) -> socket.socket:
         except (OSError, OverflowError) as error:
             fault = error
     where = f"{host}:{port}" if port is not None else f"{host}, ports {first} to {first + _TRIED - 1}"
-    raise InputError(f"Nothing can listen at {where} ({fault}). Choose another with --host or --port.") from fault
+    raise InputError(f"Cannot listen at {where} ({fault}). Choose another with --host or --port.") from fault
 
 
 def listen_as_localhost(port: int | None, first: int = 8601) -> tuple[list[socket.socket], str]:
-    """Sockets for whatever address of this machine a web browser takes ``localhost`` for, and the URL.
+    """Sockets for every address that a web browser may take ``localhost`` for (IPv4 and IPv6), and the URL.
 
-    ``port`` and ``first`` as for ``listen``. Both addresses are taken, so that no other program gets visits that are
-    meant for this one. Raises ``InputError`` where that cannot be.
+    ``port`` and ``first`` as for ``listen``. Both addresses are taken, so that no other program gets visits meant for
+    this one. Raises ``InputError`` if they are not free.
     """
     for tried in range(first, first + _TRIED) if port is None else [port]:
         try:
@@ -102,7 +102,7 @@ def listen_as_localhost(port: int | None, first: int = 8601) -> tuple[list[socke
 
 
 def address_of(listening: socket.socket) -> str:
-    """The URL of what listens there, as a browser on this machine opens it."""
+    """The URL of a listening socket, as a browser on this machine opens it."""
     host, port = listening.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}"

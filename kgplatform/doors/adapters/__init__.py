@@ -1,0 +1,53 @@
+"""What the adapters share: a search, and the metadata of what it found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.records import Citation, FoundFact, FoundPassage, SearchResult
+
+DEFAULT_ROUTE = "all"
+DEFAULT_TOP_K = 10
+
+
+def found(graph: KnowledgeGraph, question: str, route: str, top_k: int) -> SearchResult:
+    """What a search finds, with ``top_k`` checked. Raises what ``KnowledgeGraph.search`` raises."""
+    if top_k < 1:
+        raise InputError(f"top_k is {top_k}: ask for at least one passage.")
+    return graph.search(question, route=route, top_k=top_k)
+
+
+def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
+    """Where a passage stands: ``start`` and ``end`` are characters of the document's text, half open."""
+    return {
+        "id": passage.id,
+        "document": passage.document,
+        "title": passage.title,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+        "score": passage.score,
+        "routes": list(passage.routes),
+    }
+
+
+def fact_metadata(fact: FoundFact) -> dict[str, Any]:
+    """A fact, with every place that states it."""
+    return {
+        "id": fact.id,
+        "score": fact.score,
+        "routes": list(fact.routes),
+        "citations": [citation_metadata(each) for each in fact.citations],
+    }
+
+
+def citation_metadata(citation: Citation) -> dict[str, Any]:
+    """The characters of a document that state something; ``found`` is false if only the passage is known."""
+    return {name: getattr(citation, name) for name in Citation.__dataclass_fields__}
+
+
+def facts_of(result: SearchResult) -> list[dict[str, Any]]:
+    """All facts, each with its text."""
+    return [{"text": each.text, **fact_metadata(each)} for each in result.facts]

@@ -18,7 +18,7 @@ from typing import Any
 
 from kgplatform import IngestReport, Schema
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters.passages import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import named_documents
 from kgplatform.ingest.type_names import RELATED_TO, relationship_for, words_of

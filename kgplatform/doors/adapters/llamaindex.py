@@ -10,7 +10,7 @@ import asyncio
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters.passages import (
+from kgplatform.doors.adapters import (
     DEFAULT_ROUTE,
     DEFAULT_TOP_K,
     fact_metadata,

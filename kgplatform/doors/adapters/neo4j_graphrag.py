@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters.passages import DEFAULT_ROUTE, DEFAULT_TOP_K, facts_of, found, passage_metadata
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, facts_of, found, passage_metadata
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import Chat
 

@@ -1,7 +1,7 @@
 """The guide: slides in Neo4j Browser that walk through the user's own graph.
 
-Browser reads ``<slide>`` elements from HTML, and runs a ``<pre class="runnable">`` when the arrow in it is clicked.
-Names and texts come from documents: each is escaped for HTML, and for Cypher by ``pasteable.literal``.
+Browser reads ``<slide>`` elements from HTML, and runs a ``<pre class="runnable">`` when its arrow is clicked. Names and
+texts come from documents: each is escaped for HTML, and for Cypher by ``pasteable.literal``.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def _page(slides: Iterable[str]) -> str:
 
 
 def _empty() -> str:
-    return _title("Nothing is in the graph yet") + _said(
-        "Run kgplatform ingest with a file or a folder, and open this guide again with :guide and the same address."
+    return _title("The graph is empty") + _said(
+        "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
     )
 
 
@@ -62,7 +62,7 @@ def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
     shown = [_colored(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]
     return (
         _title("What is in it")
-        + _said("Click the arrow of a statement to run it, or the statement itself to change it first.")
+        + _said("Click the arrow of a statement to run it, or the statement itself to edit it first.")
         + _said("Entities, in the colours of their types:")
         + (_row(shown) if shown else _said("none yet"))
         + _said("What they come from, and what was made of them:")
@@ -73,7 +73,7 @@ def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
 
 def _documents(rows: Sequence[Row]) -> str:
     shown = [
-        _runnable(f"{row['name']}: its passages, and whom they name", _statement("show_document", id=row["id"]))
+        _runnable(f"{row['name']}: its passages, and the entities in them", _statement("show_document", id=row["id"]))
         for row in rows[:2]
     ]
     facts = [
@@ -81,16 +81,18 @@ def _documents(rows: Sequence[Row]) -> str:
     ]
     return (
         _title("Documents")
-        + _said("A document is cut into passages (Passage), which name entities and state facts. Those that say most:")
+        + _said(
+            "Each is cut into passages (label Chunk), which name entities and state facts. Those with the most facts:"
+        )
         + _list(_counted(row["name"], row["facts"], "facts") for row in rows)
         + "".join(shown + facts)
     )
 
 
 def _entities(rows: Sequence[Row]) -> str:
-    text = _title("Entities") + _said("Whoever and whatever the documents name. One node is one name of one type.")
+    text = _title("Entities") + _said("Whoever and whatever the documents name. Each node is one name of one type.")
     if not rows:
-        return text + _said("None were found yet.")
+        return text + _said("None yet.")
     first = rows[0]
     around = [_runnable(f"Around {_named(row)}", _statement("show_entity", id=row["id"])) for row in rows[:3]]
     known = _runnable(f"What is known of {first['name']}", _statement("show_entity_facts", id=first["id"]))
@@ -101,8 +103,8 @@ def _entities(rows: Sequence[Row]) -> str:
 
 def _relations(rows: Sequence[Row]) -> str:
     text = _title("Relations") + _said(
-        "Two entities that facts join are joined by a relationship of the relation's own type. Its property weight "
-        "counts the facts; fact is the id of one of them."
+        "Entities that facts connect have a relationship of the relation's own type. Its property weight counts the "
+        "facts; fact is the id of one of them."
     )
     shown = [_runnable(row["type"], _statement("show_relation", type=row["type"])) for row in rows[:3]]
     return text + _list(_counted(row["type"], row["count"], "times") for row in rows) + "".join(shown)
@@ -110,7 +112,7 @@ def _relations(rows: Sequence[Row]) -> str:
 
 def _facts(rows: Sequence[Row]) -> str:
     text = _title("Facts and their evidence") + _said(
-        "Each fact says which characters of which passages state it. These stand in the most passages:"
+        "Each fact records which characters of which passages state it. These stand in the most passages:"
     )
     shown = [_runnable(_short(row["text"]), _statement("show_fact", id=row["id"])) for row in rows[:3]]
     return text + _list(_counted(row["text"], row["passages"], "passages") for row in rows) + "".join(shown)
@@ -119,7 +121,7 @@ def _facts(rows: Sequence[Row]) -> str:
 def _communities(rows: Sequence[Row]) -> str:
     text = _title("The knowledge tree")
     if not rows:
-        return text + _said("There is no tree yet. Run kgplatform tree, which puts the entities into communities.")
+        return text + _said("There is no tree yet. Run kgplatform tree to group the entities into communities.")
     shown = [_runnable(_short(row["name"]), _statement("show_community", id=row["id"])) for row in rows[:3]]
     return (
         text
@@ -133,10 +135,10 @@ def _communities(rows: Sequence[Row]) -> str:
 def _runs(rows: Sequence[Row]) -> str:
     text = _title("Questions that were asked")
     if not rows:
-        return text + _said("No run is kept yet. Run kgplatform ask with --keep, and see here what its reader did.")
+        return text + _said("There is no saved run yet. Run kgplatform ask --keep, and see here what the reader did.")
     return (
         text
-        + _said("Kept runs: a reader's steps, with what each found.")
+        + _said("Saved runs: a reader's steps, with what each found.")
         + "".join(
             _runnable(
                 f"{_short(row['question'])} ({row['reader']}, {row['steps']} steps)",
@@ -150,7 +152,7 @@ def _runs(rows: Sequence[Row]) -> str:
 def _saved() -> str:
     return (
         _title("Saved queries")
-        + _said("They are in your favourites too (the star on the left), in the folder kgplatform.")
+        + _said("They are also among your favourites (the star on the left), in the folder kgplatform.")
         + "".join(_runnable(saved_title(name), saved_statement(name)) for name in query_names("saved"))
     )
 
@@ -203,5 +205,5 @@ def _short(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """For text and for values in quotes. Browser takes out of a guide what looks like ``onclick="…"``, text or not."""
+    """For text and quoted values. Browser removes from a guide whatever looks like ``onclick="…"``, even in text."""
     return html.escape(text).replace("=", "&#61;")

@@ -16,17 +16,17 @@ from kgplatform.query import data_folder, query_names
 FOLDER = {"id": "kgplatform", "name": "kgplatform"}
 """The folder of the favourites."""
 
-# A text, a quoted name or a comment, in which a dollar is none of ours, or a parameter.
+# A text, a quoted name or a comment, where a dollar is not a parameter; or a parameter.
 _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/|\$(\w+)", re.S)
 
 
 def browser_link(base: str, statement: str) -> str:
     """The address that opens the Browser at ``base`` with ``statement`` in its editor.
 
-    The statement stands in the fragment: no server gets it, logs it, or finds it too long.
+    The statement is in the fragment: no server sees it, logs it, or rejects it as too long.
     """
-    # Browser decodes the address before it looks for the end of an argument, so that `&` and `#` would end it there.
-    # Cypher reads them all the same when they are written as escapes.
+    # Browser decodes the address before it looks for the end of an argument, so `&` and `#` would end the statement.
+    # Cypher reads them as escapes too.
     kept = statement.replace("&", "\\u0026").replace("#", "\\u0023")
     return f"{base.rstrip('/')}/#?cmd=edit&arg={quote(kept, safe='')}"
 
@@ -34,7 +34,7 @@ def browser_link(base: str, statement: str) -> str:
 def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
     """``statement`` with its parameters written out, so that it stands alone.
 
-    Browser draws the result of one statement. It only ticks off those that follow ``:param`` lines in one text.
+    Browser draws the result of a single statement only, not of one that follows ``:param`` lines in the same text.
 
     >>> with_values("RETURN $x, '$x'", {"x": "it's"})
     "RETURN 'it\\\\'s', '$x'"
@@ -43,8 +43,7 @@ def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
 
 
 def favorites() -> list[dict[str, str]]:
-    """The saved queries of ``cypher/saved`` as Browser keeps favourites: each file's text, whose first line is the
-    title, under an id that stays the same."""
+    """The saved queries of ``cypher/saved`` as Browser's favourites: each file's text, titled by its first line."""
     return [
         {"id": f"kgplatform-{name.removeprefix('saved/')}", "folder": FOLDER["id"], "content": _text(name)}
         for name in query_names("saved")
@@ -52,12 +51,12 @@ def favorites() -> list[dict[str, str]]:
 
 
 def saved_title(name: str) -> str:
-    """What ``saved/tree`` is called: the first line of its file."""
+    """The title of ``saved/tree``: the first line of its file."""
     return _text(name).partition("\n")[0].removeprefix("// ")
 
 
 def saved_statement(name: str) -> str:
-    """The statement of ``saved/tree``, without what its file says of it."""
+    """The statement of ``saved/tree``, without its comments."""
     return "\n".join(line for line in _text(name).splitlines() if not line.startswith("//"))
 
 

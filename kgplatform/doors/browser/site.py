@@ -1,6 +1,10 @@
-"""Neo4j Browser on our own address: its files out of the jar, the graph's style and guide, and a page that connects it.
+"""Neo4j Browser at our own address: its files from the jar, the graph's style and guide, and a page that connects it.
 
-The password is part of one page only, ``/start/…``, whose address is random, is good for one visit, and then for none.
+The password is on one page only, ``/start/…``, whose address is random and works once.
+
+The style is a GraSS sheet, as the rules of its selectors: ``{"node.Person": {"color": "#3965d9", …}}``. Browser takes
+each property from the last rule that fits a node. So the general rules come first: for all nodes, for our own labels,
+then for each type, since an entity also has its type as a label.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import json
 import mimetypes
 import secrets
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,10 +29,11 @@ from starlette.routing import Route
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.browser.guide import guide
 from kgplatform.doors.browser.links import FOLDER, favorites
-from kgplatform.doors.browser.style import as_grass, sheet_for
 from kgplatform.doors.guard import LOOPBACK, Guard
 from kgplatform.doors.web_server import QuietServer
 from kgplatform.errors import KgError, ServerError
+from kgplatform.graph.colors import KINDS, color_of, darker, text_color_on
+from kgplatform.ingest.type_names import label_for
 
 _BOOT = Path(__file__).with_name("boot.js")
 _POLICY = (
@@ -45,12 +50,40 @@ _INSIDE = "browser/"
 """Where the files lie in the jar."""
 _TYPES = {".js": "text/javascript", ".woff": "font/woff", ".woff2": "font/woff2", ".ttf": "font/ttf"}
 _GRACE = 5
-"""Seconds that a request has to end. A guide to a large graph takes one."""
-_USED = "This address was used already: it connects one window, once. kgplatform browser has printed a new one.\n"
+"""Seconds that a running request has to finish. A guide to a large graph takes one."""
+_USED = "This address was already used: it works once. kgplatform browser has printed a new one.\n"
+
+Sheet = dict[str, dict[str, str]]
+
+_GRAY = "#a5abb6"
+_DIAMETERS = {
+    **dict.fromkeys(("Community", "Run", "Fact"), "80px"),
+    **dict.fromkeys(("Entity", "Document", "Chunk", "Page", "Attribute", "Keyword", "Step"), "65px"),
+}
+_OTHERS = "50px"
+_CAPTIONS = {"Fact": "{text}", "Attribute": "{value}"}
+_EVERYWHERE = ("KeyElement", "Entity")
+"""Labels that a node has beside a more specific one; the least specific first."""
+_RELATIONSHIPS = {
+    "RELATED_TO": {"caption": "{predicate}"},
+    "SAME_AS": {"color": "#c24700"},
+    "HAS_STEP": {"color": KINDS["Run"]},
+    "NEXT_STEP": {"color": KINDS["Run"]},
+    "CITES": {"color": "#cf2268", "shaft-width": "3px"},
+}
+_ANY_RELATIONSHIP = {
+    "color": _GRAY,
+    "shaft-width": "1px",
+    "font-size": "8px",
+    "padding": "3px",
+    "text-color-external": "#000000",
+    "text-color-internal": "#ffffff",
+    "caption": "<type>",
+}
 
 
 class BrowserProgram:
-    """Neo4j Browser's own files, read out of its jar, by their paths below the Browser's address. Nothing is unpacked.
+    """Neo4j Browser's own files, read from its jar by their paths. Nothing is unpacked.
 
     Reading is safe from several threads. Raises ``ServerError`` for a jar that cannot be read.
     """
@@ -73,7 +106,7 @@ class BrowserProgram:
 
 
 class Tickets:
-    """Random addresses that are good for one visit each. ``told`` gets the first, and another whenever one is used."""
+    """Random addresses that work once each. ``told`` gets a new one whenever one is used."""
 
     def __init__(self, told: Callable[[str], None] = lambda ticket: None) -> None:
         self._told = told
@@ -82,11 +115,11 @@ class Tickets:
 
     @property
     def good(self) -> str:
-        """The one that has not been used."""
+        """The one that is not used yet."""
         return self._good
 
     def take(self, ticket: str) -> bool:
-        """Whether ``ticket`` was good; from now on it is not."""
+        """Whether ``ticket`` was good; it is used up now."""
         with self._lock:
             if not hmac.compare_digest(ticket.encode(), self._good.encode()):
                 return False
@@ -98,7 +131,7 @@ class Tickets:
 def make_browser_app(graph: KnowledgeGraph, program: BrowserProgram, tickets: Tickets) -> Starlette:
     """An ASGI app: ``/`` is Neo4j Browser, ``/start/TICKET`` connects it; ``/guide.html`` and ``/style.grass``.
 
-    It answers to this machine's names alone. The Browser in it can reach the graph's server, and nothing else.
+    It answers only to this machine's names. The Browser in it can reach the graph's server and nothing else.
     """
     site = _Site(graph, program, tickets)
     return Starlette(
@@ -122,7 +155,7 @@ class BrowserServer(QuietServer):
 
 
 class _Site:
-    """The answers. They read the graph as it is when they are asked for."""
+    """The pages. Each shows the graph as it is when it is asked for."""
 
     def __init__(self, graph: KnowledgeGraph, program: BrowserProgram, tickets: Tickets) -> None:
         self._graph = graph
@@ -139,7 +172,7 @@ class _Site:
 
     def start(self, request: Request) -> Response:
         """The page that fills the Browser's storage."""
-        # A web browser may ask ahead of the visit, or only for the head: the address is not used up by that.
+        # Prefetching, or asking only for the head, must not use up the address.
         if request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", ""):
             return Response(status_code=503, headers=self._fresh)
         if elsewhere := self._as_localhost(request):
@@ -158,27 +191,27 @@ class _Site:
         return HTMLResponse(guide(self._graph.look), headers=self._fresh)
 
     def grass(self, request: Request) -> Response:
-        """The style alone, for Browser's ``:style`` and for other Browsers."""
+        """The style alone, for the command ``:style`` of any Neo4j Browser."""
         return PlainTextResponse(as_grass(sheet_for(self._types())), headers=self._fresh)
 
     def file(self, request: Request) -> Response:
-        """A file of Neo4j Browser; its page is at ``/``, where it also asks which server there is."""
+        """A file of Neo4j Browser. Its page is at ``/``, where it also asks for the database's address."""
         if elsewhere := self._as_localhost(request):
             return elsewhere
         path = request.path_params["path"]
-        if path in ("browser", "browser/"):  # where a server of Neo4j has it; what follows a # goes along
+        if path in ("browser", "browser/"):  # its address on Neo4j's own server; a fragment is kept
             return RedirectResponse("/", headers=self._headers)
         if not path and "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"bolt_direct": for_browsers(self._graph.connection.uri)}, headers=self._fresh)
         content = self._program.read(path or "index.html")
         if content is None:
             return PlainTextResponse("Not found\n", 404, self._headers)
-        lasting = "-" in path and path.endswith(".js")  # those files have a hash in their names
+        lasting = "-" in path and path.endswith(".js")  # these files have a hash in their names
         caching = {"Cache-Control": "max-age=31536000, immutable" if lasting else "no-cache"}
         return Response(content, headers=self._headers | caching, media_type=_media_type(path or "index.html"))
 
     def _as_localhost(self, request: Request) -> Response | None:
-        """To the one name that Browser takes guides from. What is kept in the page's storage is kept by name too."""
+        """To the one host name that Browser loads guides from, and by which the page's storage is kept."""
         if request.url.hostname == "localhost":
             return None
         return RedirectResponse(str(request.url.replace(hostname="localhost")), headers=self._fresh)
@@ -188,7 +221,7 @@ class _Site:
         return self._headers | {"Cache-Control": "no-store"}
 
     def _seed(self, base: str) -> dict[str, Any]:
-        """What ``boot.js`` writes, and where it goes then."""
+        """What ``boot.js`` stores, and the address that it opens then."""
         return {
             "favorites": favorites(),
             "folder": FOLDER,
@@ -198,7 +231,7 @@ class _Site:
         }
 
     def _types(self) -> set[str]:
-        """Those of the schema, and those in use: a graph may have some that its schema never had."""
+        """Types of the schema and types in use: a graph may have some that its schema does not."""
         schema = self._graph.schema()
         return set(self._graph.look.types()) | {type_.name for type_ in (schema.schema.entities if schema else ())}
 
@@ -218,21 +251,51 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _media_type(path: str) -> str:
-    """What a web browser is told about the file."""
+    """The content type of a file."""
     return _TYPES.get(Path(path).suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
 
 
 def for_browsers(uri: str) -> str:
-    """``uri`` as a web browser can use it: which certificates are trusted is decided there, not by ``+ssc``."""
+    """``uri`` as a web browser can use it: the browser decides which certificates to trust, not ``+ssc``."""
     return uri.replace("+ssc://", "+s://", 1)
 
 
 def reachable_from(uri: str) -> list[str]:
-    """What a page may reach that talks to the server at ``uri``, as a Content-Security-Policy names it."""
+    """What a page that talks to the server at ``uri`` may reach, for a Content-Security-Policy."""
     parts = urlsplit(uri)
     web, socket = ("https", "wss") if "+s" in parts.scheme else ("http", "ws")
     host = parts.hostname or "localhost"
-    # A cluster names its members when it is asked, and the policy has no form for addresses like [::1].
+    # A cluster names its members only when asked, and a policy cannot name addresses like [::1].
     if parts.scheme.startswith("neo4j") or ":" in host:
         return [f"{web}:", f"{socket}:"]
     return [f"{scheme}://{host}:{parts.port or 7687}" for scheme in (web, socket)]
+
+
+# --------------------------------------------------------------------------------------------------------------- style
+
+
+def sheet_for(types: Iterable[str]) -> Sheet:
+    """The rules for a graph whose schema and entities have ``types``; of those that fit a node, the last decides."""
+    kinds = [*_EVERYWHERE, *(kind for kind in KINDS if kind not in _EVERYWHERE)]
+    nodes = {f"node.{kind}": _node(kind, KINDS[kind]) for kind in kinds}
+    typed = {f"node.{label_for(name)}": _colors(color_of(name)) for name in sorted(types)}
+    relationships = {f"relationship.{name}": rule for name, rule in _RELATIONSHIPS.items()}
+    return {"node": _node("", _GRAY), "relationship": _ANY_RELATIONSHIP, **nodes, **typed, **relationships}
+
+
+def as_grass(sheet: Sheet) -> str:
+    """The sheet as Browser's command ``:style`` reads it."""
+    return "\n".join(f"{selector} {{\n{_lines(rule)}}}\n" for selector, rule in sheet.items())
+
+
+def _node(kind: str, color: str) -> dict[str, str]:
+    look = {"diameter": _DIAMETERS.get(kind, _OTHERS), "caption": _CAPTIONS.get(kind, "{name}"), "font-size": "10px"}
+    return look | {"border-width": "2px"} | _colors(color)
+
+
+def _colors(color: str) -> dict[str, str]:
+    return {"color": color, "border-color": darker(color), "text-color-internal": text_color_on(color)}
+
+
+def _lines(rule: dict[str, str]) -> str:
+    return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())

@@ -14,7 +14,7 @@ export function answerCard(answer, { open, seconds = null }) {
     answer.text === null ? withoutModel(answer) : answerText(answer, open),
     answer.note && answer.text !== null ? el("p", { class: "note" }, icon("warning"), answer.note) : null,
     citationList(answer, open),
-    el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "kept run") : null, answer.text === null ? null : copyButton(answer)));
+    el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "saved run") : null, answer.text === null ? null : copyButton(answer)));
 }
 
 function figures(answer, seconds) {
@@ -28,7 +28,7 @@ function copyButton(answer) {
 }
 
 function withoutModel(answer) {
-  const message = about()?.model ? answer.note : "No language model is set, so none wrote an answer: below is the evidence, best first.";
+  const message = about()?.model ? answer.note : "No language model is configured, so there is no answer. Below is the evidence, best first.";
   const how = about()?.model ? null : el("p", { class: "muted" }, "To get answers, set ", el("code", {}, "OPENAI_API_KEY"), ", or ", el("code", {}, "OPENAI_BASE_URL"), " for a server of your own, and start kgplatform serve again.");
   return el("div", { class: "without-model" }, el("p", {}, message), how);
 }
@@ -60,7 +60,7 @@ function citationList({ citations, evidence }, open) {
 }
 
 function quoteOf(citation, passage) {
-  if (!citation.found) return el("span", { class: "muted quote" }, "the passage; its very words were not found");
+  if (!citation.found) return el("span", { class: "muted quote" }, "the whole passage: the cited words were not found in it");
   if (!passage) return null;
   const words = slice(passage.text, citation.start - passage.start, citation.end - passage.start);
   return words ? el("span", { class: "quote", dir: "auto" }, `“${shortened(words, QUOTE)}”`) : null;
@@ -83,7 +83,7 @@ export function citationOpener(stage, citations) {
 
 /** Where an answer is still on its way. */
 export function waitingCard(reader, stop) {
-  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is at work …`));
+  const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is working …`));
   const card = el("div", { class: "answer card waiting" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop"));
   return { card, say: (text) => fill(says.lastChild, text) };
 }

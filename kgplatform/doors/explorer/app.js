@@ -89,17 +89,17 @@ function keysAllowed() {
 }
 
 const SHORTCUTS = [
-  { key: "/", what: "Go to the question, or to the first field of the view", does: () => current?.focus() },
+  { key: "/", what: "Go to the question or the first field of the view", does: () => current?.focus() },
   { key: "f", what: "Find a node in the graph", does: () => (current?.wide ? navigate("graph") : stage.find()) },
-  { key: "p", what: "Replay the steps, or pause", does: () => current?.timeline?.()?.toggle() },
-  { key: "[", what: "Step before", does: () => current?.timeline?.()?.step(-1) },
+  { key: "p", what: "Replay the steps or pause", does: () => current?.timeline?.()?.toggle() },
+  { key: "[", what: "Previous step", does: () => current?.timeline?.()?.step(-1) },
   { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
-  { key: "t", what: "Light or dark", does: () => window.toggleTheme() },
+  { key: "t", what: "Light or dark theme", does: () => window.toggleTheme() },
   { key: "1 … 8", what: "Go to a view" },
-  { key: "+ − 0", what: "In the picture: nearer, farther, all of it" },
-  { key: "Shift ←↑↓→", what: "In the picture: choose the next node there; without Shift, move" },
+  { key: "+ − 0", what: "In the picture: zoom in, zoom out, show all" },
+  { key: "Shift ←↑↓→", what: "In the picture: choose the next node in that direction; without Shift, pan" },
   { key: "Enter", what: "In the picture: draw the neighbours of the chosen node" },
-  { key: "Esc", what: "Close what is open: a dialog, the card, the document" },
+  { key: "Esc", what: "Close the dialog, card or document" },
   { key: "?", what: "This list", does: () => showKeys() },
 ];
 

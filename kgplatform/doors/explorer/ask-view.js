@@ -21,7 +21,7 @@ export function createView({ stage }) {
   const field = freshId("question");
   const question = el("textarea", { id: field, rows: "2", placeholder: "Ask what the documents say", maxlength: "4000", spellcheck: "true", "aria-describedby": `${field}-hint` });
   const keep = el("input", { type: "checkbox", id: `${field}-keep` });
-  const form = new ReaderForm(about(), { extra: el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Keep the run in the graph")) });
+  const form = new ReaderForm(about(), { extra: el("p", { class: "field-row" }, keep, el("label", { for: `${field}-keep` }, "Save the run in the graph")) });
   const go = el("button", { class: "primary", type: "submit" }, icon("send"), "Ask");
   const result = el("div", { class: "result" });
   let running = null;
@@ -30,7 +30,7 @@ export function createView({ stage }) {
   const asks = el("form", { class: "ask-form", role: "search", on: { submit: (event) => (event.preventDefault(), submit()) } },
     el("label", { for: field, class: "visually-hidden" }, "Question"),
     el("div", { class: "question-box" }, question, go),
-    el("p", { id: `${field}-hint`, class: "visually-hidden" }, "Enter asks, Shift and Enter makes a new line."),
+    el("p", { id: `${field}-hint`, class: "visually-hidden" }, "Enter asks; Shift+Enter starts a new line."),
     form.element);
   const element = el("div", { class: "view ask-view" }, el("h1", { class: "visually-hidden" }, "Ask"), asks, result);
 
@@ -105,7 +105,7 @@ export function createView({ stage }) {
     shownNow = {};
     const found = await searchFor(text, form.routeChosen, { signal: controller.signal });
     const summary = `${counted(found.passages.length, "passage")} and ${counted(found.facts.length, "fact")} in ${duration(found.seconds)}`;
-    fill(result, el("p", { class: "muted" }, summary), found.passages.length || found.facts.length ? evidence(found, true) : emptyState("search", "Nothing is near this question", "Try other words, or another route."));
+    fill(result, el("p", { class: "muted" }, summary), found.passages.length || found.facts.length ? evidence(found, true) : emptyState("search", "Nothing matches this question", "Try other words or another route."));
     announce(summary);
     remember();
     await stage.graph.show(await subgraphOf(idsOfResult(found)), "What the search found").catch(() => {}); // the list says it too
@@ -130,11 +130,11 @@ export function createView({ stage }) {
 
   function idle() {
     if (!about().documents) {
-      fill(result, emptyState("upload", "No documents yet", "Add some, and ask what they say. The graph is made from them.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
+      fill(result, emptyState("upload", "No documents yet", "Add some and ask what they say. The graph is made from them.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
     } else if (!about().model) {
-      fill(result, emptyState("search", "Ask, and see the evidence", "No language model is set: readers show the passages and facts that they find, and write no answer. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, to get answers."));
+      fill(result, emptyState("search", "Ask, and see the evidence", "No language model is configured: readers show the passages and facts that they find, and write no answer. To get answers, set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."));
     } else {
-      fill(result, emptyState("mark", "Ask a question", `${counted(about().documents, "document")} and ${counted(about().entities, "entity", "entities")} are in the graph. You will see each step of the reader, and the words that its answer rests on.`));
+      fill(result, emptyState("mark", "Ask a question", `${counted(about().documents, "document")} and ${counted(about().entities, "entity", "entities")} are in the graph. You will see each step of the reader and the words that support its answer.`));
     }
   }
 
@@ -153,7 +153,7 @@ export function createView({ stage }) {
     shown = before ? key : null;
     shownNow = before ?? {};
     if (before) fill(result, before.children);
-    else fill(result, emptyState("send", "Ready to ask", "This link holds a question. Press the button to ask it.", el("button", { class: "primary", type: "button", on: { click: submit } }, form.reader === SEARCH_ONLY ? "Search" : "Ask")));
+    else fill(result, emptyState("send", "Ready to ask", "This link contains a question. Press the button to ask it.", el("button", { class: "primary", type: "button", on: { click: submit } }, form.reader === SEARCH_ONLY ? "Search" : "Ask")));
     before?.replay?.whole().catch(() => {}); // the answer stands without its picture
   }
 

@@ -95,8 +95,8 @@ export function createView({ stage }) {
 
   function idle() {
     if (columns.some(({ result }) => result.childElementCount)) return;
-    if (about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Their answers, citations, steps and costs stand side by side."));
-    else fill(summary, emptyState("upload", "No documents yet", "Add some, and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
+    if (about().documents) fill(summary, emptyState("mark", "One question, two readers", "Both answer at the same time. Compare their answers, citations, steps and costs side by side."));
+    else fill(summary, emptyState("upload", "No documents yet", "Add some and ask what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true })));
   }
 
   function show({ q, first, second }) {

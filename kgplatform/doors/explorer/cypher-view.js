@@ -27,7 +27,7 @@ export function createView({ stage }) {
     el("p", { class: "field" }, el("label", { for: samples.id }, "Examples"), samples),
     el("p", { class: "field" }, el("label", { for: field }, "Statement, read-only"), statement),
     el("details", {}, el("summary", {}, icon("down"), "Parameters"), el("p", { class: "field" }, el("label", { for: parameters.id }, "As JSON"), parameters)),
-    el("div", { class: "actions" }, run, el("button", { type: "button", on: { click: openInBrowser } }, icon("open"), "Neo4j Browser"), el("span", { class: "muted" }, "Ctrl and Enter runs it.")));
+    el("div", { class: "actions" }, run, el("button", { type: "button", on: { click: openInBrowser } }, icon("open"), "Neo4j Browser"), el("span", { class: "muted" }, "Ctrl+Enter runs it.")));
   const element = el("div", { class: "view cypher-view" }, el("h1", {}, "Cypher"), form, result);
 
   form.addEventListener("keydown", (event) => {
@@ -41,7 +41,7 @@ export function createView({ stage }) {
   function openInBrowser() {
     const href = browserLink(about().browser_url, statement.value);
     if (href) window.open(href, "_blank", "noopener,noreferrer");
-    else fill(result, failure(new Error("There is no Neo4j Browser beside this database.")));
+    else fill(result, failure(new Error("This database has no Neo4j Browser.")));
   }
 
   async function execute() {
@@ -49,7 +49,7 @@ export function createView({ stage }) {
     try {
       given = parameters.value.trim() ? JSON.parse(parameters.value) : {};
     } catch {
-      return fill(result, failure(new Error("The parameters are no JSON. Write them like {\"name\": \"Cyrus Field\"}.")));
+      return fill(result, failure(new Error("The parameters are not valid JSON. Write them like {\"name\": \"Cyrus Field\"}.")));
     }
     fill(result, loading("Running"));
     run.disabled = true;
@@ -66,7 +66,7 @@ export function createView({ stage }) {
 
   function draw({ columns, rows, truncated }, seconds) {
     const ids = [...new Set(rows.flatMap((row) => row.flatMap(idsIn)))];
-    const summary = `${counted(rows.length, "row")}${truncated ? ", and there are more" : ""}, ${duration(seconds)}`;
+    const summary = `${counted(rows.length, "row")}${truncated ? ", more not shown" : ""}, ${duration(seconds)}`;
     const toGraph = el("button", { class: "small", type: "button", on: { click: () => (stage.showGraph(), show(ids)) } }, icon("node"), `Show ${counted(Math.min(ids.length, 500), "node")}`);
     fill(result, el("div", { class: "section-head" }, el("p", { class: "muted", role: "status" }, summary), ids.length ? toGraph : null), rows.length ? table(columns, rows) : null);
     announce(summary);

@@ -96,7 +96,7 @@ export class DocumentView {
     };
     return el("header", {},
       el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, this.#where())),
-      at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Citation before"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
+      at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Previous citation"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
       el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the document", on: { click: this.onClose } }, icon("close")));
   }
 

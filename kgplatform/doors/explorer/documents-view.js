@@ -40,7 +40,7 @@ export function createView({ stage }) {
     const key = JSON.stringify([schemas, model, readOnly]);
     if (key === formDrawnFor) return; // what was chosen in it stays
     formDrawnFor = key;
-    fill(add, readOnly ? el("p", { class: "note" }, "This server is read-only: nothing can be added or removed.") : uploadForm(schemas, model));
+    fill(add, readOnly ? el("p", { class: "note" }, "This server is read-only: documents cannot be added or removed.") : uploadForm(schemas, model));
   }
 
   function uploadForm(schemas, model) {
@@ -69,10 +69,10 @@ export function createView({ stage }) {
       take(isFolder ? [] : [...dataTransfer.files]);
     });
     const form = el("form", { class: "add-form", on: { submit: (event) => (event.preventDefault(), submit()) } }, input, zone, picked,
-      el("details", {}, el("summary", {}, icon("down"), "How they are read"), el("div", { class: "options-grid" },
+      el("details", {}, el("summary", {}, icon("down"), "Options"), el("div", { class: "options-grid" },
         choice("schema", "Schema", schemas.map((name) => [name, name])),
-        choice("extractor", "Read by", [["", model ? "the language model" : "rules (no model is set)"], ...(model ? [["local", "rules, without a model"]] : [])]),
-        choice("mode", "What the schema does not allow", [["", "as suits the reader"], ["strict", "is dropped"], ["flexible", "is kept and marked"]]),
+        choice("extractor", "Read by", [["", model ? "the language model" : "rules (no model is configured)"], ...(model ? [["local", "rules, without a model"]] : [])]),
+        choice("mode", "Outside the schema", [["", "default"], ["strict", "is dropped"], ["flexible", "is kept and marked"]]),
         model && el("span", { class: "field check" }, el("label", { for: `${id}-facts` }, "Atomic facts too"), el("input", { type: "checkbox", id: `${id}-facts`, name: "facts" })))),
       el("div", { class: "actions" }, send), problem);
 
@@ -136,9 +136,9 @@ export function createView({ stage }) {
     filter.hidden = documents.length < 8;
     const wanted = filter.value.trim().toLowerCase();
     const fitting = documents.filter(({ title }) => title.toLowerCase().includes(wanted));
-    if (!documents.length) return fill(list, emptyState("document", "No documents yet", "Choose some above. Each statement that is read from them keeps its place in the text."));
+    if (!documents.length) return fill(list, emptyState("document", "No documents yet", "Choose files above. Each statement read from them keeps its place in the text."));
     fill(list, el("p", { class: "muted" }, `${counted(fitting.length, "document")}, ${counted(fitting.reduce((sum, each) => sum + each.characters, 0), "character")}`),
-      el("ul", { class: "document-list" }, fitting.slice(0, SHOWN).map(row)), fitting.length > SHOWN && el("p", { class: "muted" }, `${count(fitting.length - SHOWN)} more: filter by name.`));
+      el("ul", { class: "document-list" }, fitting.slice(0, SHOWN).map(row)), fitting.length > SHOWN && el("p", { class: "muted" }, `${count(fitting.length - SHOWN)} more: filter by title.`));
   }
 
   function row(info) {
@@ -149,7 +149,7 @@ export function createView({ stage }) {
   }
 
   async function take(info) {
-    if (!(await confirmed("Remove this document?", `“${named(info.title)}” and all that only it supports leave the graph. The file itself stays where it is.`, "Remove"))) return;
+    if (!(await confirmed("Remove this document?", `“${named(info.title)}” and all that only it supports will be removed from the graph. Your own file is not deleted.`, "Remove"))) return;
     try {
       await remove(`api/documents/${encodeURIComponent(info.id)}`);
       announce(`${named(info.title)} was removed`);
@@ -168,8 +168,8 @@ export function createView({ stage }) {
     const rebuild = el("input", { type: "checkbox", id });
     const start = el("button", { type: "button", on: { click: () => build(rebuild.checked) } }, icon("tree"), there ? "Update the tree" : "Build the tree");
     fill(tree, el("section", { class: "tree-build", "aria-label": "Tree" },
-      el("p", {}, there ? "The tree of communities is there. After new documents, an update does again only what changed." : "The tree puts what belongs together into communities. Some readers use it."),
-      el("div", { class: "actions" }, start, there && el("span", { class: "field-row" }, rebuild, el("label", { for: id }, "all of it anew")))));
+      el("p", {}, there ? "The tree of communities is built. After new documents, an update rebuilds only what changed." : "The tree groups what belongs together into communities. Some readers use it."),
+      el("div", { class: "actions" }, start, there && el("span", { class: "field-row" }, rebuild, el("label", { for: id }, "rebuild all of it")))));
   }
 
   async function build(rebuild) {

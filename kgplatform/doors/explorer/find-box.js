@@ -4,7 +4,7 @@ import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { named } from "./format.js";
-import { swatch } from "./legend.js";
+import { legendKey, swatch, typeName } from "./legend.js";
 
 const PAUSE = 180;
 
@@ -46,8 +46,8 @@ export function findBox(onChoose) {
   function draw() {
     fill(options, found.map((node, number) =>
       el("li", { id: `${list}-${number}`, role: "option", "aria-selected": "false", on: { mousedown: (event) => (event.preventDefault(), choose(node)) } },
-        swatch(node.type ?? node.kind, node.kind), el("span", { class: "ellipsis" }, named(node.name)), el("span", { class: "muted" }, node.type ?? node.kind))),
-      !found.length && el("li", { class: "muted", role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing has this name"));
+        swatch(legendKey(node), node.kind), el("span", { class: "ellipsis" }, named(node.name)), el("span", { class: "muted" }, typeName(node)))),
+      !found.length && el("li", { class: "muted", role: "option", "aria-disabled": "true", "aria-selected": "false" }, "No node has this name"));
     options.hidden = false;
     input.setAttribute("aria-expanded", "true");
     if (found.length) point(0);

@@ -48,6 +48,13 @@ export function shortened(text, limit) {
   return letters.length <= limit ? letters.join("") : `${letters.slice(0, limit - 1).join("").trimEnd()}…`;
 }
 
+const KINDS = { Chunk: "Passage", KeyElement: "Key element" };
+
+/** What people call a kind of node: the store's label `Chunk` is a passage. */
+export function kindName(kind) {
+  return Object.hasOwn(KINDS, kind) ? KINDS[kind] : kind;
+}
+
 const SIZES = { Community: ["entity", "entities"], Entity: ["fact"], Attribute: ["fact"] };
 
 /** How much a node of the tree holds, in words; "" for a keyword, which stands for one entity. */

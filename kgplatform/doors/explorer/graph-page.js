@@ -3,7 +3,7 @@
 import { el, fill, freshId } from "./dom.js";
 import { about } from "./about.js";
 import { count, counted, named } from "./format.js";
-import { legendKey, swatch } from "./legend.js";
+import { legendKey, swatch, typeName } from "./legend.js";
 import { emptyState, linkButton } from "./states.js";
 import { routeTo } from "./router.js";
 
@@ -16,7 +16,7 @@ export function createView({ stage }) {
   const element = el("div", { class: "view graph-list-view" },
     el("div", { class: "section-head" }, el("h1", {}, "Graph"),
       el("button", { class: "small", type: "button", on: { click: () => (stage.showGraph(), stage.graph.showWhole()) } }, "Whole graph")),
-    el("p", { class: "muted" }, "Press a node in the picture, or here, to see what is known of it; Expand draws its neighbours."),
+    el("p", { class: "muted" }, "Press a node, here or in the picture, to see what is known about it. Expand draws its neighbours."),
     el("p", { class: "field" }, el("label", { for: filter.id }, "Nodes in the picture"), filter), summary, list);
   let nodes = [...stage.graph.nodes.values()];
   let limit = SHOWN;
@@ -29,7 +29,7 @@ export function createView({ stage }) {
 
   function draw() {
     const wanted = filter.value.trim().toLowerCase();
-    const fitting = nodes.filter((node) => `${node.name} ${legendKey(node)}`.toLowerCase().includes(wanted));
+    const fitting = nodes.filter((node) => `${node.name} ${typeName(node)}`.toLowerCase().includes(wanted));
     summary.textContent = fitting.length === nodes.length ? counted(nodes.length, "node") : `${count(fitting.length)} of ${counted(nodes.length, "node")}`;
     const rest = fitting.length - limit;
     fill(list, fitting.slice(0, limit).map(item),
@@ -38,7 +38,7 @@ export function createView({ stage }) {
 
   function item(node) {
     return el("li", {}, el("button", { class: "node-row", type: "button", on: { click: () => (stage.showGraph(), stage.graph.goTo(node)) } },
-      swatch(legendKey(node), node.kind), el("span", { class: "ellipsis", dir: "auto" }, named(node.name)), el("span", { class: "muted" }, legendKey(node))));
+      swatch(legendKey(node), node.kind), el("span", { class: "ellipsis", dir: "auto" }, named(node.name)), el("span", { class: "muted" }, typeName(node))));
   }
 
   return {

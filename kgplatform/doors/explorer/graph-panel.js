@@ -119,7 +119,7 @@ export class GraphPanel {
     this.#take(graph);
     this.#drawLegend();
     this.view.setGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) });
-    fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", "None of this is in the graph, or no longer."));
+    fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", "None of this is in the graph any more."));
     this.#changed(title);
   }
 
@@ -171,8 +171,8 @@ export class GraphPanel {
   }
 
   #nothing() {
-    if (about()?.documents) return emptyState("node", "No entity yet", "The documents are in, but nothing was extracted from them.", linkButton(routeTo("documents"), "Go to documents"));
-    return emptyState("upload", "The graph is empty", "Add documents, and what they say will be drawn here.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
+    if (about()?.documents) return emptyState("node", "No entities yet", "The documents were added, but nothing was extracted from them.", linkButton(routeTo("documents"), "Go to documents"));
+    return emptyState("upload", "The graph is empty", "Add documents, and what they say is drawn here.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
   }
 
   #hide(hidden) {

@@ -61,12 +61,12 @@ export class JobCard {
   // A server that was started again knows nothing of the jobs before. What they wrote is in the graph.
   #forget() {
     this.state = "stopped";
-    fill(this.element, this.#head("ended with the server"), el("p", { class: "muted" }, "The server was started again since. What was done until then is kept; add the files again for the rest."));
+    fill(this.element, this.#head("ended with the server"), el("p", { class: "muted" }, "The server was restarted. What was done before is kept; add the files again for the rest."));
     this.onEnd(null);
   }
 
   #head(what) {
-    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Put this report away", on: { click: () => this.onDismiss(this) } }, icon("close"));
+    const dismiss = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Dismiss this report", on: { click: () => this.onDismiss(this) } }, icon("close"));
     return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), dismiss);
   }
 
@@ -74,7 +74,7 @@ export class JobCard {
     this.state = job.state;
     if (ENDS.has(job.state)) return this.#drawEnd(job);
     if (!this.bar) this.#build(job);
-    const words = job.state === "waiting" ? "Waits for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
+    const words = job.state === "waiting" ? "Waiting for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
     this.stage.textContent = words;
     this.time.textContent = [job.seconds ? duration(job.seconds) : "", this.#pace(job)].filter(Boolean).join(" · ");
     if (job.total) {
@@ -102,7 +102,7 @@ export class JobCard {
     const [first] = this.marks;
     const rate = (done - first.done) / (seconds - first.seconds);
     if (!Number.isFinite(rate) || rate <= 0) return "";
-    const speed = rate >= 1 ? `${count(rate)} a second` : `${count(rate * 60)} a minute`;
+    const speed = rate >= 1 ? `${count(rate)} a second` : `${count(rate * 60)} per minute`;
     return total > done ? `${speed}, about ${duration((total - done) / rate)} left` : speed;
   }
 
@@ -135,7 +135,7 @@ function ingestReport(report) {
       ["read now", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
       ["outside the schema", report.off_schema], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
       ["extractor", report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
-    problems("file left out", "files left out", report.skipped.map(({ path, reason }) => [path, reason])),
+    problems("file skipped", "files skipped", report.skipped.map(({ path, reason }) => [path, reason])),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason])),
     report.expansions_added?.length ? el("p", {}, `Added to the schema: ${report.expansions_added.map(({ name }) => name).join(", ")}.`) : null,
     remarks(report));

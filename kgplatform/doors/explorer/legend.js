@@ -2,7 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { kindShape, typeColor } from "./colors.js";
-import { count } from "./format.js";
+import { count, kindName } from "./format.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const OUTLINES = {
@@ -16,6 +16,11 @@ const OUTLINES = {
 /** What a legend goes by: the schema type of an entity, else the label of its kind. */
 export function legendKey(node) {
   return node.type ?? node.kind;
+}
+
+/** The same as people read it. */
+export function typeName(node) {
+  return node.type ?? kindName(node.kind);
 }
 
 /** A small shape in the colour of a type. It is repainted when the theme changes. */
@@ -52,14 +57,14 @@ export class Legend {
   /** Show the types of `nodes`, the most frequent first. */
   draw(nodes) {
     const counts = new Map();
-    const kinds = new Map();
+    const examples = new Map();
     for (const node of nodes) {
       const key = legendKey(node);
       counts.set(key, (counts.get(key) ?? 0) + 1);
-      kinds.set(key, node.kind);
+      examples.set(key, node);
     }
     const sorted = [...counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
-    fill(this.element, sorted.map(([key, number]) => this.#button(key, kinds.get(key), number)));
+    fill(this.element, sorted.map(([key, number]) => this.#button(key, examples.get(key), number)));
     this.element.hidden = !sorted.length;
   }
 
@@ -74,9 +79,9 @@ export class Legend {
     return wasHidden;
   }
 
-  #button(key, kind, number) {
+  #button(key, node, number) {
     const button = el("button", { type: "button", class: "legend-key", "aria-pressed": String(!this.hidden.has(key)) },
-      swatch(key, kind), el("span", { class: "ellipsis" }, key), el("span", { class: "muted" }, count(number)));
+      swatch(key, node.kind), el("span", { class: "ellipsis" }, typeName(node)), el("span", { class: "muted" }, count(number)));
     button.addEventListener("click", () => {
       if (!this.hidden.delete(key)) this.hidden.add(key);
       button.setAttribute("aria-pressed", String(!this.hidden.has(key)));

@@ -4,7 +4,7 @@ import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { counted, named, readable } from "./format.js";
-import { legendKey, swatch } from "./legend.js";
+import { legendKey, swatch, typeName } from "./legend.js";
 import { longList } from "./long-list.js";
 import { failure } from "./states.js";
 import { routeTo } from "./router.js";
@@ -18,7 +18,7 @@ export class NodeCard {
   /** `does`: { close(), expand(node), hide(node), pick(id), open(document, start, end) }. */
   constructor(does) {
     this.does = does;
-    this.element = el("aside", { class: "node-card", "aria-label": "About the chosen node", hidden: true });
+    this.element = el("aside", { class: "node-card", "aria-label": "The chosen node", hidden: true });
     this.shown = null;
     this.element.addEventListener("keydown", (event) => {
       if (event.key === "Escape") (event.stopPropagation(), this.does.close());
@@ -47,7 +47,7 @@ export class NodeCard {
     const close = el("button", { class: "quiet icon-only", type: "button", "aria-label": "Close the card", on: { click: this.does.close } }, icon("close"));
     return el("header", {},
       el("div", { class: "node-title" }, el("h2", { dir: "auto" }, named(node.name)),
-        node.kind && el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), el("span", { class: "ellipsis" }, legendKey(node)), node.degree !== undefined && el("span", {}, `· ${counted(node.degree, "connection")}`))),
+        node.kind && el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), el("span", { class: "ellipsis" }, typeName(node)), node.degree !== undefined && el("span", {}, `· ${counted(node.degree, "connection")}`))),
       close);
   }
 

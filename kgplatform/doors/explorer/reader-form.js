@@ -63,7 +63,7 @@ export class ReaderForm {
     this.fields = new Map();
     this.route = null;
     fill(this.routeField);
-    fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : [chosen?.about, chosen?.needs_model && !this.about.model && "Without a language model it shows evidence only."].filter(Boolean).join(" "));
+    fill(this.what, this.searchesOnly ? "The passages and facts nearest to the question, without a language model." : [chosen?.about, chosen?.needs_model && !this.about.model && "Without a language model it shows only the evidence."].filter(Boolean).join(" "));
     if (this.searchesOnly || options.some(({ name }) => name === "route")) this.#drawRoute();
     const others = options.filter(({ name }) => name !== "route");
     this.options.hidden = this.searchesOnly || !(others.length || this.extra);

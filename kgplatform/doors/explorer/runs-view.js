@@ -1,4 +1,4 @@
-// Runs: what was asked before and kept in the graph, to be read and replayed.
+// Runs that were saved in the graph, to read and replay.
 
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
@@ -29,7 +29,7 @@ export function createView({ stage }) {
   }
 
   function none() {
-    return emptyState("play", "No run was kept", "Choose “Keep the run in the graph” among the options of a question, and it will be here to replay.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
+    return emptyState("play", "No saved runs", "Tick “Save the run in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
   }
 
   function row(run) {
@@ -76,7 +76,7 @@ export function createView({ stage }) {
   return { element, title: "Runs", show: ({ run }) => (run ? open(run) : list()), focus: () => element.querySelector("a")?.focus(), timeline: () => timeline };
 }
 
-/** A kept run in the form of a fresh answer. What it found stands in its steps. */
+/** A saved run in the form of a fresh answer. What it found stands in its steps. */
 function asAnswer(run, citations) {
   const usage = { calls: run.calls, cached_calls: 0, input_tokens: run.input_tokens, output_tokens: run.output_tokens };
   return { reader: run.reader, text: run.answer, note: run.note, seconds: run.seconds, citations, evidence: null, run: null, usage };

@@ -24,7 +24,7 @@ export function createView() {
 }
 
 function none() {
-  return emptyState("document", "No schema yet", "The first documents bring one: it says which types of things, relations and values are extracted.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
+  return emptyState("document", "No schema yet", "It comes with the first documents, and says which types of entities, relations and attributes are extracted.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
 }
 
 function described({ schema, expansions }, stats) {
@@ -36,7 +36,7 @@ function described({ schema, expansions }, stats) {
     section("Entity types", types, ({ name }) => el("span", { class: "chip-line" }, swatch(name, "Entity"), name, stats.nodes[name] ? el("span", { class: "muted" }, count(stats.nodes[name])) : null)),
     section("Relations", relations, ({ name }) => readable(name)),
     section("Attributes", attributes, ({ name }) => readable(name)),
-    expansions.length ? added(expansions) : el("p", { class: "muted" }, "Nothing was added to it: a type comes in when documents propose it with confidence."),
+    expansions.length ? added(expansions) : el("p", { class: "muted" }, "Nothing was added to it. A type is added when documents propose it with confidence."),
   ];
 }
 

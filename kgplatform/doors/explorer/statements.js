@@ -8,13 +8,13 @@ import { browserLink } from "./neo4j-browser.js";
 
 const SHOWN = 4000;
 
-/** A list of { number, name, rows, seconds, text }; the statements of kept runs are texts alone. */
+/** A list of { number, name, rows, seconds, text }; the statements of saved runs are texts alone. */
 export function statementList(statements) {
   const kept = typeof statements[0] === "string";
   return el("ol", { class: "statements" }, (kept ? withVectors(statements) : statements).map(statement));
 }
 
-/** Kept runs tell a vector once, as a text of its own: here it stands before each statement that needs it. */
+/** Saved runs hold a vector once, as a text of its own: here it stands before each statement that needs it. */
 function withVectors(texts) {
   const told = new Map();
   const whole = [];
@@ -45,7 +45,7 @@ const PARTS = /('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\/\/[^\n]*|`[^`]*`|\$\w+|\b[
 
 /** Coloured by kind; a vector of hundreds of numbers is cut for the eye, never for the clipboard. */
 function lines(text) {
-  const shown = text.split("\n").map((line) => (line.length > 160 && line.startsWith(":param") ? `${line.slice(0, 96)} … // ${count(line.length)} characters, all of them are copied` : line)).join("\n");
+  const shown = text.split("\n").map((line) => (line.length > 160 && line.startsWith(":param") ? `${line.slice(0, 96)} … // ${count(line.length)} characters, all copied` : line)).join("\n");
   return (shown.length > SHOWN ? `${shown.slice(0, SHOWN)}\n…` : shown).split(PARTS).map((part) => {
     const kind = kindOf(part);
     return kind ? el("span", { class: kind }, part) : part;

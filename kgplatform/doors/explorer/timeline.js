@@ -98,7 +98,7 @@ export class Timeline {
     const speed = el("select", { class: "small", "aria-label": "Speed of the replay", on: { change: () => (this.replay.speed = Number(speed.value)) } },
       SPEEDS.map((each) => el("option", { value: String(each), selected: each === 1 }, `${each}×`)));
     return el("div", { class: "replay", role: "group", "aria-label": "Replay", hidden: true },
-      button("previous", "Step before", () => this.step(-1)), this.playButton, button("next", "Next step", () => this.step(1)), this.slider, this.place, speed);
+      button("previous", "Previous step", () => this.step(-1)), this.playButton, button("next", "Next step", () => this.step(1)), this.slider, this.place, speed);
   }
 
   /** Play or pause. */
@@ -137,7 +137,7 @@ function stepBody(step) {
   const found = [["elements", "key element"], ["facts", "fact"], ["passages", "passage"], ["pages", "page"]]
     .filter(([name]) => step[name]?.length).map(([name, one]) => counted(step[name].length, one));
   return [
-    el("p", { class: "muted" }, [step.prompt && `prompt ${step.prompt}`, spent(step.usage), found.join(", ")].filter(Boolean).join(" · ") || "No model was asked, and nothing was looked up."),
+    el("p", { class: "muted" }, [step.prompt && `prompt ${step.prompt}`, spent(step.usage), found.join(", ")].filter(Boolean).join(" · ") || "No model was called and nothing was looked up."),
     step.reply ? el("div", { class: "reply" }, el("h3", {}, "What the model wrote"), el("pre", { tabindex: "0", dir: "auto", "aria-label": "What the model wrote" }, step.reply)) : null,
     step.statements?.length ? statementList(step.statements) : null,
   ].filter(Boolean);

@@ -1,7 +1,7 @@
 // The elements of the tree's picture. They are nested as the tree is, for those who hear it.
 
 import { kindShape } from "./colors.js";
-import { sizeOf } from "./format.js";
+import { kindName, sizeOf } from "./format.js";
 import { shortText } from "./short-text.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -9,7 +9,6 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
 export const ROW = 42;
 const LETTERS = 27;
 const LINE = 14;
-const READABLE = { KeyElement: "key element" };
 
 export class Drawing {
   constructor(container) {
@@ -230,6 +229,6 @@ function toldOf({ line, node, reason, name }) {
 
 function labelOf({ line, node, name }) {
   if (line) return name;
-  const kind = READABLE[node.kind] ?? node.kind.toLowerCase();
+  const kind = kindName(node.kind).toLowerCase();
   return [node.name || node.summary || "without a name", kind, sizeOf(node)].filter(Boolean).join(", ");
 }

@@ -4,7 +4,7 @@ import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
 import { about, aboutChanges } from "./about.js";
-import { named, readable, sizeOf } from "./format.js";
+import { kindName, named, readable, sizeOf } from "./format.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
 import { routeTo } from "./router.js";
 
@@ -37,8 +37,8 @@ export function createView({ stage }) {
   }
 
   function noTree() {
-    if (!about().documents) return emptyState("upload", "No documents yet", "The tree is built over what they say.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
-    return emptyState("tree", "No tree yet", "It puts what belongs together into communities, with names and summaries. Readers use it, and you can browse it.", linkButton(routeTo("documents"), "Build it under Documents", { primary: true }));
+    if (!about().documents) return emptyState("upload", "No documents yet", "The tree is built from what documents say.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
+    return emptyState("tree", "No tree yet", "A tree groups what belongs together into communities, with names and summaries. Readers use it, and you can browse it.", linkButton(routeTo("documents"), "Build it under Documents", { primary: true }));
   }
 
   async function load(parent) {
@@ -49,7 +49,7 @@ export function createView({ stage }) {
   function select(node) {
     told.hidden = !node;
     if (!node) return;
-    const parts = [readable(node.kind), sizeOf(node)].filter(Boolean).join(" · ");
+    const parts = [readable(kindName(node.kind)), sizeOf(node)].filter(Boolean).join(" · ");
     fill(told, el("div", { class: "section-head" }, el("h2", { dir: "auto" }, named(node.name)),
       el("button", { class: "small", type: "button", on: { click: () => showInGraph(node) } }, icon("node"), "Show in the graph")),
       el("p", { class: "muted" }, parts), node.summary && el("p", { dir: "auto" }, node.summary));

@@ -37,7 +37,7 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
     page.get_by_role("link", name="Ask", exact=True).click()
     page.get_by_role("textbox", name="Question").fill("Who commanded the Great Eastern?")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("No language model is set, so none wrote an answer")).to_be_visible()
+    expect(page.get_by_text("No language model is configured, so there is no answer")).to_be_visible()
     page.locator("summary", has_text="passage").click() if not page.locator(".passage").first.is_visible() else None
     page.locator(".passage .place").first.click()
     expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
@@ -67,7 +67,7 @@ def test_what_was_left_out_is_said(empty_explorer: str, page: Page, tmp_path: Pa
     page.goto(f"{empty_explorer}/#/documents")
     upload(page, tmp_path / "picture.png", tmp_path / "note.txt")
     expect(page.get_by_role("heading", name="Reading documents: done")).to_be_visible()
-    expect(page.locator(".problems")).to_contain_text("1 file left out")
+    expect(page.locator(".problems")).to_contain_text("1 file skipped")
     expect(page.locator(".problems")).to_contain_text("picture.png")
 
 
@@ -109,8 +109,8 @@ def test_a_job_that_the_server_no_longer_knows(page: Page, explorer: str, allowe
     job |= {"files": ["Ship.txt"], "report": None, "error": None}
     page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
     page.goto(f"{explorer}/#/documents")
-    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("The server was started again since")
-    page.get_by_role("button", name="Put this report away").click()
+    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("The server was restarted")
+    page.get_by_role("button", name="Dismiss this report").click()
     expect(page.get_by_role("article", name="Reading documents")).to_have_count(0)
 
 
@@ -131,6 +131,6 @@ def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: Kno
     expect(page.locator(".document-text")).to_have_text(HOSTILE)
     for node in kg.look.map().ids:
         page.goto(f"{empty_explorer}/#/graph?node={node}")
-        page.get_by_role("complementary", name="About the chosen node").get_by_role("button", name="Expand").wait_for()
+        page.get_by_role("complementary", name="The chosen node").get_by_role("button", name="Expand").wait_for()
     assert page.locator("#panel img, #stage img, #panel script, #stage script").count() == 0
     assert alerts == []

@@ -16,7 +16,7 @@ def test_find_a_node_read_its_card_and_expand_it(page: Page, explorer: str) -> N
     expect(page.get_by_text(re.compile(r"All \d+ entities"))).to_be_visible()
     page.get_by_role("combobox", name="Find in the graph").fill("cyrus fi")
     page.get_by_role("option", name="Cyrus Field Person", exact=True).click()
-    card = page.get_by_role("complementary", name="About the chosen node")
+    card = page.get_by_role("complementary", name="The chosen node")
     expect(card.get_by_role("heading", name="Cyrus Field", exact=True)).to_be_visible()
     expect(card).to_contain_text("facts about it")
     assert "node=" in page.url
@@ -29,7 +29,7 @@ def test_find_a_node_read_its_card_and_expand_it(page: Page, explorer: str) -> N
 def test_a_link_to_a_node(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     node = sample.look.find("Robert Halpin")[0]
     page.goto(f"{explorer}/#/graph?node={node.id}")
-    card = page.get_by_role("complementary", name="About the chosen node")
+    card = page.get_by_role("complementary", name="The chosen node")
     expect(card.get_by_role("heading", name=node.name, exact=True)).to_be_visible()
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
@@ -78,7 +78,7 @@ def test_a_line_leads_to_the_words_that_state_it(page: Page, explorer: str) -> N
     expect(page.locator(".graph-title")).to_contain_text("Nodes of the result: 2")
     expect(page.locator(".canvas")).to_have_attribute("aria-busy", "false")
     page.locator("canvas").click()
-    card = page.get_by_role("complementary", name="About the chosen node")
+    card = page.get_by_role("complementary", name="The chosen node")
     expect(card.get_by_role("heading", name="Where it is stated")).to_be_visible()
     card.locator("button.place").first.click()
     expect(page.locator("mark")).to_be_focused()
@@ -88,14 +88,14 @@ def test_the_card_of_a_document_opens_it(page: Page, explorer: str) -> None:
     page.goto(explorer)
     page.get_by_role("combobox", name="Find in the graph").fill("Expedition of 1865")
     page.get_by_role("option", name="Expedition of 1865 Document").click()
-    page.get_by_role("complementary", name="About the chosen node").get_by_role("button", name="Open").click()
+    page.get_by_role("complementary", name="The chosen node").get_by_role("button", name="Open").click()
     expect(page.locator(".document-text")).to_contain_text("Great Eastern")
 
 
 def test_a_card_with_many_facts_shows_the_first_and_then_all(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
     node = sample.look.find("Great Eastern")[0]
     page.goto(f"{explorer}/#/graph?node={node.id}")
-    card = page.get_by_role("complementary", name="About the chosen node")
+    card = page.get_by_role("complementary", name="The chosen node")
     expect(card.locator(".facts > li")).to_have_count(8)
     more = card.get_by_role("button", name=re.compile(r"^Show \d+ more$"))
     rest = int(re.sub(r"\D", "", more.inner_text()))
@@ -111,7 +111,7 @@ def test_a_node_that_is_not_there_is_said_beside_the_whole_graph(
     allowed_errors.append("status of 404")
     page.goto(f"{explorer}/#/graph?node=nobody")
     drawn(page)
-    expect(page.get_by_role("complementary", name="About the chosen node")).to_contain_text("There is no node 'nobody'")
+    expect(page.get_by_role("complementary", name="The chosen node")).to_contain_text("There is no node 'nobody'")
 
 
 def test_a_node_is_taken_out_of_the_picture(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
@@ -119,7 +119,7 @@ def test_a_node_is_taken_out_of_the_picture(page: Page, explorer: str, sample: K
     page.goto(f"{explorer}/#/graph")
     page.get_by_label("Nodes in the picture").fill("Robert Halpin")
     page.locator(".node-row").first.click()
-    page.get_by_role("complementary", name="About the chosen node").get_by_role("button", name="Hide").click()
+    page.get_by_role("complementary", name="The chosen node").get_by_role("button", name="Hide").click()
     expect(page.locator(".node-row")).to_have_count(0)
     assert sample.stats().nodes == before, "the graph keeps it"
 
@@ -133,7 +133,7 @@ def test_the_tree_unfolds_to_a_keyword(page: Page, explorer: str) -> None:
     expect(first).to_have_attribute("aria-expanded", "true")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Show in the graph").click()
-    expect(page.get_by_role("complementary", name="About the chosen node")).to_be_visible()
+    expect(page.get_by_role("complementary", name="The chosen node")).to_be_visible()
 
 
 def test_the_schema_with_counts(page: Page, explorer: str, sample: KnowledgeGraph) -> None:

@@ -238,7 +238,7 @@ def test_without_a_tree_it_is_said_where_to_build_one(empty_explorer: str, page:
     page.goto(f"{empty_explorer}/#/tree")
     expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
     page.goto(f"{empty_explorer}/#/runs")
-    expect(page.get_by_role("heading", name="No run was kept")).to_be_visible()
+    expect(page.get_by_role("heading", name="No saved runs")).to_be_visible()
     page.goto(f"{empty_explorer}/#/graph")
     expect(page.get_by_role("heading", name=re.compile("The graph is empty")).first).to_be_visible()
 

@@ -42,7 +42,7 @@ def test_a_safe_name(given_name: str, kept: str) -> None:
 
 @pytest.mark.parametrize("given_name", ["", ".", "..", "/", "a/", "\x00", "../..", "\u202e", " . . "])
 def test_no_name(given_name: str) -> None:
-    with pytest.raises(InputError, match="cannot be called"):
+    with pytest.raises(InputError, match="cannot be a file name"):
         safe_name(given_name)
 
 
