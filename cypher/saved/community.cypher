@@ -1,5 +1,5 @@
 // One community: its keywords and its members
-// The largest community that has members of its own: its keywords, and the 25 members that belong to it most.
+// The largest community that has members of its own: its keywords, and its 25 most central members.
 MATCH (c:Community)
 WHERE EXISTS { (:Entity)-[:MEMBER_OF]->(c) }
 ORDER BY c.size DESC, c.id

@@ -1,5 +1,5 @@
 // Pages and what was read again
-// The document that the last kept run of the reader readagent read pages of, or else the one with the most pages: its
+// The document that the last saved run of the reader readagent read pages of, or else the one with the most pages: its
 // pages in reading order, and the steps of that run that read a page again.
 OPTIONAL MATCH (r:Run {reader: 'readagent'})
 WHERE EXISTS { (r)-[:HAS_STEP]->(:Step)-[:FOUND]->(:Page) }

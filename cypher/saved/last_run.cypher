@@ -1,4 +1,4 @@
-// The last run that was kept
+// The last saved run
 // Its steps in order, the best three facts and passages that each found, and the passages that the answer cites.
 MATCH (r:Run)
 ORDER BY r.at DESC, r.id

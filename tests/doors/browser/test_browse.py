@@ -102,6 +102,10 @@ def test_it_shows_something_and_the_same_each_time(browser: neo4j.Session, name:
     assert is_graph == (name not in TABLES)
 
 
+def test_a_walk_shows_the_passages_that_it_read_in_full(browser: neo4j.Session) -> None:
+    assert any(record["read"] for record in browser.run(neo4j.Query(lines_of("saved/walk")[1])))
+
+
 def shown(value: object) -> object:
     """``value`` as something that can be compared."""
     if isinstance(value, neo4j.graph.Path):

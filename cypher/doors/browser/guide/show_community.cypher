@@ -1,4 +1,4 @@
-// A community: its keywords, and the members that belong to it most.
+// A community: its keywords, and its most central members.
 // mode: read
 // param $id: string: the community
 // returns: member, keywords

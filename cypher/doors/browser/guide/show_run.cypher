@@ -1,4 +1,4 @@
-// A kept run: its steps in order, the best three things that each found, and the passages that the answer cites.
+// A saved run: its steps in order, the best three things that each found, and the passages that the answer cites.
 // mode: read
 // param $id: string: the run
 // returns: step, found, cited
