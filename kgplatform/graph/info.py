@@ -53,6 +53,10 @@ class GraphSchema:
         expansions = tuple(Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
         return cls(Schema.from_dict(json.loads(state["schema"])), expansions)
 
+    def to_dict(self) -> dict[str, Any]:
+        """``schema`` and ``expansions``, as the doors show them."""
+        return {"schema": self.schema.to_dict(), "expansions": self.expansions}
+
 
 @dataclass(frozen=True, slots=True)
 class ElementGraph:

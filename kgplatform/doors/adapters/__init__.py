@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.records import Citation, FoundFact, FoundPassage, SearchResult
+from kgplatform.records import FoundFact, FoundPassage, SearchResult
 
 DEFAULT_ROUTE = "all"
 DEFAULT_TOP_K = 10
@@ -34,20 +35,10 @@ def passage_metadata(passage: FoundPassage) -> dict[str, Any]:
 
 
 def fact_metadata(fact: FoundFact) -> dict[str, Any]:
-    """A fact, with every place that states it."""
+    """A fact with every place that states it: ``found`` is false if only the passage is known."""
     return {
         "id": fact.id,
         "score": fact.score,
         "routes": list(fact.routes),
-        "citations": [citation_metadata(each) for each in fact.citations],
+        "citations": [asdict(each) for each in fact.citations],
     }
-
-
-def citation_metadata(citation: Citation) -> dict[str, Any]:
-    """The characters of a document that state something; ``found`` is false if only the passage is known."""
-    return {name: getattr(citation, name) for name in Citation.__dataclass_fields__}
-
-
-def facts_of(result: SearchResult) -> list[dict[str, Any]]:
-    """All facts, each with its text."""
-    return [{"text": each.text, **fact_metadata(each)} for each in result.facts]

@@ -9,11 +9,11 @@ The other way round their own retrievers work on the platform's database as it i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, facts_of, found, passage_metadata
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import Chat
 
@@ -75,7 +75,7 @@ class KgRetriever(Retriever):
         asked = route or self.route
         result = found(self.graph, query_text, asked, self.top_k if top_k is None else top_k)
         records = [_Record({"text": each.text, "metadata": passage_metadata(each)}) for each in result.passages]
-        facts = facts_of(result)
+        facts = [{"text": fact.text, **fact_metadata(fact)} for fact in result.facts]
         if self.facts:
             records += [_Record({"text": each["text"], "metadata": each}) for each in facts]
         metadata = {"route": asked, "facts": facts, "seconds": result.seconds}
@@ -132,9 +132,10 @@ class KgLLM(LLMBase):
         """
         if isinstance(response_format, type):
             raise NotImplementedError("The platform's language model gives JSON, but of no given shape.")
-        messages = legacy_inputs_to_messages(input, message_history, system_instruction)
+        given = legacy_inputs_to_messages(input, message_history, system_instruction)
+        messages = [{"role": each["role"], "content": each["content"]} for each in given]
         try:
-            reply = self._chat.send(_plain(messages), stage=STAGE, json_mode=response_format is not None)
+            reply = self._chat.send(messages, stage=STAGE, json_mode=response_format is not None)
         except ModelError as error:
             raise LLMGenerationError(str(error)) from error
         spent = reply.usage if reply.usage.calls else reply.worth or reply.usage
@@ -165,7 +166,3 @@ def schema_text(graph: KnowledgeGraph, tokens: int = 3000) -> str:
     Without it they ask APOC, which the managed server does not have. ``tokens``: how long it may be.
     """
     return graph.schema_text(tokens)
-
-
-def _plain(messages: Sequence[LLMMessage]) -> list[dict[str, str]]:
-    return [{"role": each["role"], "content": each["content"]} for each in messages]

@@ -42,23 +42,9 @@ class AskCommand(TyperCommand):
         assert isinstance(command, TyperCommand)
         return command
 
-    @property
-    def params(self) -> list[Any]:
-        """The question and all options."""
-        return self._made.params
-
-    @params.setter
-    def params(self, params: object) -> None:
-        pass
-
-    @property
-    def callback(self) -> Any:
-        """What runs, with the values of ``params``."""
-        return self._made.callback
-
-    @callback.setter
-    def callback(self, callback: object) -> None:
-        pass
+    # Click sets both when it makes the command; what it sets is ignored.
+    params = property(lambda self: self._made.params, lambda self, given: None)
+    callback = property(lambda self: self._made.callback, lambda self, given: None)
 
 
 def ask() -> None:

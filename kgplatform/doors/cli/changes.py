@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,22 +22,6 @@ from kgplatform.errors import InputError
 
 if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport
-
-
-class GistPresetName(str, Enum):
-    """Kinds of texts, with the sizes of their pages."""
-
-    article = "article"
-    book = "book"
-    script = "script"
-    transcript = "transcript"
-
-
-class GistShrinkName(str, Enum):
-    """What to do if gists are too long."""
-
-    merge = "merge"
-    older = "older"
 
 
 Format = Annotated[
@@ -79,19 +62,18 @@ def ingest(
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.doors.cli.show import reports, terminal
 
-    name = extractor.value if extractor else None
     with connect_to(home, max_tokens=max_tokens) as graph:
         if estimate:
-            cost = graph.estimate(paths or (), schema=schema, extractor=name, recorded=recorded, facts=facts)
+            cost = graph.estimate(paths or (), schema=schema, extractor=extractor, recorded=recorded, facts=facts)
             terminal.show(as_json, cost, reports.show_estimate)
             return
         with terminal.ProgressLines() as progress:
             report = graph.ingest(
                 paths or (),
                 schema=schema,
-                extractor=name,
+                extractor=extractor,
                 recorded=recorded,
-                mode=mode.value if mode else None,
+                mode=mode,
                 facts=facts,
                 progress=progress,
             )
@@ -136,13 +118,13 @@ def gist(
         list[str] | None, typer.Argument(help="Ids, URIs, paths or titles. Default: all documents.", show_default=False)
     ] = None,
     preset: Annotated[
-        GistPresetName,
+        Literal["article", "book", "script", "transcript"],
         typer.Option(
             "--preset",
             help="The kind of text, for its words per page: article and transcript 280 to 600, book 500 to 3000, "
             "script 600 to 1000.",
         ),
-    ] = GistPresetName.article,
+    ] = "article",
     min_words: Annotated[int | None, typer.Option("--min-words", min=1, help="Fewest words of a page.")] = None,
     max_words: Annotated[
         int | None, typer.Option("--max-words", min=1, help="Most words of a page. Alone, scales --min-words too.")
@@ -158,8 +140,9 @@ def gist(
         int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Most tokens of a document's gists.")
     ] = None,
     shrink: Annotated[
-        GistShrinkName, typer.Option("--shrink", help="How to fit: merge pages, or shorten older gists again.")
-    ] = GistShrinkName.merge,
+        Literal["merge", "older"],
+        typer.Option("--shrink", help="How to fit: merge pages, or shorten the older ones."),
+    ] = "merge",
     max_tokens: MaxTokens = None,
     home: Home = None,
     as_json: Json = False,
@@ -170,20 +153,17 @@ def gist(
     with connect_to(home, max_tokens=max_tokens) as graph, terminal.ProgressLines() as progress:
         report = graph.gist(
             documents or (),
-            preset=preset.value,
+            preset=preset,
             min_words=min_words,
             max_words=max_words,
             uniform=uniform,
             question=question,
             instruction=instruction,
             fit=fit,
-            shrink=shrink.value,
+            shrink=shrink,
             progress=progress,
         )
-    if as_json:
-        terminal.print_json(reports.gist_document(report))
-    else:
-        reports.show_gist(report)
+    terminal.show(as_json, report, reports.show_gist, reports.gist_document(report))
     if not report.complete:
         raise typer.Exit(1)
 

@@ -242,7 +242,7 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
 def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
     """``setup`` over a graph that is built as the command line says, where a grid does not say otherwise."""
     build = setup.build
-    extractor = given["extractor"].value if "extractor" in given else None
+    extractor = given.get("extractor")
     build = replace(build, extractor=build.extractor or extractor, schema=build.schema or given.get("schema"))
     return replace(setup, build=build)
 
@@ -366,7 +366,7 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
     from kgplatform.evaluate.retrieval import CUTS, evaluate_retrieval, retrieval_markdown
 
     cuts = _cuts(given["at"]) if "at" in given else CUTS
-    extractor = given["extractor"].value if "extractor" in given else None
+    extractor = given.get("extractor")
     build = Build(extractor=extractor, schema=given.get("schema"))
     with (
         claimed(given["out"]),

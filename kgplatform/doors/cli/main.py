@@ -20,7 +20,6 @@ from kgplatform.doors.cli.shared import (
     Home,
     Json,
     Question,
-    Route,
     RouteOption,
     TopK,
     connect_to,
@@ -154,7 +153,7 @@ app.command("import")(changes.import_)
 @app.command()
 def search(
     question: Question,
-    route: RouteOption = Route.all,
+    route: RouteOption = "all",
     top_k: TopK = 10,
     home: Home = None,
     as_json: Json = False,
@@ -163,7 +162,7 @@ def search(
     from kgplatform.doors.cli.show import found, terminal
 
     with connect_to(home) as graph:
-        result = graph.search(question, route=route.value, top_k=top_k)
+        result = graph.search(question, route=route, top_k=top_k)
     terminal.show(as_json, result, found.show_search)
 
 
@@ -194,13 +193,9 @@ def cypher(
     parameters = _parameters(param or [])
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
-    if as_json:
-        records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
-        terminal.print_json(
-            {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
-        )
-    else:
-        found.show_rows(rows)
+    records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
+    document = {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
+    terminal.show(as_json, rows, found.show_rows, document)
 
 
 def _parameters(given: list[str]) -> dict[str, Any]:
@@ -223,10 +218,7 @@ def documents(home: Home = None, as_json: Json = False) -> None:
 
     with open_at(home) as graph:
         documents = graph.documents()
-    if as_json:
-        terminal.print_json({"documents": documents})
-    else:
-        found.show_documents(documents)
+    terminal.show(as_json, documents, found.show_documents, {"documents": documents})
 
 
 @app.command()
@@ -248,10 +240,7 @@ def schema(home: Home = None, as_json: Json = False) -> None:
         known = graph.schema()
     if known is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
-    if as_json:
-        terminal.print_json({"schema": known.schema.to_dict(), "expansions": known.expansions})
-    else:
-        found.show_schema(known)
+    terminal.show(as_json, known, found.show_schema, known.to_dict())
 
 
 @app.command()
@@ -262,10 +251,8 @@ def settings(as_json: Json = False) -> None:
 
     keys = ("name", "default", "unit", "help")
     rows = settings_table()
-    if as_json:
-        terminal.print_json({"settings": [dict(zip(keys, row, strict=True)) for row in rows]})
-    else:
-        found.show_settings(rows)
+    document = {"settings": [dict(zip(keys, row, strict=True)) for row in rows]}
+    terminal.show(as_json, rows, found.show_settings, document)
 
 
 def main() -> None:

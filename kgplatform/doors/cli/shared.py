@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -40,34 +39,9 @@ def connect_to(home: Path | None, **more: Any) -> KnowledgeGraph:
     return connect(home=home, report=note, **more)
 
 
-class Route(str, Enum):
-    """Ways to search."""
-
-    all = "all"
-    entity = "entity"
-    triple = "triple"
-    path = "path"
-    community = "community"
-    passage = "passage"
-    bm25 = "bm25"
-    dense = "dense"
-    hybrid = "hybrid"
-
-
-class ExtractorName(str, Enum):
-    """Ways to extract."""
-
-    llm = "llm"
-    local = "local"
-    recorded = "recorded"
-
-
-class SchemaMode(str, Enum):
-    """What happens to types that the schema does not have."""
-
-    strict = "strict"
-    flexible = "flexible"
-
+Route = Literal["all", "entity", "triple", "path", "community", "passage", "bm25", "dense", "hybrid"]
+ExtractorName = Literal["llm", "local", "recorded"]
+SchemaMode = Literal["strict", "flexible"]
 
 Home = Annotated[Path | None, typer.Option("--home", help="Home folder of the managed graph (KGPLATFORM_HOME).")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

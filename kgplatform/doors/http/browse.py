@@ -79,9 +79,7 @@ async def schema(request: Request, parts: Served) -> Response:
 
     def look(graph: KnowledgeGraph) -> dict[str, Any]:
         found = graph.schema()
-        if found is None:
-            return {"schema": None, "expansions": []}
-        return {"schema": found.schema.to_dict(), "expansions": found.expansions}
+        return found.to_dict() if found else {"schema": None, "expansions": []}
 
     return await parts.workers.answer(request, look)
 

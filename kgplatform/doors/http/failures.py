@@ -95,20 +95,17 @@ def errors(*statuses: int) -> Responses:
 
 def answer_errors(app: FastAPI) -> None:
     """Have ``app`` answer every error in this form."""
-    app.add_exception_handler(KgError, _of_platform)
-    app.add_exception_handler(RefusedError, _of_refusal)
+    app.add_exception_handler(KgError, _of_ours)
+    app.add_exception_handler(RefusedError, _of_ours)
     app.add_exception_handler(RequestValidationError, _of_form)
     app.add_exception_handler(HTTPException, _of_http)
 
 
-def _of_platform(_: Request, error: Exception) -> Response:
+def _of_ours(_: Request, error: Exception) -> Response:
+    if isinstance(error, RefusedError):
+        return Json({"error": error_of(error)}, error.status, error.headers)
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     return Json({"error": error_of(error)}, status)
-
-
-def _of_refusal(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusedError)
-    return Json({"error": error_of(error)}, error.status, error.headers)
 
 
 def _of_form(_: Request, error: Exception) -> Response:

@@ -231,11 +231,7 @@ def _rows(
 
 def _schema(graph: KnowledgeGraph) -> dict[str, Any]:
     found = graph.schema()
-    return {
-        "graph": graph.schema_text(),
-        "schema": found.schema.to_dict() if found else None,
-        "expansions": found.expansions if found else (),
-    }
+    return {"graph": graph.schema_text(), **(found.to_dict() if found else {"schema": None, "expansions": ()})}
 
 
 def _shown(graph: KnowledgeGraph, answer: Answer) -> dict[str, Any]:

@@ -29,10 +29,10 @@ def console() -> Console:
     return Console(highlight=False, width=None if sys.stdout.isatty() else _UNWRAPPED)
 
 
-def show(as_json: bool, value: T, for_people: Callable[[T], None]) -> None:
-    """Print ``value`` as one JSON document, or for people."""
+def show(as_json: bool, value: T, for_people: Callable[[T], None], document: object = None) -> None:
+    """Print ``value`` for people, or ``document``, by default ``value`` itself, as one JSON document."""
     if as_json:
-        print_json(value)
+        print_json(value if document is None else document)
     else:
         for_people(value)
 
