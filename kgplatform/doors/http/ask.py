@@ -81,7 +81,7 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     if STREAM in request.headers.get("accept", ""):
         parts.workers.check_asks()
         return stream(asked(parts.workers, answer), parts.limits)
-    return await parts.workers.answer_ask(request, lambda graph: answer_json(answer(graph)))
+    return await parts.workers.answer(request, lambda graph: answer_json(answer(graph)), kind="asks")
 
 
 @router.post("/cypher", summary="The rows of a read-only Cypher statement", responses=errors(400))

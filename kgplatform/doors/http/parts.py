@@ -122,27 +122,19 @@ class Workers:
         if self._asking >= self._asks:
             raise busy(f"{self._asks} questions are being answered already. Ask again in a moment.")
 
-    async def answer_ask(self, request: Request, work: Work) -> Response:
-        """What ``work`` answers to a question, as JSON; it is stopped when the client goes away."""
-        with self.asking() as stop:
-            return await self._answer(request, work, stop, "asks")
-
     async def answer(self, request: Request, work: Work, *, kind: Kind = "reads", status: int = 200) -> Response:
         """What ``work`` returns, as JSON; it is stopped when the client goes away."""
-        with self._stop() as stop:
-            return await self._answer(request, work, stop, kind, status)
+        with self.asking() if kind == "asks" else self._stop() as stop:
+            watch = asyncio.create_task(_stop_when_gone(request, stop))
+            try:
+                return Json(await self.in_thread(lambda graph: encode(work(graph)), stop, kind), status)
+            finally:
+                watch.cancel()
 
     async def in_thread(self, work: Callable[[KnowledgeGraph], T], stop: Stop, kind: Kind = "asks") -> T:
         """Run ``work`` in a thread for its ``kind``, on the graph, until ``stop`` is set."""
         limiter = self._threads.setdefault(kind, anyio.CapacityLimiter(_THREADS.get(kind, self._asks)))
         return await anyio.to_thread.run_sync(work, self._graph.within(stop), limiter=limiter)
-
-    async def _answer(self, request: Request, work: Work, stop: Stop, kind: Kind, status: int = 200) -> Response:
-        watch = asyncio.create_task(_stop_when_gone(request, stop))
-        try:
-            return Json(await self.in_thread(lambda graph: encode(work(graph)), stop, kind), status)
-        finally:
-            watch.cancel()
 
     @contextlib.contextmanager
     def _stop(self) -> Iterator[Stop]:

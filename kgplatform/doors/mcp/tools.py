@@ -35,6 +35,7 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent
 """None of them only adds: a tree replaces the one before."""
 
 _QUOTE = 300
+_FEWER = "Ask for fewer with limit."
 _LONGEST_TEXT = 2_000_000
 _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
@@ -102,9 +103,10 @@ class ReadingTools:
         top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
     ) -> Annotated[CallToolResult, replies.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
-        found = await in_thread(self._graph, lambda graph: graph.search(question, route, top_k))
-        shown = {"question": found.question, "passages": found.passages, "facts": found.facts}
-        return as_result(shown, self._most, "Ask for fewer with top_k, or use read_document from a passage's start.")
+        return await self._answer(
+            lambda graph: _fields(graph.search(question, route, top_k), "question", "passages", "facts"),
+            "Ask for fewer with top_k, or use read_document from a passage's start.",
+        )
 
     async def ask(
         self,
@@ -125,8 +127,7 @@ class ReadingTools:
             steps = listener.steps(graph.stop)
             return _shown(graph, graph.ask(question, reader, options=options, on_step=steps))
 
-        shown = await in_thread(self._graph, ask)
-        return as_result(shown, self._most)
+        return await self._answer(ask)
 
     async def read_document(
         self,
@@ -139,20 +140,17 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, replies.TextRead]:
         """Read part of a document. To see a citation in context, start a few hundred characters before it."""
         last = min(end if end is not None else start + self._most, start + self._most)
-        found = await in_thread(self._graph, lambda graph: graph.look.document(document, start, last))
-        return as_result(self._fitting(found), self._most)
+        return await self._answer(lambda graph: self._fitting(graph.look.document(document, start, last)))
 
     async def find_nodes(
         self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
     ) -> Annotated[CallToolResult, replies.NodesFound]:
         """Find people, places, things, documents and communities by name, best first."""
-        found = await in_thread(self._graph, lambda graph: graph.look.find(name, limit))
-        return as_result({"nodes": found}, self._most)
+        return await self._answer(lambda graph: {"nodes": graph.look.find(name, limit)})
 
     async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, replies.Neighbours]:
         """A node, its neighbours (the strongest first), and the edges among all of them."""
-        found = await in_thread(self._graph, lambda graph: graph.look.neighbours(id, limit))
-        return as_result(as_fields(found), self._most, "Ask for fewer with limit.")
+        return await self._answer(lambda graph: as_fields(graph.look.neighbours(id, limit)), _FEWER)
 
     async def communities(
         self,
@@ -163,17 +161,15 @@ class ReadingTools:
         limit: Limit = 50,
     ) -> Annotated[CallToolResult, replies.Communities]:
         """A level of the knowledge tree: communities of related entities, or what is in them: keywords and members."""
-        found = await in_thread(self._graph, lambda graph: graph.look.tree(parent))
-        page, following = found[offset : offset + limit], offset + limit
-        shown = {"communities": page, "next_offset": following if following < len(found) else None}
-        return as_result(shown, self._most, "Ask for fewer with limit.")
+        return await self._answer(lambda graph: _page("communities", graph.look.tree(parent), offset, limit), _FEWER)
 
     async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, replies.Community]:
         """What a community is about: its summary, and its members, the most central first."""
-        found, members = await in_thread(
-            self._graph, lambda graph: (graph.look.community(id), graph.look.members(id, limit))
+        return await self._answer(
+            lambda graph: (
+                _fields(graph.look.community(id), "node", "facts") | {"members": graph.look.members(id, limit)}
+            )
         )
-        return as_result({"node": found.node, "members": members, "facts": found.facts}, self._most)
 
     async def cypher(
         self,
@@ -183,34 +179,36 @@ class ReadingTools:
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
     ) -> Annotated[CallToolResult, replies.RowsRead]:
         """Run one read-only Cypher statement. Call `schema` first; page with SKIP and LIMIT."""
-        how = "Return fewer columns, or page with SKIP and LIMIT."
-        # Encoded in the thread too: values can be large, and other requests wait for this loop.
-        return await in_thread(
-            self._graph,
-            lambda graph: as_result(_rows(graph, statement, parameters, limit, timeout), self._most, how),
+        return await self._answer(
+            lambda graph: _fields(
+                graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout),
+                *("columns", "rows", "truncated"),
+            ),
+            "Return fewer columns, or page with SKIP and LIMIT.",
         )
 
     async def schema(self) -> Annotated[CallToolResult, replies.SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
-        return as_result(await in_thread(self._graph, _schema), self._most)
+        return await self._answer(_schema)
 
     async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, replies.Documents]:
         """The documents of the graph, by title."""
-        found = await in_thread(self._graph, lambda graph: graph.documents())
-        following = offset + limit
-        shown = {
-            "documents": found[offset:following],
-            "total": len(found),
-            "next_offset": following if following < len(found) else None,
-        }
-        return as_result(shown, self._most, "Ask for fewer with limit.")
+
+        def listed(graph: KnowledgeGraph) -> dict[str, Any]:
+            found = graph.documents()
+            return _page("documents", found, offset, limit) | {"total": len(found)}
+
+        return await self._answer(listed, _FEWER)
 
     async def stats(self) -> Annotated[CallToolResult, replies.Counts]:
         """How many nodes each label has, and relationships each type."""
-        found = await in_thread(self._graph, lambda graph: graph.stats())
-        return as_result({"nodes": found.nodes, "relationships": found.relationships}, self._most)
+        return await self._answer(lambda graph: _fields(graph.stats(), "nodes", "relationships"))
 
     # ---------------------------------------------------------------------------------------------------------- parts
+
+    async def _answer(self, work: Callable[[KnowledgeGraph], dict[str, Any]], how: str = "") -> CallToolResult:
+        """The result of ``work``, encoded in its thread too: other requests wait for this loop."""
+        return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most, how))
 
     def _fitting(self, found: DocumentText) -> dict[str, Any]:
         """As much of a text as fits, and where to read on."""
@@ -222,11 +220,13 @@ class ReadingTools:
         return shown
 
 
-def _rows(
-    graph: KnowledgeGraph, statement: str, parameters: dict[str, Any], limit: int, timeout: float
-) -> dict[str, Any]:
-    table = graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout)
-    return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated}
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
+
+
+def _page(name: str, found: Sequence[object], offset: int, limit: int) -> dict[str, Any]:
+    following = offset + limit
+    return {name: found[offset:following], "next_offset": following if following < len(found) else None}
 
 
 def _schema(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -330,7 +330,7 @@ class WritingTools:
 
     async def _in_turn(self, work: Callable[[KnowledgeGraph], dict[str, Any]]) -> CallToolResult:
         async with self._turn:
-            return as_result(await in_thread(self._graph, work), self._most)
+            return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most))
 
     def _allowed(self, path: str) -> Path:
         """``path`` without links and dots, if it is below an allowed folder."""
