@@ -90,7 +90,7 @@ def _documents(rows: Sequence[Row]) -> str:
 
 
 def _entities(rows: Sequence[Row]) -> str:
-    text = _title("Entities") + _said("Whoever and whatever the documents name. Each node is one name of one type.")
+    text = _title("Entities") + _said("Whoever and whatever the documents name. One node is one name of one type.")
     if not rows:
         return text + _said("None yet.")
     first = rows[0]

@@ -1,0 +1,30 @@
+"""Takes the pictures of docs/explorer.md again, in real Chromium over the sample corpus:
+
+.venv/bin/python -m pytest tests/benchmarks/pictures.py
+"""
+
+from __future__ import annotations
+
+from conftest import ROOT
+from explorer_steps import ask
+from playwright.sync_api import Page, expect
+
+pytest_plugins = ["explorer_page"]
+
+IMAGES = ROOT / "docs" / "images"
+QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
+
+
+def test_pictures(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    ask(page, QUESTION, "youtu")
+    expect(page.locator(".graph-title")).to_contain_text("What youtu looked at")
+    expect(page.locator(".legend-key", has_text="Passage")).to_be_visible()
+    page.wait_for_timeout(2_000)  # the picture of the graph comes to rest
+    page.screenshot(path=IMAGES / "explorer-ask.png")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("t")
+    page.get_by_role("button", name="Citation 1").click()
+    expect(page.locator("mark")).to_be_in_viewport()
+    page.wait_for_timeout(500)
+    page.screenshot(path=IMAGES / "explorer-citation.png")
