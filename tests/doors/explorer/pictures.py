@@ -1,6 +1,6 @@
 """Takes the pictures of docs/explorer.md again, in real Chromium over the sample corpus:
 
-.venv/bin/python -m pytest tests/benchmarks/pictures.py
+.venv/bin/python -m pytest tests/doors/explorer/pictures.py
 """
 
 from __future__ import annotations
