@@ -1,8 +1,8 @@
-"""A graph that is open: its store, its settings and its models, for all work on it and for one piece of work.
+"""An open graph: its store, settings and models, as a whole and for one piece of work.
 
 part = graph.within(stop)          # on the same connections and caches
 part.ask("Who designed the ship?")
-part.ledger.total                  # what this work spent; ``stop.set()`` from another thread ends it
+part.ledger.total                  # what this work spent; ``stop.set()`` in another thread ends it
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class OpenedGraph:
         self._given_embedder = embedder
         self._given_chat = chat
         self._whole: OpenedGraph | None = None
-        """Of a part of the work, what it is a part of."""
+        """The graph that this is a part of."""
         self._learnt: set[str] = set()
-        """What is known of the graph, to all parts of the work on it."""
+        """What was found out about the graph, shared by all its parts."""
 
     def __enter__(self: G) -> G:
         return self
@@ -45,7 +45,7 @@ class OpenedGraph:
         self.close()
 
     def close(self) -> None:
-        """Close the connections. A managed server stays up; ``kgplatform down`` stops it."""
+        """Close the connections. A managed server keeps running; ``kgplatform down`` stops it."""
         self.store.close()
         for model in (self.__dict__.get("chat"), self.__dict__.get("embedder")):
             if isinstance(model, OpenAIChat | OpenAIEmbedder):
@@ -53,7 +53,7 @@ class OpenedGraph:
 
     @property
     def connection(self) -> Connection:
-        """Where the graph is, and by which name and password it is reached."""
+        """The database's address, user name and password."""
         return self.store.connection
 
     @property
@@ -62,14 +62,14 @@ class OpenedGraph:
         return self.store.stop
 
     def check(self) -> str:
-        """The version of the server. Raises ``StoreError`` where the database does not live."""
+        """The version of the server. Raises ``StoreError`` if the database is down."""
         return self.store.check()
 
     def within(self: G, stop: Stop | None = None) -> G:
-        """This graph for one piece of work, on the same connections: ``ledger`` has what this work alone spends.
+        """This graph for one piece of work, on the same connections: ``ledger`` counts what this work alone spends.
 
-        ``stop``, set by another thread, ends it within a second, whatever it waits for; without one, it can be stopped
-        as before. Only the whole is to be closed.
+        ``stop``, set by another thread, ends the work within a second, whatever it waits for; by default the graph's
+        own. Close only the whole.
         """
         part = copy.copy(self)
         for bound in ("embedder", "chat", "look"):
@@ -79,7 +79,7 @@ class OpenedGraph:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The embedding model: the one that is set, else the one that the graph was embedded with."""
+        """The embedding model: the one that is set, otherwise the one that the graph was embedded with."""
         if self._whole is not None:
             return within(self._whole.embedder, meter=self.ledger, stop=self.store.stop)
         if self._given_embedder is not None:
@@ -102,10 +102,10 @@ class OpenedGraph:
         if state.get("embeddingModel"):
             check_embedder(state, self.embedder)
 
-    # ---------------------------------------------------------------------------------------------- for its own verbs
+    # ------------------------------------------------------------------------------------------------ for the client
 
     def _embed_as_set(self) -> None:
-        """Use the embedder that is set from now on, whichever the graph was embedded with."""
+        """Use the embedder that is set, whichever the graph was embedded with."""
         self._forget_embedder()
         whole = self
         while whole._whole is not None:
@@ -120,13 +120,13 @@ class OpenedGraph:
             part = part._whole
 
     def _model(self, what: str) -> Chat:
-        """The language model, by which ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
+        """The language model, which does ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
         if self.chat is None:
             raise SettingError(f"{what} by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
         return self.chat
 
     def _need_documents(self) -> None:
-        """Raise ``InputError`` where there is nothing to ask; what was there once is not looked for again."""
+        """Raise ``InputError`` if there is nothing to ask; documents once seen are not looked for again."""
         if "documents" in self._learnt:
             return
         state = graph_state(self.store)
@@ -139,5 +139,5 @@ class OpenedGraph:
         self._learnt.add("documents")
 
     def _look_for_documents(self) -> None:
-        """Look again whether there are documents: some were removed, or all brought in."""
+        """Look for documents again: some were removed or imported."""
         self._learnt.discard("documents")
