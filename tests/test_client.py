@@ -133,7 +133,7 @@ def test_what_is_asked_wrongly(kg: KnowledgeGraph, tmp_path: Path) -> None:
         (lambda: kg.ingest(files, extractor="magic"), "no extractor 'magic'; there are llm, local, recorded"),
         (lambda: kg.ingest(files, extractor="recorded"), "needs a recording"),
         (lambda: kg.ingest(files, extractor="llm"), "OPENAI_API_KEY"),
-        (lambda: kg.ingest(files, extractor="local", mode="loose"), "no mode 'loose'"),  # type: ignore[arg-type]  # on purpose
+        (lambda: kg.ingest(files, extractor="local", mode="loose"), "Unknown mode 'loose'"),  # type: ignore[arg-type]  # on purpose
         (lambda: kg.ingest(files, schema="genral"), "did you mean 'general'"),
         (lambda: kg.ingest(tmp_path / "nothing"), "no such file or folder"),
     ]:

@@ -99,7 +99,7 @@ def test_the_command_line(commanded: Any) -> None:
     assert (code, printed.err.strip()) == (2, "kgplatform: --places must be at most 10.")
     code, printed = commanded("ask", "--help")
     assert "bestfact: the most places that are cited (1 to 10); by default 3." in printed.out
-    assert re.search(r"retrieve, youtu, .* or bestfact; else retrieve", " ".join(printed.out.split()))
+    assert re.search(r"retrieve, youtu, .* or bestfact. Default: retrieve", " ".join(printed.out.split()))
 
 
 def test_http(client: httpx.Client) -> None:

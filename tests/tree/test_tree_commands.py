@@ -66,7 +66,7 @@ def test_names_without_a_model_are_asked_for_by_a_rebuild_only(
     with OpenAIServer(names) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         said = CliRunner().invoke(app, ["tree"]).stdout
-        hint = "2 communities have names from before, when no model was asked. `kgplatform tree --rebuild` asks it."
+        hint = "2 communities have names from a run without a model. `kgplatform tree --rebuild` asks the model."
         assert hint in said
         assert server.requests == []
         rebuilt = CliRunner().invoke(app, ["tree", "--rebuild"]).stdout

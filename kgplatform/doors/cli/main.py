@@ -71,7 +71,8 @@ app = typer.Typer(
 
 def _set_debug(ctx: typer.Context, value: bool) -> None:
     """Note the option for ``main``, which prints errors after all contexts are gone."""
-    ctx.obj["debug"] = ctx.obj.get("debug", False) or value
+    if value:
+        ctx.ensure_object(dict)["debug"] = True
 
 
 Debug = Annotated[

@@ -83,7 +83,7 @@ def test_it_opens_the_address_and_tells_another_when_that_was_used(
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert (process.returncode, out) == (0, "")
-    assert "It was opened. For another window: http://localhost:" in err
+    assert "Opened. For another window: http://localhost:" in err
     assert neo4j_server.password not in err
 
 

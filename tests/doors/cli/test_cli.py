@@ -133,7 +133,7 @@ def test_a_folder_of_good_and_bad_files(store: Store, run: Run, mixed_folder: Pa
     assert any(line.startswith("Documents: 1 new, 3 not ingested. Passages: 1, all read now by") for line in lines)
     again = run("ingest", mixed_folder, "--extractor", "local")
     assert again.code == 0
-    assert "Nothing changed: 1 document is in the graph as it is." in again.out
+    assert "Nothing changed: 1 document is up to date." in again.out
     (mixed_folder / "good.pdf").unlink()
     nothing_good = run("ingest", mixed_folder, "--extractor", "local", "--json")
     assert nothing_good.code == 2

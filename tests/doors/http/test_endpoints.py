@@ -70,7 +70,7 @@ def test_stats_and_schema(client: httpx.Client, sample: KnowledgeGraph) -> None:
 def test_documents_and_the_words_of_one(client: httpx.Client) -> None:
     listed = got(client, "/api/documents")["documents"]
     assert len(listed) == 20
-    (field,) = [each for each in listed if each["name"] == "Cyrus Field"]
+    (field,) = [each for each in listed if each["title"] == "Cyrus Field"]
     whole = got(client, f"/api/documents/{field['id']}")
     assert whole["characters"] == len(whole["text"]) == field["characters"]
     fact = next(each for each in whole["facts"] if each["found"])

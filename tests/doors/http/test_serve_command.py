@@ -104,7 +104,7 @@ def test_others_need_a_token(environment: dict[str, str], host: str) -> None:
 
 @pytest.mark.parametrize("origin", ["*", "example.org", "https://example.org/path", "ftp://example.org", "http://["])
 def test_what_is_no_origin(environment: dict[str, str], origin: str) -> None:
-    assert "is no origin" in refused(environment, "--cors", origin)
+    assert "is not an origin" in refused(environment, "--cors", origin)
 
 
 def test_a_port_that_is_taken(environment: dict[str, str]) -> None:

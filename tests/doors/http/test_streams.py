@@ -213,7 +213,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(sample: KnowledgeGraph, pat
             slow.sendall(f"{head}--".encode())
             told = b"".join(iter(lambda: slow.recv(4096), b""))
         assert told.startswith(b"HTTP/1.1 408 ")
-        assert b"Nothing of the request came for 0.2 seconds." in told
+        assert b"The request stalled for 0.2 seconds." in told
 
 
 def test_a_head_that_does_not_come_is_not_waited_for(

@@ -103,7 +103,7 @@ def test_a_document_goes_with_its_upload(client: httpx.Client, folder: Path) -> 
     wait_for(client, started(upload(client, ("field.txt", FIELD), ("ship.txt", SHIP))))
     (field, _) = client.get("/api/documents").json()["documents"]
     removed = client.delete(f"/api/documents/{field['id']}").json()["removed"]
-    assert [each["name"] for each in removed] == ["field"]
+    assert [each["title"] for each in removed] == ["field"]
     assert names(client) == ["ship"]
     assert [path.name for path in folder.iterdir()] == ["ship.txt"]
     error(client.delete(f"/api/documents/{field['id']}"), 404, "NotFoundError")

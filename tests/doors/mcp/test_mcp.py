@@ -149,9 +149,9 @@ def test_elsewhere_than_on_loopback_a_token_is_asked_for(
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--http", "--host", "0.0.0.0"], "0.0.0.0 can be reached by others: give a token with --token-file"),
-        (["--folder", "."], "--folder is for --write"),
-        (["--token-file", "x"], "--token-file is for --http"),
+        (["--http", "--host", "0.0.0.0"], "Other machines can reach 0.0.0.0: give a token with --token-file"),
+        (["--folder", "."], "--folder needs --write"),
+        (["--token-file", "x"], "--token-file needs --http"),
     ],
 )
 def test_options_that_do_not_go_together(
