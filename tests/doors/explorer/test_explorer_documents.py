@@ -92,7 +92,7 @@ def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:
     def answer(route: Route) -> None:
         asked = parse_qs(urlsplit(route.request.url).query)
         start, end = (min(int(asked[name][0]), len(text)) for name in ("start", "end"))
-        told = {"id": "long", "name": "Long", "uri": "file:///Long.txt", "source": "", "characters": len(text)}
+        told = {"id": "long", "title": "Long", "uri": "file:///Long.txt", "source": "", "characters": len(text)}
         route.fulfill(json=told | {"start": start, "end": end, "text": text[start:end], "facts": []})
 
     page.route("**/api/documents/long?*", answer)
