@@ -41,14 +41,14 @@ def test_the_command_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) ->
         done = CliRunner().invoke(app, ["gist"])
         assert done.exit_code == 0, done.output
         said = done.stdout.split("\n")
-        assert said[0] == "2 documents on 5 pages (article, 280 to 600 words, by the model). Gists: 5 written now."
+        assert said[0] == "2 documents in 5 pages (article, 280 to 600 words, by the model). Gists: 5 written now."
         assert said[1].startswith("Compression: 89.32%, 1,030 words in 110 of gists (")
         assert said[2].startswith("Model, gist: 5 calls, ")
         assert said[3].startswith("Model, paginate: 3 calls, ")
         assert said[4].startswith("Time: ")
         again = CliRunner().invoke(app, ["gist", "ten"]).stdout
         assert again.startswith(
-            "Every page of these documents has its gist already: no model was asked.\n1 document on 4"
+            "Every page of these documents has its gist already: no model was asked.\n1 document in 4"
         )
         assert "Model, " not in again
         report = json.loads(CliRunner().invoke(app, ["gist", "--json"]).stdout)
@@ -58,7 +58,7 @@ def test_the_command_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) ->
         assert "90.0%" in listed
         assert "66.7%" in listed
         told = json.loads(CliRunner().invoke(app, ["documents", "--json"]).stdout)["documents"]
-        assert [(each["name"], each["pages"]) for each in told] == [("one", 1), ("ten", 4)]
+        assert [(each["title"], each["pages"]) for each in told] == [("one", 1), ("ten", 4)]
 
 
 @pytest.mark.usefixtures("settled")
@@ -79,7 +79,7 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all("Who sailed?" in system for system in systems)
         assert sum("Keep dates." in system for system in systems) == 5
         uniform = CliRunner().invoke(app, ["gist", "ten", "--uniform"]).stdout
-        assert "1 document on 2 pages (article, 280 to 600 words, of equal length). Gists: 2 written now." in uniform
+        assert "1 document in 2 pages (article, 280 to 600 words, of equal length). Gists: 2 written now." in uniform
         shrunk = CliRunner().invoke(app, ["gist", "ten", "--fit", "40", "--shrink", "older"])
         assert shrunk.exit_code == 1
         assert "Too long: ten: its gists have " in shrunk.stdout
@@ -104,7 +104,7 @@ def test_failures_and_what_was_put_right(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         done = CliRunner().invoke(app, ["gist"])
     assert done.exit_code == 1
-    assert "2 documents, 1 of them complete on 3 pages" in done.stdout
+    assert "2 documents, 1 of them complete in 3 pages" in done.stdout
     assert "Not from the model: 1 gist, the first words of the page instead, because" in done.stdout
     assert "Malformed and repaired: 2 × break point that was not offered" in done.stdout
     assert "Malformed and repaired: 1 × gist with a page tag" in done.stdout
