@@ -199,11 +199,11 @@ class KnowledgeGraph(OpenedGraph):
     ) -> GistReport:
         """Give documents the gist memory that the reader ``readagent`` reads: pages, each shortened by the model.
 
-        ``documents``: by id, URI, path or title; all without any. ``preset``: sizes of pages and what the texts are
-        like, "article", "book", "script" or "transcript"; ``min_words``, ``max_words``: other sizes. ``uniform``: pages
-        of equal length, which the model is not asked about. ``question``: a second memory, for this question alone.
-        ``instruction``: what else the model is to keep in mind as it shortens. ``fit``: the most tokens of a document's
-        gists; ``shrink``: "merge" pages where there are more, or shorten "older" gists again. Raises ``InputError``.
+        ``documents``: by id, URI, path or title; default: all. ``preset``: the kind of text, "article", "book",
+        "script" or "transcript", which sets the size of pages; ``min_words``, ``max_words``: other sizes. ``uniform``:
+        pages of equal length, without asking the model. ``question``: a separate memory for this question.
+        ``instruction``: further instructions for shortening. ``fit``: the most tokens of a document's gists;
+        ``shrink``: how to fit, "merge" pages or shorten the "older" gists. Raises ``InputError``.
         """
         from kgplatform.gist.gist_documents import GistTools, gist_documents
         from kgplatform.gist.options import GistOptions
@@ -338,7 +338,7 @@ class KnowledgeGraph(OpenedGraph):
     # ---------------------------------------------------------------------------------------------------- in and out
 
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:
-        """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); else by its ending.
+        """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); default: by its ending.
 
         The file appears when it is complete. Raises ``InputError`` for an unknown format.
         """

@@ -1,4 +1,4 @@
-"""The platform as a retriever of LangChain, and its graph as LangChain's ``GraphDocument``s, out and in.
+"""The platform as a LangChain retriever; its graph to and from LangChain's ``GraphDocument``s.
 
 KgRetriever(graph=kg, route="entity").invoke("Who designed the ship?")[0].metadata["title"]
 documents = to_graph_documents(kg)
@@ -38,16 +38,16 @@ Row = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _UNTYPED = ("Node", "Entity", "")
 _OWN = ("id", "name", "kgId", "aliases")
-"""Properties of nodes that are no attributes: what the entity is called, and the platform's id of it."""
+"""Properties of nodes that are not attributes: the entity's name, and the platform's id of it."""
 _SAID = {"facts": ("text", "key_elements"), "attributes": ("entity", "key", "value")}
-"""What metadata say besides, each with a ``quote`` if it is known."""
+"""Lists in the metadata, and the fields of their items; each item may have a ``quote`` too."""
 
 
 class KgRetriever(BaseRetriever):
-    """One of the platform's routes. Each document is a passage, with where it stands in its metadata.
+    """A search by one of the platform's routes. Each document is a passage, with its place in the metadata.
 
-    With ``facts`` the facts that were found follow, as documents with their ``citations``. ``invoke`` and ``ainvoke``
-    take ``top_k`` and ``route`` too, for one question.
+    With ``facts``, the facts that were found follow, as documents with ``citations``. ``invoke`` and ``ainvoke`` also
+    take ``top_k`` and ``route``, for one question.
     """
 
     graph: SkipValidation[KnowledgeGraph]
@@ -74,13 +74,13 @@ class KgRetriever(BaseRetriever):
 
 
 def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = ()) -> Iterator[GraphDocument]:
-    """What each passage says, as LangChain has it: entities as nodes, triples as relationships.
+    """What each passage says, in LangChain's form: entities as nodes, triples as relationships.
 
-    ``documents``: by id, URI, path or title; all without any. A node's ``id`` is the entity's name, its properties are
-    what the passage says of it. A relationship's properties are ``predicate``, ``fact`` (its id), ``start`` and ``end``
-    (characters of the document) and the ``quote`` that states it. ``source`` is the passage; its metadata have its
-    place, its atomic ``facts``, for which LangChain has no form, and the words of its ``attributes``. Passages come in
-    the order of their ids.
+    ``documents``: by id, URI, path or title; default: all. A node's ``id`` is the entity's name, its properties are
+    the attributes in the passage. A relationship's properties are ``predicate``, ``fact`` (its id), ``start`` and
+    ``end`` (characters of the document) and the ``quote`` that states it. ``source`` is the passage; its metadata have
+    its place, its atomic ``facts``, for which LangChain has no form, and the quotes of its ``attributes``. Passages are
+    in the order of their ids.
     """
     chosen = named_documents(documents, graph.documents()) if documents else []
     yield from map(_graph_document, graph.look.extractions([info.id for info in chosen]))
@@ -120,7 +120,7 @@ def _said(triple: Row, row: Row) -> dict[str, Any]:
 
 
 def _quoted(fact: Row, row: Row) -> dict[str, str]:
-    """The words of the passage that state a fact, where they are known."""
+    """The words of the passage that state a fact, if they are known."""
     quote = row["text"][fact["start"] - row["start"] : fact["end"] - row["start"]]
     return {"quote": quote} if fact["found"] else {}
 
@@ -152,13 +152,13 @@ def from_graph_documents(
 ) -> IngestReport:
     """Ingest graph documents: their sources become documents, their nodes entities, their relationships facts.
 
-    Each fact is tied to the words of its source that state it: by a ``quote`` among the relationship's properties, else
-    by the names in it. A node's other properties become attributes. The texts are kept in the home folder under
-    ``name``, as citations point at them: what was imported under that name before and is no more among ``documents`` is
-    removed. Raises ``InputError`` for a document without a source.
+    Each fact is tied to the words of its source that state it: by a ``quote`` among the relationship's properties,
+    otherwise by the names in it. A node's other properties become attributes. The texts are kept in the home folder
+    under ``name``, where citations point; an earlier import of that name is replaced. Raises ``InputError`` for a
+    document without a source.
     """
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} cannot name imported documents: use letters, digits, - and _.")
+        raise InputError(f"{name!r} cannot be a name of imported documents. Use letters, digits, - and _.")
     if mode not in ("strict", "flexible"):
         raise InputError(f"Unknown mode {mode!r}. Choose strict or flexible.")
     texts, recordings = _files_of(documents)
@@ -177,8 +177,8 @@ def _files_of(documents: Iterable[GraphDocument]) -> tuple[list[Row], list[Row]]
     for number, each in enumerate(documents, start=1):
         if each.source is None or not each.source.page_content.strip():
             raise InputError(
-                f"Graph document {number} has no source text, which its facts are to be tied to. Make the documents "
-                "with their sources (in LangChain: include_source=True)."
+                f"Graph document {number} has no source text to tie its facts to. Make the documents with their "
+                "sources (in LangChain: include_source=True)."
             )
         title = _title(each.source, number, texts)
         texts[title] = {"title": title, "text": each.source.page_content}
@@ -200,7 +200,7 @@ def _recorded(document: GraphDocument) -> Row:
     ends = [end for each in document.relationships for end in (each.source, each.target)]
     nodes = {(str(node.id), node.type): node for node in (*ends, *document.nodes)}
     told = document.source.metadata if document.source else {}
-    # Our own export says there with which words; what it does not say stands in the nodes alone.
+    # Our own export says there which words state an attribute; the nodes alone do not.
     placed = {(each["entity"], each["key"], each["value"]): each for each in _listed(told, "attributes")}
     attributes = [each for node in nodes.values() for each in _attributes(node)]
     return {
@@ -212,7 +212,7 @@ def _recorded(document: GraphDocument) -> Row:
 
 
 def _listed(metadata: dict[str, Any], name: str) -> list[Row]:
-    """The entries of ``name`` that have the form of our own: metadata are anybody's."""
+    """The items of ``name`` that have our own form: metadata may hold anything."""
     given = metadata.get(name)
     keys = _SAID[name]
     return [each for each in given if _is_said(each, keys)] if isinstance(given, list) else []
@@ -242,7 +242,7 @@ def _attributes(node: Node) -> Iterator[Row]:
 
 
 def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordings: list[Row]) -> None:
-    """Documents whose text stays, but of which something else is said now, are read anew: an ingest would keep them."""
+    """Remove documents with the same text but another extraction: an ingest would keep them as they are."""
     before = {each["document"]: each for each in _lines(recording)}
     now = {each["document"]: each for each in recordings}
     retold = {title for title, each in now.items() if before.get(title, each) != each}

@@ -1,4 +1,4 @@
-"""The platform as a retriever of LlamaIndex.
+"""The platform as a LlamaIndex retriever.
 
 engine = RetrieverQueryEngine.from_args(KgRetriever(kg, route="entity"), llm=…)
 KgRetriever(kg).retrieve("Who designed the ship?")[0].node.metadata["title"]
@@ -27,12 +27,12 @@ except ImportError as missing:
     raise SettingError("LlamaIndex is not installed. Run `pip install 'kgplatform[llamaindex]'`.") from missing
 
 _FOR_PEOPLE = ("id", "document", "start", "end", "score", "routes", "citations")
-"""Metadata that neither a model nor an embedding is to see."""
+"""Metadata that models and embeddings do not see."""
 
 
 class KgRetriever(BaseRetriever):
-    """One of the platform's routes. Each node is a passage; with ``facts`` the facts that were found follow, as nodes
-    whose metadata has their ``citations``.
+    """A search by one of the platform's routes. Each node is a passage; with ``facts``, the facts that were found
+    follow, as nodes with ``citations`` in their metadata.
 
     A node's ``ref_doc_id`` is the document, its ``start_char_idx`` and ``end_char_idx`` the characters of its text.
     """

@@ -3,7 +3,7 @@
     rag = GraphRAG(KgRetriever(kg), KgLLM(kg))
     rag.search("Who designed the ship that laid the cable?", return_context=True).answer
 
-The other way round their own retrievers work on the platform's database as it is (docs/adapters.md).
+Their own retrievers also work on the platform's database as it is (docs/adapters.md).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ except ImportError as missing:
     raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.") from missing
 
 STAGE = "neo4j-graphrag"
-"""Under which the tokens are counted that ``KgLLM`` spends."""
+"""The stage under which ``KgLLM``'s tokens are counted."""
 
 # The library's results are records of the driver, which it imports itself.
 _Record: Callable[[dict[str, Any]], Any] = their_types.neo4j.Record  # type: ignore[attr-defined]  # not exported
 
 
 class KgRetriever(Retriever):
-    """One of the platform's routes as a retriever of theirs. Each item is a passage, with where it stands.
+    """A search by one of the platform's routes. Each item is a passage with its place.
 
-    ``facts``: the facts that were found come after the passages, as items of their own. They stand in the result's
-    metadata anyhow, with their citations. ``result_formatter`` gets a record with ``text`` and ``metadata``.
+    ``facts``: the facts that were found follow as items. The result's metadata always have them, with their citations.
+    ``result_formatter`` gets a record with ``text`` and ``metadata``.
     """
 
     VERIFY_NEO4J_VERSION = False
@@ -55,7 +55,7 @@ class KgRetriever(Retriever):
         facts: bool = False,
         result_formatter: Callable[[Any], RetrieverResultItem] | None = None,
     ) -> None:
-        # Not theirs: it would want a driver, and change the name that the platform's own gives to the server.
+        # Not theirs: it needs a driver, and changes the name that ours gives to the server.
         self.graph = graph
         self.route = route
         self.top_k = top_k
@@ -82,7 +82,7 @@ class KgRetriever(Retriever):
         return RawSearchResult(records=records, metadata=metadata)
 
     def default_record_formatter(self, record: Any) -> RetrieverResultItem:
-        """The text alone as content: it goes into the prompt as it is."""
+        """Only the text as content: it goes into the prompt as it is."""
         return RetrieverResultItem(content=record["text"], metadata=record["metadata"])
 
 
@@ -101,15 +101,15 @@ class KgEmbedder(Embedder):
             raise EmbeddingsGenerationError(str(error)) from error
 
     async def async_embed_query(self, text: str) -> list[float]:
-        """The same, in a thread, so that nothing else waits for it."""
+        """The same in a thread."""
         return await asyncio.to_thread(self.embed_query, text)
 
 
 class KgLLM(LLMBase):
     """The platform's language model as one of theirs, in both of their call forms (a text, or a list of messages).
 
-    It has the platform's cache, retries and budget, and counts what it spends; their ``model_params`` are not used.
-    Tools are not offered. Raises ``SettingError`` if no model is configured.
+    It uses the platform's cache, retries and budget, and counts what it spends; their ``model_params`` are ignored,
+    and tools are not supported. Raises ``SettingError`` if no model is configured.
     """
 
     def __init__(self, graph: KnowledgeGraph) -> None:
@@ -126,12 +126,12 @@ class KgLLM(LLMBase):
         response_format: Any = None,
         **kwargs: Any,
     ) -> LLMResponse:
-        """The reply to a text or to messages. ``response_format`` of any kind asks for JSON, of no shape.
+        """The reply to a text or to messages. Any ``response_format`` asks for JSON, of no given shape.
 
         Raises their ``LLMGenerationError``, and ``NotImplementedError`` for a class as ``response_format``.
         """
         if isinstance(response_format, type):
-            raise NotImplementedError("The platform's language model gives JSON, but of no given shape.")
+            raise NotImplementedError("The platform's language model returns JSON, but of no given shape.")
         given = legacy_inputs_to_messages(input, message_history, system_instruction)
         messages = [{"role": each["role"], "content": each["content"]} for each in given]
         try:
@@ -154,15 +154,15 @@ class KgLLM(LLMBase):
         response_format: Any = None,
         **kwargs: Any,
     ) -> LLMResponse:
-        """The same, in a thread that knows the context: whoever meters this call meters that thread."""
+        """The same in a thread with the same context, so that its tokens are counted there too."""
         return await asyncio.to_thread(
             self.invoke, input, message_history, system_instruction, response_format, **kwargs
         )
 
 
 def schema_text(graph: KnowledgeGraph, tokens: int = 3000) -> str:
-    """What the graph has now, for the ``neo4j_schema`` of their ``Text2CypherRetriever``.
+    """What the graph has, for the ``neo4j_schema`` of their ``Text2CypherRetriever``, in at most ``tokens`` tokens.
 
-    Without it they ask APOC, which the managed server does not have. ``tokens``: how long it may be.
+    Without it they ask APOC, which the managed server does not have.
     """
     return graph.schema_text(tokens)

@@ -39,7 +39,7 @@ def ingest(
         ExtractorName | None,
         typer.Option(
             "--extractor",
-            help="What reads the texts. Default: recorded with a recording, llm with a model, else local.",
+            help="What reads the texts. Default: recorded if given a recording, llm if there is a model, else local.",
         ),
     ] = None,
     recorded: Annotated[

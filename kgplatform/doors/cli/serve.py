@@ -35,7 +35,7 @@ def serve(
     host: Host = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="0: any free one. Default: 8600 or the next free one."),
+        typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8600 or the next one."),
     ] = None,
     token_file: TokenFile = None,
     cors: Annotated[
@@ -76,7 +76,7 @@ def mcp(
         bool, typer.Option("--http", help="Use streamable HTTP at /mcp instead of standard input and output.")
     ] = False,
     host: Host = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = _MCP_PORT,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free port.")] = _MCP_PORT,
     token_file: TokenFile = None,
     write: Annotated[bool, typer.Option("--write", help="Offer the tools that change the graph.")] = False,
     folders: Annotated[
@@ -93,7 +93,7 @@ def mcp(
     ] = 20_000,
     home: Home = None,
 ) -> None:
-    """Serve the graph to language models over MCP: read-only unless --write, at standard input and output or --http."""
+    """Serve the graph over MCP, read-only unless --write. --host, --port and --token-file are for --http."""
     if folders and not write:
         raise InputError("--folder needs --write: without it nothing is ingested.")
     if token_file is not None and not http:
@@ -123,7 +123,7 @@ def mcp(
 def browser(
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="0: any free one. Default: 8601 or the next free one."),
+        typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8601 or the next one."),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
     home: Home = None,
