@@ -4,7 +4,7 @@ import { announce } from "./announce.js";
 import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
-import { askReader, idsOfResult, searchFor } from "./asking.js";
+import { askReader, idsOfResult, searchFor } from "./ask-reader.js";
 import { aboutChanges, about } from "./about.js";
 import { counted, duration, readable } from "./format.js";
 import { evidenceList } from "./evidence-list.js";

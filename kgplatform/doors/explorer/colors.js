@@ -39,7 +39,7 @@ const PLACES = [
   ["Award", "Cell", "Deal"],
 ];
 
-/** The types of the schemas that come along. */
+/** The types of the shipped schemas. */
 export const TYPES = Object.fromEntries(PLACES.flatMap((names, at) => names.map((name) => [name, PALETTE[at]])));
 
 const SHAPES = {

@@ -5,7 +5,7 @@ import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
 import { about } from "./about.js";
 import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
-import { askReader } from "./asking.js";
+import { askReader } from "./ask-reader.js";
 import { count, counted, duration, named, readable } from "./format.js";
 import { emptyState, failure, linkButton } from "./states.js";
 import { ReaderForm } from "./reader-form.js";

@@ -18,7 +18,7 @@ export function watchServer(place) {
   async function tryAgain() {
     window.clearInterval(timer);
     left.textContent = " Trying …";
-    await get("api/health").catch(() => {}); // what comes of it is told by the events below
+    await get("api/health").catch(() => {}); // the events below handle the outcome
     if (gone) countDown(PAUSE);
   }
 

@@ -11,7 +11,7 @@ import { JobCard } from "./job-card.js";
 import { emptyState, failure } from "./states.js";
 
 const SHOWN = 200;
-/** Jobs that are told of after their end. */
+/** Jobs that are still shown after their end. */
 const LATEST = 5;
 
 export function createView({ stage }) {

@@ -8,7 +8,7 @@ import { legendKey, swatch, typeName } from "./legend.js";
 
 const PAUSE = 180;
 
-/** The box; `onChoose(node)` is told what was chosen. */
+/** The box; `onChoose(node)` is called with the choice. */
 export function findBox(onChoose) {
   const list = freshId("found");
   const field = freshId("find");

@@ -7,7 +7,7 @@ import { shortText } from "./short-text.js";
 /** Radii at zoom 1: [of a node without neighbours, of the largest]. */
 const RADII = { Entity: [7, 22], Community: [11, 24], Document: [9, 14], Keyword: [7, 12] };
 const SMALL = [6, 9];
-/** Above this many nodes and edges a frame is not drawn anew from them, but from a picture of them. */
+/** Above this many nodes and edges, a frame is drawn from a picture of them. */
 const MANY = 2500;
 
 export class Scene {
@@ -110,7 +110,7 @@ export class Scene {
 
   // ------------------------------------------------------------------------------------------------------- questions
 
-  /** The nodes that are to be seen, the weightiest first. */
+  /** The visible nodes, the weightiest first. */
   get byWeight() {
     this.ordered ??= [...this.nodes.values()]
       .filter((node) => !node.hidden)

@@ -1,4 +1,4 @@
-// A job of the server as it goes on: stage, share, rate, time left; and its report, with what was left out and why.
+// A job of the server: stage, share, rate and time left; then its report, with what was skipped and why.
 
 import { announce } from "./announce.js";
 import { el, fill } from "./dom.js";
@@ -16,7 +16,7 @@ const TITLES = { ingest: "Reading documents", tree: "Building the tree" };
 let streams = 0;
 
 export class JobCard {
-  /** `onEnd(job)` is told once, when a job that was under way has ended. */
+  /** `onEnd(job)` is called once, when a running job has ended. */
   constructor(job, { onEnd, onDismiss }) {
     this.id = job.id;
     this.title = title(job);

@@ -1,12 +1,12 @@
 // The steps of a run drawn on the graph: as they happen, and again afterwards, forwards, backwards, at any speed.
 
-import { idsOf, idsOfResult } from "./asking.js";
+import { idsOf, idsOfResult } from "./ask-reader.js";
 import { subgraphOf } from "./graph-panel.js";
 
 const BEAT = 1400;
 
 export class Replay {
-  /** `onStep(index)` is told where it is, -1 for the whole run; `onPlay(playing)`. */
+  /** `onStep(index)` is called with the step, -1 for the whole run; `onPlay(playing)`. */
   constructor(panel, { onStep = () => {}, onPlay = () => {} } = {}) {
     this.panel = panel;
     this.onStep = onStep;
@@ -28,7 +28,7 @@ export class Replay {
   happened(step) {
     this.steps.push(step);
     const at = this.steps.length - 1;
-    this.drawing = this.drawing.then(() => this.#drawNew(at)).catch(() => {}); // the picture is a help, the answer goes on
+    this.drawing = this.drawing.then(() => this.#drawNew(at)).catch(() => {}); // the answer does without the picture
   }
 
   async #drawNew(at) {

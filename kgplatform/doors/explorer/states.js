@@ -1,4 +1,4 @@
-// What stands where there is nothing yet, where something is on its way, and where something went wrong.
+// What is shown while there is nothing yet, while something loads, and when something failed.
 
 import { el } from "./dom.js";
 import { icon } from "./icons.js";

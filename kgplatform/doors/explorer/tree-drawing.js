@@ -21,7 +21,7 @@ export class Drawing {
     container.append(this.svg);
     this.parts = new Map();
     this.branches = new WeakMap();
-    /** Whether the keyboard was in the tree before its elements were taken away to be made anew. */
+    /** Whether the keyboard was in the tree before its elements were removed to be made again. */
     this.hadFocus = false;
   }
 

@@ -57,7 +57,7 @@ export class TreeView {
     this.drawing.svg.remove();
   }
 
-  /** Fold all, and load the outermost nodes anew. */
+  /** Fold all, and load the outermost nodes again. */
   async refresh() {
     const branches = new Branches(this.load, () => branches === this.branches && this.#changed());
     Object.assign(this, { branches, current: null, selected: null, anchor: null, isNew: true });

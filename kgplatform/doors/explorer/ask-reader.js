@@ -1,8 +1,8 @@
-// A question to a reader, whose steps come as they happen, and a search that no reader takes part in.
+// Questions to a reader, whose steps come as they happen, and searches without one.
 
 import { ApiError, events, post } from "./api.js";
 
-/** Resolves to the answer. `onStep(step, number)` is told each step. Aborting `signal` stops the reader. */
+/** Resolves to the answer. `onStep(step, number)` is called with each step. Aborting `signal` stops the reader. */
 export async function askReader({ question, reader, options, keep }, { signal, onStep }) {
   for await (const { event, data } of events("api/ask", { body: { question, reader, options, keep }, signal })) {
     if (event === "step") onStep(data.step, data.number);
