@@ -1,10 +1,6 @@
 """Neo4j Browser at our own address: its files from the jar, the graph's style and guide, and a page that connects it.
 
 The password is on one page only, ``/start/…``, whose address is random and works once.
-
-The style is a GraSS sheet, as the rules of its selectors: ``{"node.Person": {"color": "#3965d9", …}}``. Browser takes
-each property from the last rule that fits a node. So the general rules come first: for all nodes, for our own labels,
-then for each type, since an entity also has its type as a label.
 """
 
 from __future__ import annotations
@@ -14,7 +10,7 @@ import json
 import mimetypes
 import secrets
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -29,11 +25,10 @@ from starlette.routing import Route
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.browser.guide import guide
 from kgplatform.doors.browser.links import FOLDER, favorites
+from kgplatform.doors.browser.style import as_grass, sheet_for
 from kgplatform.doors.guard import LOOPBACK, Guard
 from kgplatform.doors.web_server import QuietServer
 from kgplatform.errors import KgError, ServerError
-from kgplatform.graph.colors import KINDS, color_of, darker, text_color_on
-from kgplatform.ingest.type_names import label_for
 
 _BOOT = Path(__file__).with_name("boot.js")
 _POLICY = (
@@ -52,34 +47,6 @@ _TYPES = {".js": "text/javascript", ".woff": "font/woff", ".woff2": "font/woff2"
 _GRACE = 5
 """Seconds that a running request has to finish. A guide to a large graph takes one."""
 _USED = "This address was already used: it works once. kgplatform browser has printed a new one.\n"
-
-Sheet = dict[str, dict[str, str]]
-
-_GRAY = "#a5abb6"
-_DIAMETERS = {
-    **dict.fromkeys(("Community", "Run", "Fact"), "80px"),
-    **dict.fromkeys(("Entity", "Document", "Chunk", "Page", "Attribute", "Keyword", "Step"), "65px"),
-}
-_OTHERS = "50px"
-_CAPTIONS = {"Fact": "{text}", "Attribute": "{value}"}
-_EVERYWHERE = ("KeyElement", "Entity")
-"""Labels that a node has beside a more specific one; the least specific first."""
-_RELATIONSHIPS = {
-    "RELATED_TO": {"caption": "{predicate}"},
-    "SAME_AS": {"color": "#c24700"},
-    "HAS_STEP": {"color": KINDS["Run"]},
-    "NEXT_STEP": {"color": KINDS["Run"]},
-    "CITES": {"color": "#cf2268", "shaft-width": "3px"},
-}
-_ANY_RELATIONSHIP = {
-    "color": _GRAY,
-    "shaft-width": "1px",
-    "font-size": "8px",
-    "padding": "3px",
-    "text-color-external": "#000000",
-    "text-color-internal": "#ffffff",
-    "caption": "<type>",
-}
 
 
 class BrowserProgram:
@@ -269,33 +236,3 @@ def reachable_from(uri: str) -> list[str]:
     if parts.scheme.startswith("neo4j") or ":" in host:
         return [f"{web}:", f"{socket}:"]
     return [f"{scheme}://{host}:{parts.port or 7687}" for scheme in (web, socket)]
-
-
-# --------------------------------------------------------------------------------------------------------------- style
-
-
-def sheet_for(types: Iterable[str]) -> Sheet:
-    """The rules for a graph whose schema and entities have ``types``; of those that fit a node, the last decides."""
-    kinds = [*_EVERYWHERE, *(kind for kind in KINDS if kind not in _EVERYWHERE)]
-    nodes = {f"node.{kind}": _node(kind, KINDS[kind]) for kind in kinds}
-    typed = {f"node.{label_for(name)}": _colors(color_of(name)) for name in sorted(types)}
-    relationships = {f"relationship.{name}": rule for name, rule in _RELATIONSHIPS.items()}
-    return {"node": _node("", _GRAY), "relationship": _ANY_RELATIONSHIP, **nodes, **typed, **relationships}
-
-
-def as_grass(sheet: Sheet) -> str:
-    """The sheet as Browser's command ``:style`` reads it."""
-    return "\n".join(f"{selector} {{\n{_lines(rule)}}}\n" for selector, rule in sheet.items())
-
-
-def _node(kind: str, color: str) -> dict[str, str]:
-    look = {"diameter": _DIAMETERS.get(kind, _OTHERS), "caption": _CAPTIONS.get(kind, "{name}"), "font-size": "10px"}
-    return look | {"border-width": "2px"} | _colors(color)
-
-
-def _colors(color: str) -> dict[str, str]:
-    return {"color": color, "border-color": darker(color), "text-color-internal": text_color_on(color)}
-
-
-def _lines(rule: dict[str, str]) -> str:
-    return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kgplatform.doors.browser.site import as_grass, sheet_for
+from kgplatform.doors.browser.style import as_grass, sheet_for
 from kgplatform.graph.colors import KINDS, PALETTE, TYPES, color_of, contrast, text_color_on
 from kgplatform.ingest.schema import load_schema
 from kgplatform.ingest.type_names import label_for
