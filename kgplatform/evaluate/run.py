@@ -34,19 +34,19 @@ from kgplatform.evaluate.answers import (
     unanswered,
     worth,
 )
+from kgplatform.evaluate.costs import Costs
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.journal import Journal, claimed
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.prepare import check_installed, check_prepared, prepare
-from kgplatform.evaluate.report.costs import Costs
-from kgplatform.evaluate.report.traces import InWords, text_alone
 from kgplatform.evaluate.results import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
 from kgplatform.evaluate.score.answer_words import need_rouge
 from kgplatform.evaluate.score.raters import RATERS, ToRate
 from kgplatform.evaluate.score.ratings import Ratings, remarks
 from kgplatform.evaluate.score.what_was_read import what_was_kept
 from kgplatform.evaluate.setups import check_distinct, needs
+from kgplatform.evaluate.traces import InWords, text_alone
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress

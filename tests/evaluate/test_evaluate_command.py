@@ -18,7 +18,7 @@ from kgplatform.doors.cli.evaluate import _with_corpus
 from kgplatform.doors.cli.main import app
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.report.traces import slug
+from kgplatform.evaluate.traces import slug
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages

@@ -23,10 +23,9 @@ from matplotlib.figure import Figure
 from measured import results_of, timing_of
 
 from kgplatform.errors import KgError, SettingError
+from kgplatform.evaluate import plots
 from kgplatform.evaluate.needles.heat_map import HeatMap
-from kgplatform.evaluate.report import canvas, plots
-from kgplatform.evaluate.report.canvas import COLOURS, MARKERS, colour, distinct, marker, short
-from kgplatform.evaluate.report.plots import draw, draw_heat_map
+from kgplatform.evaluate.plots import COLOURS, MARKERS, MARKS, distinct, draw, draw_heat_map, look, short
 from kgplatform.evaluate.results import Results, Timing
 
 FIVE = {
@@ -50,14 +49,13 @@ MAP = HeatMap(
 def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures that are drawn from now on, to be asked what is in them."""
     made: list[Figure] = []
-    make = canvas.new_figure
+    make = plots.new_figure
 
-    def new_figure(width: float, height: float) -> Figure:
-        made.append(make(width, height))
+    def new_figure(width: float, height: float, title: str) -> Figure:
+        made.append(make(width, height, title))
         return made[-1]
 
-    for module in (plots, canvas):
-        monkeypatch.setattr(module, "new_figure", new_figure)
+    monkeypatch.setattr(plots, "new_figure", new_figure)
     return made
 
 
@@ -210,8 +208,8 @@ def test_points_stand_where_the_figures_are(tmp_path: Path, figures: list[Figure
 @pytest.mark.parametrize(
     ("marks", "scale", "label"),
     [
-        ({"retrieve": "+", "youtu": "+"}, "linear", "model calls a question"),
-        ({"retrieve": "+", "graphreader": "+"}, "linear", "model calls a question"),  # 30 times: not yet
+        ({"retrieve": "+", "youtu": "+"}, "linear", "model calls per question"),
+        ({"retrieve": "+", "graphreader": "+"}, "linear", "model calls per question"),  # 30 times: not yet
     ],
 )
 def test_an_axis_is_linear_from_0(
@@ -227,7 +225,7 @@ def test_an_axis_is_logarithmic_where_values_lie_far_apart_and_says_so(tmp_path:
     results = results_of({"retrieve": "+", "graphreader": "+"})
     draw(results, Timing({"retrieve": {"q01": 1.0}, "graphreader": {"q01": 31.0}}), tmp_path)
     panel = figures[0].axes[1]
-    assert (panel.get_xscale(), panel.get_xlabel()) == ("log", "seconds a question (median),\nlogarithmic")
+    assert (panel.get_xscale(), panel.get_xlabel()) == ("log", "seconds per question (median),\nlogarithmic")
     beyond = not_drawn(panel.xaxis)
     drawn = [tick.label1.get_text() for tick in panel.xaxis.get_major_ticks() if tick not in beyond]
     assert drawn == ["1", "3", "10", "30"]
@@ -304,7 +302,7 @@ def test_squares_are_sorted_and_coloured(tmp_path: Path, figures: list[Figure]) 
     draw(results, timing_of(results), tmp_path)
     axes = figures[1].axes[0]
     assert ticks_of(figures[1]) == (["q02", "q04", "q03", "q01"], ["retrieve", "youtu"])
-    values = list(canvas._MARKS)
+    values = list(MARKS)
     cells = np.asarray(axes.images[0].get_array())
     assert [[values[cell] for cell in row] for row in cells] == [
         ["wrong", "failed", "refused", "right"],
@@ -316,9 +314,7 @@ def test_squares_are_sorted_and_coloured(tmp_path: Path, figures: list[Figure]) 
 
 def test_the_colours_of_squares_differ_in_lightness() -> None:
     """So that they are told apart without any colour."""
-    lightness = sorted(
-        float(np.dot(mpl.colors.to_rgb(each), (0.2126, 0.7152, 0.0722))) for each in canvas._MARKS.values()
-    )
+    lightness = sorted(float(np.dot(mpl.colors.to_rgb(each), (0.2126, 0.7152, 0.0722))) for each in MARKS.values())
     assert min(np.diff(lightness)) > 0.1
 
 
@@ -360,21 +356,21 @@ def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: P
     assert np.isnan(np.ma.filled(first.images[0].get_array(), np.nan)[1, 1])
     assert first.images[0].get_clim() == (0, 1)
     assert ticks_of(figures[0])[0] == ["1k", "16.4k"]
-    assert figures[0].get_suptitle() == "Right answers by length and depth, %, 4 texts a cell (simulated readers)"
+    assert figures[0].get_suptitle() == "Right answers by length and depth, %, 4 texts per cell (simulated readers)"
     assert image.imread(files[0]).shape[1] == 7.5 * 160
 
 
 def test_cells_of_different_numbers_of_texts_are_told(tmp_path: Path, figures: list[Figure]) -> None:
     draw_heat_map(replace(MAP, counts={**MAP.counts, "longagent": ((4, 1), (4, 4), (4, 4))}), tmp_path)
-    assert figures[0].get_suptitle().endswith(", 1 to 4 texts a cell")
+    assert figures[0].get_suptitle().endswith(", 1 to 4 texts per cell")
 
 
 # ---------------------------------------------------------------------------------------------------------------- names
 
 
 def test_no_two_setups_look_alike() -> None:
-    looks = {(colour(number), marker(number)) for number in range(len(COLOURS) * len(MARKERS))}
-    assert len(looks) == 72
+    looks = [look(number) for number in range(len(COLOURS) * len(MARKERS))]
+    assert len({(each["color"], each["marker"]) for each in looks}) == 72
 
 
 def test_names_are_cut_in_their_middle_and_stay_apart() -> None:

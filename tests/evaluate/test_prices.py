@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.report.costs import load_prices
+from kgplatform.evaluate.costs import load_prices
 from kgplatform.evaluate.results import Spent
 from kgplatform.models.embed import OPENAI_DEFAULT, embedding_model
 from kgplatform.settings import Settings

@@ -12,11 +12,10 @@ from measured import results_of, timing_of
 from rich.console import Console
 
 from kgplatform.doors.cli import show_evaluate
-from kgplatform.evaluate.report.costs import Prices
-from kgplatform.evaluate.report.markdown import markdown
-from kgplatform.evaluate.report.overview import money, per_question, right_where
-from kgplatform.evaluate.report.traces import slug
+from kgplatform.evaluate.costs import Prices
+from kgplatform.evaluate.report import markdown, money, per_question, right_where
 from kgplatform.evaluate.results import Build, Results, Setup, Spent, Timing
+from kgplatform.evaluate.traces import slug
 
 FIVE = {
     "retrieve": "+--0+---+-",
@@ -62,7 +61,15 @@ def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -
     results = results_of(FIVE)
     heads, *rows = table(markdown(results, timing_of(results), PRICES), "Scores and costs")
     assert heads[:3] == ["Setup", "Judged right", "EM"]
-    assert heads[-7:] == ["Calls", "Tokens in", "Tokens out", "Seconds p50", "Seconds p95", "Failed", "USD a question"]
+    assert heads[-7:] == [
+        "Calls",
+        "Tokens in",
+        "Tokens out",
+        "Seconds p50",
+        "Seconds p95",
+        "Failed",
+        "USD per question",
+    ]
     by_name = {row[0]: row[1:] for row in rows}
     assert list(by_name) == list(FIVE)
     assert re.fullmatch(r"60\.0 \(\d+\.\d–\d+\.\d\)", by_name["graphreader"][0])
@@ -118,7 +125,7 @@ def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
 def test_seconds_that_the_cache_made_short_are_told() -> None:
     results = results_of(FIVE)
     timing = replace(timing_of(results), cached={"youtu": 3, "retrieve": 0})
-    assert "answers came from the cache of replies; questions so: youtu (3)." in markdown(results, timing)
+    assert "answers came from the cache of replies; such questions: youtu (3)." in markdown(results, timing)
     assert "cache of replies" not in markdown(results, timing_of(results))
 
 
@@ -129,10 +136,10 @@ def test_who_is_right_where() -> None:
     where = right_where(results_of({"a": "++--0", "b": "+-+-x", "c": "+---+"}))
     assert where is not None
     assert where.questions == ("q04", "q02", "q03", "q05", "q01")
-    assert (where.all_right, where.none_right) == (("q01",), ("q04",))
-    assert [where.only(setup) for setup in "abc"] == [("q02",), ("q03",), ("q05",)]
-    assert where.mark("a", "q05") == "refused"
-    assert where.mark("b", "q05") == "failed"
+    assert (where.right_are("abc"), where.right_are(())) == (("q01",), ("q04",))
+    assert [where.right_are(setup) for setup in "abc"] == [("q02",), ("q03",), ("q05",)]
+    assert where.marks["a"]["q05"] == "refused"
+    assert where.marks["b"]["q05"] == "failed"
     assert not where.graded
 
 
@@ -141,7 +148,7 @@ def test_alone_are_only_those_that_all_were_scored_with() -> None:
     assert where is not None
     assert where.left_out == 1
     assert where.compared == ("q04", "q01")
-    assert where.only("a") == where.all_but("b") == ()
+    assert where.right_are("a") == where.all_but("b") == ()
     other = right_where(results_of({"a": "++-", "b": "+++", "c": "+++"}))
     assert other is not None
     assert other.all_but("a") == ("q03",)
@@ -152,7 +159,7 @@ def test_a_graded_score_counts_as_right_from_a_half_on() -> None:
     where = right_where(results)
     assert where is not None
     assert where.graded
-    assert where.only("a") == ("q01",)
+    assert where.right_are("a") == ("q01",)
     assert "An answer counts as right from a score of 0.5 on." in markdown(results, timing_of(results))
 
 

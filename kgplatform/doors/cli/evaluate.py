@@ -16,8 +16,8 @@ from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
     from kgplatform.doors.cli.show.terminal import ProgressLines
+    from kgplatform.evaluate.costs import Prices
     from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.report.costs import Prices
     from kgplatform.evaluate.results import DataSet, Question, Results, Setup, Timing
     from kgplatform.evaluate.run import Plan
     from kgplatform.settings import Settings
@@ -281,10 +281,10 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
     from kgplatform.doors.cli.show.found import trace_in_words
     from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
+    from kgplatform.evaluate.costs import load_prices
     from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.report.costs import load_prices
-    from kgplatform.evaluate.report.traces import slug
     from kgplatform.evaluate.run import Plan
+    from kgplatform.evaluate.traces import slug
 
     prices = load_prices(given.get("prices"))
     setups, corpus = _setups(given)
@@ -332,8 +332,8 @@ def _run(
     from kgplatform.evaluate.journal import write_whole
     from kgplatform.evaluate.needles.heat_map import heat_map
     from kgplatform.evaluate.outcome import write_results
-    from kgplatform.evaluate.report.markdown import markdown
-    from kgplatform.evaluate.report.plots import draw, draw_heat_map
+    from kgplatform.evaluate.plots import draw, draw_heat_map
+    from kgplatform.evaluate.report import markdown
     from kgplatform.evaluate.run import evaluate as run
 
     results, timing = run(graphs, plan, note, progress)

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from kgplatform.doors.cli.show.terminal import console, safe
-from kgplatform.evaluate.report.costs import Prices
-from kgplatform.evaluate.report.overview import (
+from kgplatform.evaluate.costs import Prices
+from kgplatform.evaluate.report import (
+    NONE,
     RIGHT_FROM,
     PerQuestion,
-    amount,
     better_of,
     interval,
     money,
@@ -23,7 +23,7 @@ from kgplatform.evaluate.report.overview import (
     title_of,
 )
 from kgplatform.evaluate.results import Pair, Results, Timing
-from kgplatform.text import counted, duration
+from kgplatform.text import counted
 
 _SHOWN = 10
 """Lines of one sort; the report has the others."""
@@ -87,7 +87,7 @@ def _show_costs(to: Console, results: Results, timing: Timing, prices: Prices | 
         rows.append([*row, money(cost.money if cost else None)] if priced else row)
     to.print(_table(heads, rows))
     money_told = f"; amounts by prices of {priced.as_of}" if priced else ""
-    to.print(f"Scores in percent with 95 % intervals; the rest is for one question{money_told}.", soft_wrap=True)
+    to.print(f"Scores in percent with 95 % intervals; the rest is per question{money_told}.", soft_wrap=True)
     if priced and (lacking := priced.lacking(results.model)):
         to.print(safe(lacking), soft_wrap=True)
     cached = [name for name, number in sorted(timing.cached.items()) if number]
@@ -98,9 +98,8 @@ def _show_costs(to: Console, results: Results, timing: Timing, prices: Prices | 
 def _costs(cost: PerQuestion | None, seconds: int) -> list[str]:
     """Calls, tokens, and as many of the ``seconds``."""
     if cost is None:
-        return ["–"] * (2 + seconds)
-    told = ["–" if value is None else duration(value) for value in (cost.median, cost.p95)]
-    return [f"{cost.calls:.1f}", amount(cost.tokens), *told[:seconds]]
+        return [NONE] * (2 + seconds)
+    return [f"{cost.calls:.1f}", f"{cost.tokens:,.0f}", *cost.seconds[:seconds]]
 
 
 def _show_metrics(to: Console, results: Results) -> None:
@@ -154,8 +153,11 @@ def _show_right_where(to: Console, results: Results) -> None:
     graded = f" (from {RIGHT_FROM:g} on)" if where.graded else ""
     to.print(f"\n[bold]Right where[/bold]{graded}")
     number = len(where.compared)
-    to.print(f"All setups: {len(where.all_right):,} of {number:,}; none: {len(where.none_right):,}.", soft_wrap=True)
-    alone = [(setup, where.only(setup)) for setup in where.setups]
+    to.print(
+        f"All setups: {len(where.right_are(where.setups)):,} of {number:,}; none: {len(where.right_are(())):,}.",
+        soft_wrap=True,
+    )
+    alone = [(setup, where.right_are([setup])) for setup in where.setups]
     for setup, questions in [each for each in alone if each[1]][:_SHOWN]:
         more = ", …" if len(questions) > _NAMED else ""
         named = f"{', '.join(questions[:_NAMED])}{more}"

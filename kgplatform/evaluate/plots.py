@@ -1,0 +1,437 @@
+"""The pictures of an evaluation, as PNG and SVG: accuracy against cost, who is right where, accuracy by kind, needles.
+
+    files = draw(results, timing, out, caption="simulated readers")
+
+``caption`` stands in the title of every picture. The same figures give the same bytes. Names from users and data sets
+are drawn as they are, never read as formulas; letters that the bundled font lacks are drawn as boxes. Colours are those
+of Okabe and Ito (2008), which people with any colour vision tell apart, and no two setups have both colour and marker
+in common. matplotlib comes with ``pip install 'kgplatform[evaluate]'``.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kgplatform.errors import KgError, SettingError
+from kgplatform.evaluate.journal import write_whole
+from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, per_question, right_where, title_of
+from kgplatform.evaluate.results import Estimate, Results, Timing
+from kgplatform.text import counted, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+    from numpy.typing import ArrayLike, NDArray
+
+    from kgplatform.evaluate.needles.heat_map import HeatMap
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+"""Okabe and Ito's eight; the yellow last, since it is hard to see on white."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h")
+"""Nine, so that the pairs of a colour and a marker begin to repeat after 72."""
+MARKS: Mapping[Mark, str] = {
+    "right": "#0072B2",
+    "wrong": "#E69F00",
+    "refused": "#DADADA",
+    "failed": "#000000",
+    "unscored": "#FFFFFF",
+}
+"""The colours of squares, told apart by how light they are, too."""
+_EDGE = "#333333"
+_STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10.0,
+    "axes.titlesize": 11.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "axes.axisbelow": True,
+    "grid.color": "#E6E6E6",
+    "legend.frameon": False,
+    "text.parse_math": False,
+    "svg.hashsalt": "kgplatform",
+    "svg.fonttype": "path",
+    "savefig.dpi": 160,
+    "savefig.facecolor": "white",
+}
+# In inches: the width of a picture, of a letter of a name, of a marker with its margins; a line of a legend's height.
+_WIDTH, _LETTER, _MARKER, _LINE = 11.0, 0.09, 0.5, 0.24
+_LONGEST = 34  # letters of a name
+_MOST_NAMED = 24  # setups that a legend can name
+_MOST_IDS, _MOST_SQUARES = 40, 80  # questions that can have their ids below, and that white lines can part
+_MOST_KINDS = 20
+_CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
+_WIDE = 30.0  # an axis becomes logarithmic where the largest value is so many times the smallest
+_TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
+_APART, _FAR = 11.0, 48.0  # points of 1/72 inch between two of those, at most, and between the first and the last
+_COSTS = (
+    ("tokens per question", attrgetter("tokens")),
+    ("seconds per question (median)", attrgetter("median")),
+    ("model calls per question", attrgetter("calls")),
+)
+
+
+def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> list[Path]:
+    """All pictures that the results allow, in ``folder``; their files, each PNG before its SVG.
+
+    Of very many kinds of question, or setups, there is none by kind; the report has its figures.
+    Raises ``SettingError`` where matplotlib is missing, ``KgError`` where a file cannot be written.
+    """
+    where = right_where(results)
+    if where is None:
+        return []
+    of = f"{counted(results.questions, 'question')} of {short(results.dataset)}{_in_brackets(caption)}"
+    with _style():
+        files = _draw_cost(results, timing, folder, of)
+        files += _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
+        if 0 < len(kinds_of(results)) <= _MOST_KINDS and len(results.setups) <= _MOST_NAMED:
+            files += _draw_by_kind(results, folder, f"{title_of(where.metric)} by kind of question, {of}")
+    return files
+
+
+def _in_brackets(caption: str) -> str:
+    return f" ({short(caption, 60)})" if caption else ""
+
+
+# ---------------------------------------------------------------------------------------------------------------- names
+
+
+def short(name: str, longest: int = _LONGEST) -> str:
+    """``name`` on one line, without its middle where it is long: setups of a grid differ at their ends."""
+    flat = "".join(letter if letter.isprintable() else "\ufffd" for letter in tidy(name))
+    half = (longest - 1) // 2
+    return flat if len(flat) <= longest else f"{flat[:half]}…{flat[-half:]}"
+
+
+def distinct(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
+    """The names, short; those that would look alike then have their number in front."""
+    cut = [short(name, longest) for name in names]
+    return [f"{number}. {name}" if cut.count(name) > 1 else name for number, name in enumerate(cut, 1)]
+
+
+def look(number: int) -> dict[str, Any]:
+    """How the points of the setup or reader of that number, from 0, are drawn."""
+    pair = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+    return {**pair, "markeredgecolor": _EDGE, "markeredgewidth": 0.6}
+
+
+def _percent(estimate: Estimate | None) -> str:
+    return "not scored" if estimate is None else f"{100 * estimate.mean:.0f} %"
+
+
+def _amount(value: float, _: object = None) -> str:
+    """``0.05``, ``300``, ``20k``, ``1.5M``: for an axis."""
+    for unit, name in ((1e6, "M"), (1e3, "k")):
+        if value >= unit:
+            return f"{value / unit:.3g}{name}"
+    return f"{value:g}"
+
+
+# -------------------------------------------------------------------------------------------------------------- figures
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    """Draw in here: whatever the machine's own configuration of matplotlib says. Raises ``SettingError`` without it."""
+    try:
+        import matplotlib.style  # an extra, and half a second
+    except ImportError as error:
+        raise SettingError("Pictures need matplotlib. Run `pip install 'kgplatform[evaluate]'`.") from error
+    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def new_figure(width: float, height: float, title: str) -> Figure:
+    """An empty one, in inches; with a canvas that needs no screen."""
+    from matplotlib.figure import Figure  # as in ``_style``
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1))
+    figure.suptitle(title, fontsize=12)
+    return figure
+
+
+def _save(figure: Figure, folder: Path, name: str, told: str) -> list[Path]:
+    """``folder/name.png`` and ``.svg``; inside are the title and ``told``, for people who cannot see it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KgError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
+    title = figure.get_suptitle()
+    metadata = {"Title": title, "Description": f"{title}. {told}."}
+    files = []
+    for kind, unset in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
+        content = io.BytesIO()
+        figure.savefig(content, format=kind, metadata={**metadata, **unset})
+        files.append(folder / f"{name}.{kind}")
+        write_whole(files[-1], content.getvalue(), mode=0o644)
+    return files
+
+
+Label = tuple[str, dict[str, Any]]
+"""What a legend says, and how the marker beside it is drawn."""
+
+
+def _columns(labels: Sequence[Label]) -> int:
+    longest = max(len(label) for label, _ in labels)
+    return max(1, min(len(labels), int(_WIDTH / (_MARKER + _LETTER * longest))))
+
+
+def _legend_height(labels: Sequence[Label]) -> float:
+    return _LINE * math.ceil(len(labels) / _columns(labels))
+
+
+def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
+    """Below everything else, in as many columns as fit; they are read downwards."""
+    from matplotlib.lines import Line2D  # as in ``_style``
+
+    handles = [Line2D([], [], linestyle="none", markersize=8, label=label, **its_look) for label, its_look in labels]
+    figure.legend(handles=handles, loc="outside lower center", ncols=_columns(labels))
+
+
+def _draw_point(axes: Axes, place: float, score: Estimate, number: int, along: str, **more: Any) -> None:
+    """A score with its interval, in percent on the axis ``along`` ("x" or "y"), and at ``place`` on the other."""
+    mean, low, high = (100 * each for each in (score.mean, score.low, score.high))
+    reach = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
+    at: dict[str, Any] = {along: [mean], "y" if along == "x" else "x": [place], f"{along}err": reach}
+    axes.errorbar(**at, **look(number), markersize=8, elinewidth=1.3, clip_on=False, zorder=3, **more)
+
+
+def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return axes.imshow(cells, aspect="auto", interpolation="nearest", **more)
+
+
+# --------------------------------------------------------------------------------------------------- accuracy and cost
+
+
+def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[Path]:
+    metric, costs = results.metrics[0], per_question(results, timing)
+    scores = {each.setup.name: each.scores.get(metric) for each in results.setups}
+    labels = _labels(results, scores, never={name for name, cost in costs.items() if cost is None})
+    figure = new_figure(_WIDTH, 4.2 + _legend_height(labels), f"{title_of(metric)} against cost, {of}")
+    panels = figure.subplots(1, len(_COSTS), sharey=True)
+    panels[0].set_ylim(-4, 104)
+    panels[0].set_yticks(range(0, 101, 20))
+    panels[0].set_ylabel(f"{title_of(metric)}, % (95 % interval)")
+    for panel, (name, spent) in zip(panels, _COSTS, strict=True):
+        points = {
+            setup: (spent(cost), score)
+            for setup, cost in costs.items()
+            if cost is not None and spent(cost) is not None and (score := scores[setup]) is not None
+        }
+        _draw_panel(panel, name, points, _looks(results))
+    _add_legend(figure, labels)
+    told = [
+        f"{short(name)}: {_percent(score)}, "
+        + (f"{cost.tokens:,.0f} tokens and {cost.calls:.1f} calls" if (cost := costs[name]) else "no answers")
+        for name, score in scores.items()
+    ]
+    return _save(figure, folder, "accuracy-cost", "; ".join(told))
+
+
+def _looks(results: Results) -> dict[str, int]:
+    """The number of each setup's look; where they are too many for a legend, that of its reader's."""
+    readers = list(dict.fromkeys(each.setup.reader for each in results.setups))
+    many = len(results.setups) > _MOST_NAMED
+    return {
+        each.setup.name: readers.index(each.setup.reader) if many else number
+        for number, each in enumerate(results.setups)
+    }
+
+
+def _labels(results: Results, scores: Mapping[str, Estimate | None], never: Container[str] = ()) -> list[Label]:
+    """The setups, the best first, with those that ``never`` answered; the readers where the setups are too many."""
+    setups = [each.setup for each in results.setups]
+    if len(setups) > _MOST_NAMED:
+        readers = Counter(each.reader for each in setups).items()
+        return [(f"{short(reader)}: {counted(n, 'setup')}", look(at)) for at, (reader, n) in enumerate(readers)]
+    labels = [
+        (f"{name}  {_percent(scores[setup.name])}{', never answered' if setup.name in never else ''}", look(number))
+        for number, (setup, name) in enumerate(zip(setups, distinct([each.name for each in setups]), strict=True))
+    ]
+    means = [-1.0 if (score := scores[setup.name]) is None else score.mean for setup in setups]
+    return [labels[number] for number in sorted(range(len(setups)), key=lambda number: -means[number])]
+
+
+def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Estimate]], looks: Mapping[str, int]) -> None:
+    """One cost: for each setup that has both figures, (cost, score), a point and its interval."""
+    from matplotlib.transforms import offset_copy  # as in ``_style``
+
+    panel.set_xlabel(name)
+    panel.grid(visible=True)
+    if not points:
+        panel.text(0.5, 0.5, "not measured", transform=panel.transAxes, ha="center", color=_EDGE)
+        panel.set_xticks([])
+        return
+    _set_scale(panel, [value for value, _ in points.values()])
+    on_axis = panel.transScale + panel.transLimits
+    shifts = _shifts({setup: on_axis.transform((value, 0))[0] for setup, (value, _) in points.items()})
+    for setup, (value, score) in points.items():
+        aside = offset_copy(panel.transData, panel.get_figure(root=True), x=shifts[setup], units="points")
+        _draw_point(panel, value, score, looks[setup], "y", transform=aside, capsize=3)
+
+
+def _set_scale(panel: Axes, values: Sequence[float]) -> None:
+    """Give ``panel`` an axis from 0, or a logarithmic one where the values lie far apart."""
+    from matplotlib.ticker import LogLocator  # as in ``_style``
+
+    least, most = min(values), max(values)
+    if least > 0 and most / least > _WIDE:
+        panel.set_xscale("log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0) if most / least < 1000 else (1.0,)))
+        panel.minorticks_off()
+        panel.set_xlabel(f"{panel.get_xlabel()},\nlogarithmic")
+        panel.set_xlim(least / 1.7, most * 1.7)
+    else:
+        panel.locator_params(axis="x", nbins=5)
+        panel.set_xlim(0.0, most * 1.12 or 1.0)
+    panel.xaxis.set_major_formatter(_amount)
+
+
+def _shifts(places: Mapping[str, float]) -> dict[str, float]:
+    """How far aside, in points, each is drawn: those that stand almost at one place stand side by side."""
+    groups: list[list[str]] = []
+    for setup in sorted(places, key=lambda setup: places[setup]):  # stable: of equal ones the first comes first
+        if groups and places[setup] - places[groups[-1][0]] < _TOGETHER:
+            groups[-1].append(setup)
+        else:
+            groups.append([setup])
+    return {
+        setup: min(_APART, _FAR / len(group)) * (position - (len(group) - 1) / 2)
+        for group in groups
+        for position, setup in enumerate(group)
+    }
+
+
+# -------------------------------------------------------------------------------------------------------------- by kind
+
+
+def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
+    """A row a kind; in it a point a setup."""
+    metric, number = results.metrics[0], kinds_of(results)
+    scores = {kind: [each.by_kind.get(kind, {}).get(metric) for each in results.setups] for kind in number}
+    labels = _labels(results, {each.setup.name: each.scores.get(metric) for each in results.setups})
+    rows = max(0.45, 0.17 * len(results.setups)) * len(number)
+    figure = new_figure(_WIDTH, 1.2 + _legend_height(labels) + rows, title)
+    axes = figure.subplots()
+    for row, kind in enumerate(number):
+        if row % 2:
+            axes.axhspan(row - 0.5, row + 0.5, color="#F5F5F5", zorder=0)
+        for position, score in enumerate(scores[kind]):
+            if score is not None:
+                place = row - 0.4 + 0.8 * (position + 0.5) / len(results.setups)
+                _draw_point(axes, place, score, position, "x")
+    axes.set_yticks(range(len(number)), [f"{short(kind)} ({count:,})" for kind, count in number.items()])
+    axes.set_ylim(len(number) - 0.5, -0.5)
+    axes.set_xlim(-2, 102)
+    axes.grid(visible=True, axis="x")
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(f"{title_of(metric)}, % (95 % interval)")
+    _add_legend(figure, labels)
+    names = [short(each.setup.name) for each in results.setups]
+    told = [
+        f"{short(kind)}: {', '.join(f'{name} {_percent(score)}' for name, score in zip(names, of_kind, strict=True))}"
+        for kind, of_kind in scores.items()
+    ]
+    return _save(figure, folder, "accuracy-by-kind", "; ".join(told))
+
+
+# ---------------------------------------------------------------------------------------------------------- right where
+
+
+def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
+    """A row a setup, a column a question, and at the right how many it was right on."""
+    from matplotlib.colors import ListedColormap  # as in ``_style``
+
+    setups, marks = where.setups, list(MARKS)
+    cells = [[marks.index(where.marks[setup][question]) for question in where.questions] for setup in setups]
+    ids_below = 0.9 if len(where.questions) <= _MOST_IDS else 0.0
+    figure = new_figure(_WIDTH, 1.6 + 0.3 * len(setups) + ids_below, title)
+    axes = figure.subplots()
+    _draw_squares(axes, cells, cmap=ListedColormap(list(MARKS.values())), vmin=0, vmax=len(MARKS) - 1)
+    _label_squares(axes, where)
+    said = {mark: mark for mark in marks} | {"unscored": "not scored"}
+    said |= {"right": f"right ({RIGHT_FROM:g} or more)"} if where.graded else {}
+    seen = [mark for mark in marks if any(where.count(setup, mark) for setup in setups)]
+    square = {"marker": "s", "markeredgecolor": _EDGE, "markeredgewidth": 0.5}
+    _add_legend(figure, [(said[mark], {**square, "color": MARKS[mark]}) for mark in seen])
+    told = [f"{short(setup)}: {where.count(setup, 'right'):,} right" for setup in setups]
+    return _save(figure, folder, "right-where", "; ".join(told))
+
+
+def _label_squares(axes: Axes, where: RightWhere) -> None:
+    setups, questions = where.setups, where.questions
+    beside: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "clip_on": False}
+    axes.set_yticks(range(len(setups)), distinct(setups))
+    for row, setup in enumerate(setups):
+        scored = where.count(setup, "unscored") < len(questions)
+        axes.text(1.01, row, f"{where.count(setup, 'right'):,}" if scored else "–", va="center", **beside)
+    axes.text(1.01, -0.55, "right", va="bottom", fontsize=9, color=_EDGE, **beside)
+    axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
+    names = [short(each, 16) for each in questions] if len(questions) <= _MOST_IDS else []
+    axes.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
+    right, low = len(questions) - 0.5, len(setups) - 0.5
+    axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, right, color="white", linewidth=2)
+    if len(questions) <= _MOST_SQUARES:
+        axes.vlines([at + 0.5 for at in range(len(questions) - 1)], -0.5, low, color="white", linewidth=1)
+
+
+# ------------------------------------------------------------------------------------------------------------- heat map
+
+
+def draw_heat_map(heat_map: HeatMap, folder: Path, caption: str = "") -> list[Path]:
+    """Needles found by length (columns) and depth (rows), a panel a setup; a cell without a run is hatched.
+
+    Raises as ``draw`` does.
+    """
+    if not heat_map.setups:
+        return []
+    names, lengths = heat_map.setups, heat_map.lengths
+    shares = np.array([heat_map.found[name] for name in names], float)  # by setup, depth and length; None becomes NaN
+    counts = sorted({0, *np.ravel([heat_map.counts[name] for name in names]).tolist()})[1:] or [0]
+    texts = f"{f'{counts[0]:,} to ' if len(counts) > 1 else ''}{counted(counts[-1], 'text')}"
+    rows = math.ceil(len(names) / max(1, _CELLS_WIDE // len(lengths)))
+    columns = math.ceil(len(names) / rows)
+    wide, high = max(2.4, 0.62 * len(lengths)), 1.0 + 0.36 * len(heat_map.depths)
+    title = f"Right answers by length and depth, %, {texts} per cell{_in_brackets(caption)}"
+    with _style():
+        figure = new_figure(max(7.5, 1.6 + columns * wide), 1.0 + rows * high, title)
+        panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
+        for panel, label, found in zip(panels, distinct(names, int(wide / _LETTER)), shares, strict=False):
+            image = _draw_map(panel, label, found)
+        for panel in panels[len(names) :]:
+            panel.set_visible(False)
+        panels[0].set_xticks(range(len(lengths)), [_amount(length) for length in lengths])
+        panels[0].set_yticks(range(len(heat_map.depths)), [short(depth, 16) for depth in heat_map.depths])
+        bar = figure.colorbar(image, ax=list(panels), ticks=[0, 0.5, 1], fraction=0.03, pad=0.02)
+        bar.ax.set_yticklabels(["0 %", "50 %", "100 %"])
+        figure.supxlabel("length of the text, tokens", fontsize=10)
+        figure.supylabel("depth of the needle", fontsize=10)
+        means = [f"{100 * np.nanmean(of):.0f} % on average" if np.nansum(of) else "none" for of in shares]
+        told = [f"{short(name)}: {mean}" for name, mean in zip(names, means, strict=True)]
+        return _save(figure, folder, "heat-map", f"By {heat_map.metric}: {'; '.join(told)}")
+
+
+def _draw_map(panel: Axes, label: str, shares: NDArray[np.float64]) -> AxesImage:
+    image = _draw_squares(panel, shares, cmap="cividis", vmin=0, vmax=1)
+    panel.set_title(label)
+    panel.patch.set(facecolor="white", hatch="////", edgecolor="#BBBBBB")
+    for (row, column), share in np.ndenumerate(shares):
+        if not np.isnan(share):
+            colour = "black" if share > 0.5 else "white"
+            panel.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize=9)
+    return image

@@ -1,0 +1,470 @@
+"""What an evaluation comes to, for people: what a question costs, who is right where, and the report in Markdown.
+
+    (out / "report.md").write_text(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
+
+The report, the terminal and the pictures all show these same figures.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from kgplatform.evaluate.costs import Prices
+from kgplatform.evaluate.results import Build, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.score.metrics import METRICS
+from kgplatform.evaluate.traces import FOLDER, trace_file
+from kgplatform.text import counted, duration
+
+RIGHT_FROM = 0.5
+"""A score from which an answer is taken as right, where a metric knows more than 0 and 1."""
+SHOWN = 0.05
+"""The adjusted p below which a difference is called one."""
+NONE = "–"
+"""In place of a figure that is not there."""
+Mark = Literal["right", "wrong", "refused", "failed", "unscored"]
+
+
+# --------------------------------------------------------------------------------------------------------------- scores
+
+
+def title_of(metric: str) -> str:
+    """What the metric of that name is called on a page."""
+    return METRICS[metric].title
+
+
+def _lower_is_better(metric: str) -> bool:
+    return METRICS[metric].better == "lower"
+
+
+def better_of(pair: Pair) -> str | None:
+    """The setup that is better; None where no difference is shown."""
+    if pair.count == 0 or pair.adjusted >= SHOWN or pair.difference == 0:
+        return None
+    return pair.first if (pair.difference > 0) != _lower_is_better(pair.metric) else pair.second
+
+
+def kinds_of(results: Results) -> dict[str, int]:
+    """The kinds of question, in the order in which they come, with how many questions each has."""
+    return dict(Counter({each.question: each.kind for each in results.answers if each.kind}.values()))
+
+
+def percent(score: Estimate | None) -> str:
+    """``75.0``; a dash without a score."""
+    return NONE if score is None else f"{100 * score.mean:.1f}"
+
+
+def interval(score: Estimate | None) -> str:
+    """``75.0 (55.0–90.0)``."""
+    return NONE if score is None else f"{percent(score)} ({100 * score.low:.1f}–{100 * score.high:.1f})"
+
+
+def money(value: float | None) -> str:
+    """``1.20``, ``0.0034``: two digits that count, and cents at least."""
+    if value is None:
+        return NONE
+    digits = 2 if value >= 1 or value <= 0 else 1 - math.floor(math.log10(value))
+    return f"{value:,.{max(2, digits)}f}"
+
+
+# ---------------------------------------------------------------------------------------------------------------- costs
+
+
+@dataclass(frozen=True, slots=True)
+class PerQuestion:
+    """What a setup spends on a question, on average over the ``answered`` ones.
+
+    ``median``, ``p95``: seconds; None where nobody measured them. ``money``: None without a price.
+    """
+
+    answered: int
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    median: float | None
+    p95: float | None
+    money: float | None
+
+    @property
+    def tokens(self) -> float:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def seconds(self) -> tuple[str, str]:
+        """Median and 95th percentile in words: ``2.4 s``."""
+        median, p95 = (NONE if value is None else duration(value) for value in (self.median, self.p95))
+        return median, p95
+
+
+def per_question(results: Results, timing: Timing, prices: Prices | None = None) -> dict[str, PerQuestion | None]:
+    """By the name of the setup, in order; None where it answered no question."""
+    answered: dict[str, list[Scored]] = {each.setup.name: [] for each in results.setups}
+    for one in results.answers:
+        if one.error is None:
+            answered[one.setup].append(one)
+    return {
+        each.setup.name: _per_question(each.setup, answered[each.setup.name], results, timing, prices)
+        for each in results.setups
+    }
+
+
+def _per_question(
+    setup: Setup, answers: Sequence[Scored], results: Results, timing: Timing, prices: Prices | None
+) -> PerQuestion | None:
+    if not answers:
+        return None
+    number, total = len(answers), sum((each.total for each in answers), Spent())
+    measured = timing.seconds.get(setup.name, {})
+    seconds = [measured[each.question] for each in answers if each.question in measured]
+    median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
+    cost = _money(setup, answers, results, prices)
+    means = (total.calls / number, total.input_tokens / number, total.output_tokens / number)
+    return PerQuestion(number, *means, median, p95, None if cost is None else cost / number)
+
+
+def _money(setup: Setup, answers: Iterable[Scored], results: Results, prices: Prices | None) -> float | None:
+    """What all of it costs; None if the price of a model that worked at it is unknown."""
+    by_model: dict[str, Spent] = {}
+    for answer in answers:
+        for stage, spent in answer.spent.items():
+            who = _model_of(results, stage, setup)
+            by_model[who] = by_model.get(who, Spent()) + spent
+    costs = [prices.cost(spent, who) for who, spent in sorted(by_model.items())] if prices else [None]
+    return None if None in costs else sum(filter(None, costs))
+
+
+def _model_of(results: Results, stage: str, setup: Setup | None = None) -> str:
+    """The model whose price the tokens of ``stage`` have: of all but ``embed`` a language model. Without a ``setup``,
+    of building a graph. LongAgent's members and their merging may have a model of their own, ``member_model``."""
+    if stage == "embed":
+        return results.embedder
+    member = setup.options.get("member_model") if setup is not None and stage in ("member", "merge") else None
+    return str(member or results.model)
+
+
+# ------------------------------------------------------------------------------------------------------ right and wrong
+
+
+@dataclass(frozen=True, slots=True)
+class RightWhere:
+    """Which setup is right on which question, by the chief metric.
+
+    ``questions``: those that some setup was scored on: first those on which the fewest were right, then by id.
+    ``marks``: by setup and question; ``right``: the setups that are right, by question. ``compared``: the questions on
+    which every setup has a mark: only they tell who is right alone. ``graded``: the metric knows more than 0 and 1;
+    from ``RIGHT_FROM`` on an answer is right. ``left_out``: how many questions have no score by it.
+    """
+
+    metric: str
+    setups: tuple[str, ...]
+    questions: tuple[str, ...]
+    marks: Mapping[str, Mapping[str, Mark]]
+    right: Mapping[str, frozenset[str]]
+    compared: tuple[str, ...]
+    graded: bool
+    left_out: int
+
+    def count(self, setup: str, mark: Mark) -> int:
+        """How many questions ``setup`` has that mark on."""
+        return list(self.marks[setup].values()).count(mark)
+
+    def right_are(self, setups: Iterable[str]) -> tuple[str, ...]:
+        """Of the questions that are ``compared``, those that just these ``setups`` are right on."""
+        wanted = frozenset(setups)
+        return tuple(question for question in self.compared if self.right[question] == wanted)
+
+    def all_but(self, setup: str) -> tuple[str, ...]:
+        """The questions that all the others are right on; none where there is no other."""
+        others = [each for each in self.setups if each != setup]
+        return self.right_are(others) if others else ()
+
+
+def right_where(results: Results) -> RightWhere | None:
+    """By the chief metric; None where there is no metric or no score by it."""
+    metric = results.metrics[0] if results.metrics else ""
+    values = {(each.setup, each.question): each.scores[metric] for each in results.answers if metric in each.scores}
+    if not values:
+        return None
+    setups = tuple(each.setup.name for each in results.setups)
+    scored = {question for _, question in values}
+    marks: dict[str, dict[str, Mark]] = {setup: dict.fromkeys(sorted(scored), "unscored") for setup in setups}
+    for each in results.answers:
+        if each.question in scored:
+            marks[each.setup][each.question] = _mark(each, metric)
+    right = {question: frozenset(each for each in setups if marks[each][question] == "right") for question in scored}
+    questions = tuple(sorted(scored, key=lambda question: (len(right[question]), question)))
+    compared = tuple(each for each in questions if all(marks[setup][each] != "unscored" for setup in setups))
+    left_out = len({each.question for each in results.answers} - scored)
+    return RightWhere(metric, setups, questions, marks, right, compared, not {*values.values()} <= {0.0, 1.0}, left_out)
+
+
+def _mark(answer: Scored, metric: str) -> Mark:
+    if answer.error is not None:
+        return "failed"
+    score = answer.scores.get(metric)
+    if score is None:
+        return "unscored"
+    if (score >= RIGHT_FROM) != _lower_is_better(metric):
+        return "right"
+    return "refused" if answer.refused else "wrong"
+
+
+# ----------------------------------------------------------------------------------------------------------- the report
+
+
+_OTHER_METRICS = 5
+"""Metrics beside the chief one in the first table; a later one has all."""
+_PAIRS, _QUESTIONS, _KINDS = 40, 100, 12
+"""The most that are listed."""
+_COLUMNS = 12
+"""Setups that have a column of their own."""
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&$!])")
+_HOW = f"""\
+A score is the mean over the questions that it applies to, in percent, with its 95 % confidence interval in brackets:
+percentile bootstrap over the questions. Two setups are compared on the questions that both were scored on: McNemar's
+exact test where all scores are 0 or 1, else a paired permutation test that turns signs; p is adjusted for the number of
+comparisons (Holm), and a difference counts as shown below {SHOWN:g}. That none is shown does not mean that there is
+none: few questions show only large differences. Calls and tokens are means over the answered questions, counted as if
+nothing had come from the cache; seconds are those of the run that asked. In the pictures of costs, marks that would
+cover each other stand side by side, a little off their places: the table has the figures."""
+
+
+def markdown(results: Results, timing: Timing, prices: Prices | None = None, pictures: Sequence[Path] = ()) -> str:
+    """The whole report. ``pictures``: where they lie, seen from its folder; it shows the PNG files among them."""
+    shown = {
+        file.stem: f"![{file.stem.replace('-', ' ')}]({file.as_posix()})" for file in pictures if file.suffix == ".png"
+    }
+    where = right_where(results)
+    sections: dict[str, Sequence[str | None]] = {
+        f"# Evaluation: {_text(results.dataset)}": _asked(results),
+        "## Scores and costs": [shown.get("accuracy-cost"), *_scores(results, timing, prices)],
+        "## Who is better": _pairs(results),
+        "## Which is right where": [shown.get("right-where"), *_right_where(where)] if where else [],
+        "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
+        "## By length and depth": [shown.get("heat-map")],
+        "## All metrics": _all_metrics(results),
+        "## Setups with options": [_listed(filter(None, (_options(each.setup) for each in results.setups)))],
+        "## Costs by stage": _stages(results, prices),
+        "## Construction and rating": _construction(results, timing, prices),
+        "## Questions": _questions(results, where) if where else [],
+        "## Notes": [_listed(results.notes)],
+        "## How to read this": [_HOW],
+    }
+    parts = [part for title, found in sections.items() if any(found) for part in (title, *found) if part]
+    return "\n\n".join(parts) + "\n"
+
+
+def _asked(results: Results) -> list[str]:
+    rated = ", ".join(f"{_text(rater)} by {_text(model)}" for rater, model in sorted(results.raters.items()))
+    lines = [
+        f"{counted(results.questions, 'question')}, answered by {counted(len(results.setups), 'setup')} "
+        f"with the model {_text(results.model) or 'none'}. "
+        + (f"Rated by models: {rated}." if rated else "No model rated the answers.")
+    ]
+    if results.metrics:
+        chief = results.metrics[0]
+        lines.append(f"The chief metric is {_text(title_of(chief))} ({_text(METRICS[chief].source)}).")
+    if results.skipped:
+        lines.append(f"Skipped, since they cannot be used: {counted(results.skipped, 'question')}.")
+    kinds = kinds_of(results)
+    if len(kinds) > _KINDS:
+        lines.append(f"They are of {counted(len(kinds), 'kind')}.")
+    elif kinds:
+        lines.append(f"Kinds of question: {', '.join(f'{_text(kind)} ({n:,})' for kind, n in kinds.items())}.")
+    return lines
+
+
+def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
+    chief, *others = results.metrics[: _OTHER_METRICS + 1] or (None,)
+    costs = per_question(results, timing, prices)
+    heads = [*map(title_of, filter(None, (chief, *others))), "Calls", "Tokens in", "Tokens out"]
+    heads += ["Seconds p50", "Seconds p95", "Failed", *([f"{prices.currency} per question"] if prices else [])]
+    rows = []
+    for each in results.setups:
+        scores = [interval(each.scores.get(chief))] if chief else []
+        scores += [percent(each.scores.get(metric)) for metric in others]
+        cost = costs[each.setup.name]
+        figures = [NONE] * 5
+        if cost:
+            tokens = f"{cost.input_tokens:,.0f}", f"{cost.output_tokens:,.0f}"
+            figures = [f"{cost.calls:.1f}", *tokens, *cost.seconds]
+        priced = [money(cost.money if cost else None)] if prices else []
+        rows.append([each.setup.name, *scores, *figures, f"{each.failed:,}", *priced])
+    lines = ["Scores are in percent; calls, tokens and seconds are per question.", _table(["Setup", *heads], rows)]
+    if prices:
+        priced_how = f"Amounts are in {prices.currency}, by prices of {prices.as_of}."
+        lines.append(_text(prices.lacking(results.model)) or priced_how)
+    cached = ", ".join(f"{_text(name)} ({number:,})" for name, number in sorted(timing.cached.items()) if number)
+    if cached:
+        lines.append(f"Seconds are too short where answers came from the cache of replies; such questions: {cached}.")
+    return lines
+
+
+def _pairs(results: Results) -> list[str]:
+    chief = [pair for pair in results.pairs if results.metrics and pair.metric == results.metrics[0]]
+    if not chief:
+        return []
+    # Of too many, those that are surest to differ; they stay in their order.
+    surest = sorted(range(len(chief)), key=lambda place: (chief[place].adjusted, chief[place].p, place))[:_PAIRS]
+    rows = []
+    for pair in (chief[place] for place in sorted(surest)):
+        better = better_of(pair)
+        points = f"{100 * pair.difference:+.1f} ({100 * pair.low:+.1f} to {100 * pair.high:+.1f})"
+        tests = [f"{pair.p:.2g}", f"{pair.adjusted:.2g}", f"{pair.count:,}"]
+        rows.append(
+            [pair.first, pair.second, points, *tests, f"{better} is better" if better else "no difference shown"]
+        )
+    heads = ["First", "Second", "First minus second, points", "p", "p, adjusted", "Questions", "In words"]
+    others = " Comparisons by other metrics are in results.json." if len(chief) < len(results.pairs) else ""
+    lines = [f"By {_text(title_of(chief[0].metric))}.{others}", _table(heads, rows)]
+    if len(chief) > len(rows):
+        lines.append(f"These are the {len(rows)} surest of {len(chief):,} comparisons; results.json has all.")
+    return lines
+
+
+def _right_where(where: RightWhere) -> list[str]:
+    rows = [
+        [
+            setup,
+            *(f"{where.count(setup, mark):,}" for mark in ("right", "wrong", "refused", "failed")),
+            *map(_named, (where.right_are([setup]), where.all_but(setup))),
+        ]
+        for setup in where.setups
+    ]
+    heads = ["Setup", "Right", "Wrong", "Refused", "Failed", "Only this one right", "Only this one not right"]
+    graded = f" An answer counts as right from a score of {RIGHT_FROM:g} on." if where.graded else ""
+    left = f" {counted(where.left_out, 'question')} cannot be scored by this metric." if where.left_out else ""
+    sentence = (
+        f"Of {counted(len(where.compared), 'question')} that every setup was scored on, all setups are right on "
+        f"{len(where.right_are(where.setups)):,} and none on {len(where.right_are(())):,}.{graded}{left}"
+    )
+    return [sentence, _table(heads, rows)]
+
+
+def _named(questions: Sequence[str], most: int = 5) -> str:
+    """How many, and the first of them."""
+    more = ", …" if len(questions) > most else ""
+    return f"{len(questions):,} ({', '.join(questions[:most])}{more})" if questions else "0"
+
+
+def _by_kind(results: Results, picture: str | None) -> list[str | None]:
+    kinds = kinds_of(results)
+    if not kinds or not results.metrics:
+        return []
+    chief = results.metrics[0]
+    scores = {kind: [each.by_kind.get(kind, {}).get(chief) for each in results.setups] for kind in kinds}
+    return [picture, f"{_text(title_of(chief))}, in percent.", _crossed("Kind", scores, results.setups)]
+
+
+def _all_metrics(results: Results) -> list[str]:
+    if len(results.metrics) < 2:
+        return []
+    scores = {title_of(metric): [each.scores.get(metric) for each in results.setups] for metric in results.metrics}
+    return [_crossed("Metric", scores, results.setups)]
+
+
+def _options(setup: Setup) -> str:
+    """What is not as by default; empty where all is."""
+    usual = asdict(Build())
+    told = [f"{name} {value}" for name, value in sorted(setup.options.items())]
+    build = sorted(asdict(setup.build).items())
+    told += [f"built with {name} {value}" for name, value in build if value != usual[name]]
+    return f"{setup.name}: the reader {setup.reader}, {', '.join(told)}" if told else ""
+
+
+def _stages(results: Results, prices: Prices | None) -> list[str]:
+    """What each step of a reader costs."""
+    rows = [
+        (each.setup.name, stage, spent, _model_of(results, stage, each.setup))
+        for each in results.setups
+        for stage, spent in each.spent.items()
+    ]
+    return _spending("Setup", rows, prices, "Over all questions, those that failed included.")
+
+
+def _construction(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
+    """What does not belong to any one question."""
+    built = [(graph, stage, spent) for graph, of in timing.construction.items() for stage, spent in of.items()]
+    rows = [
+        (graph, stage, spent, _model_of(results, stage)) for graph, stage, spent in sorted(built, key=lambda x: x[:2])
+    ]
+    rated = sorted(timing.rating.items())
+    rows += [("rating", rater, spent, results.raters.get(rater, "")) for rater, spent in rated]
+    return _spending("What", rows, prices, "Not part of what a question costs; all runs into this folder together.")
+
+
+def _spending(first: str, rows: Sequence[tuple[str, str, Spent, str]], prices: Prices | None, lead: str) -> list[str]:
+    """A table of (what, stage, tokens, model whose tokens they are)."""
+    lines = [
+        [what, stage, *(f"{count:,}" for count in astuple(spent))]
+        + ([money(prices.cost(spent, model))] if prices else [])
+        for what, stage, spent, model in rows
+    ]
+    heads = [first, "Stage", "Calls", "Tokens in", "Tokens out", *([prices.currency] if prices else [])]
+    return [lead, _table(heads, lines)] if lines else []
+
+
+def _questions(results: Results, where: RightWhere) -> list[str]:
+    """A row a question, first those on which the setups differ; each cell leads to the trace."""
+    number = len(where.setups)
+    differ = sorted(where.questions, key=lambda each: len(where.right[each]) in (0, number))  # stable: else as they are
+    kinds = {each.question: each.kind for each in results.answers}
+    columns = where.setups if number <= _COLUMNS else ()
+    rows = [
+        [question, kinds[question], *(_linked(where, setup, question) for setup in columns)]
+        + [f"{len(where.right[question]):,}"]
+        for question in differ[:_QUESTIONS]
+    ]
+    left = f" These are {_QUESTIONS} of {len(differ):,}; results.json has all." if len(differ) > _QUESTIONS else ""
+    lead = f"First those on which the setups differ.{' Each word links to the trace.' if columns else ''}{left}"
+    return [lead, _table(["Question", "Kind", *columns, "Right"], rows)]
+
+
+class _Link(str):
+    """A cell that is Markdown already."""
+
+
+def _linked(where: RightWhere, setup: str, question: str) -> str:
+    mark = where.marks[setup][question]
+    if mark in ("failed", "unscored"):  # a failure leaves no trace
+        return NONE if mark == "unscored" else mark
+    file = trace_file(Path(FOLDER), setup, question).with_suffix(".txt")
+    return _Link(f"[{mark}]({file.as_posix()})")
+
+
+# ------------------------------------------------------------------------------------------------------------- Markdown
+
+
+def _text(words: str) -> str:
+    """``words`` as Markdown that shows them as they are, on one line."""
+    flat = " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
+    return _SPECIAL.sub(r"\\\1", flat)
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {_text(line)}" for line in lines)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Cells are shown as they are, but for links."""
+    lines = [list(map(_text, heads)), ["---"] * len(heads)]
+    lines += [[cell if isinstance(cell, _Link) else _text(cell) for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _crossed(what: str, scores: Mapping[str, Sequence[Estimate | None]], setups: Sequence[SetupScores]) -> str:
+    """``scores``: a row of one for each setup; the setups stand at the side where they are more."""
+    names = [each.setup.name for each in setups]
+    rows = [[title, *map(interval, found)] for title, found in scores.items()]
+    if len(names) > len(rows):
+        columns = zip(names, *(row[1:] for row in rows), strict=True)
+        return _table(["Setup", *scores], list(columns))
+    return _table([what, *names], rows)
