@@ -146,6 +146,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f" Did you mean {found[0]}?" if found else ""
 
 
+def unknown(noun: str, word: str, known: Iterable[str]) -> str:
+    """`Unknown reader "x". Did you mean y? Choose one of y, z.`: the sentence for a bad choice, on one line."""
+    known = list(known)
+    return f'Unknown {noun} "{tidy(word)[:100]}".{did_you_mean(word, known)} Choose one of {", ".join(known)}.'
+
+
 def count_tokens(text: str) -> int:
     """About how many tokens a language model sees in ``text``, without any download.
 

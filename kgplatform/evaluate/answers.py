@@ -20,13 +20,13 @@ from typing import Any
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
-from kgplatform.evaluate.comparators import answer_closed, official_answer
+from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, answer_closed, official_answer
 from kgplatform.evaluate.journal import Journal, last_by_key
 from kgplatform.evaluate.needles.heat_map import reader_options
 from kgplatform.evaluate.results import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.evaluate.score.answer_words import is_refusal
 from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
-from kgplatform.evaluate.setups import CLOSED, OFFICIAL, option_names, resolved
+from kgplatform.evaluate.setups import option_names, resolved
 from kgplatform.evaluate.traces import FOLDER, InWords, read_trace, text_alone, trace_file, write_trace
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.models.chat import Ledger

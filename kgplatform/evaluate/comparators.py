@@ -16,6 +16,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,16 +26,45 @@ from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answer import OWN_KNOWLEDGE, fence_for
 from kgplatform.readers.baselines.given import answer_from, found_elsewhere
-from kgplatform.readers.reader import AnswerMode
+from kgplatform.readers.reader import AnswerMode, check, option
 from kgplatform.records import Answer, SearchResult, Step
-from kgplatform.text import WORD_RUN, did_you_mean, tidy
+from kgplatform.text import WORD_RUN, tidy, unknown
 
-KINDS = ("official-vector", "official-hybrid")
+CLOSED = "closed"
+OFFICIAL = ("official-vector", "official-hybrid")
+ROUTES = ("bm25", "dense", "hybrid")
+"""Comparators that are the reader ``retrieve`` by the route of that name."""
 _PACKAGE = "neo4j_graphrag"
 _VECTORS, _WORDS = "chunk_embedding", "chunk_text"
 """The indexes of passages (cypher/neo4j/schema): by meaning, and by words."""
 _SIGNS = re.compile(r'[-+!(){}\[\]^"~*?:\\/&|<>=]')
 _OPERATORS = re.compile(r"\b(?:AND|OR|NOT|TO)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedOptions:
+    """The model alone, without any document: nothing could make it refuse."""
+
+    mode: AnswerMode = "open"
+
+    def __post_init__(self) -> None:
+        if self.mode != "open":
+            raise InputError("closed is the model without documents: its only mode is open.")
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialOptions:
+    """Retrieval by neo4j-graphrag, the answer by our prompt, over ``top_k`` passages."""
+
+    mode: AnswerMode = "reject"
+    top_k: int = option(10, "how many passages", least=1)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+OPTIONS: dict[str, type[Any]] = {**dict.fromkeys(OFFICIAL, OfficialOptions), CLOSED: ClosedOptions}
+"""Of the comparators that are no readers."""
 
 
 class Official:
@@ -49,7 +79,7 @@ class Official:
             raise InputError("The graph is empty, or its first ingest was not finished. Run `kgplatform ingest` first.")
         self.kind = kind
         self._kg = kg
-        with self._theirs("the setting up") as driver:
+        with self._theirs("the set-up") as driver:
             self._retriever = self._made(driver)
 
     def search(self, question: str, top_k: int = 10) -> SearchResult:
@@ -91,7 +121,7 @@ class Official:
 
     @contextmanager
     def _theirs(self, doing: str) -> Iterator[Any]:
-        """Their work, with the driver; what goes wrong is told in the platform's errors."""
+        """Their work, with the driver; what goes wrong is raised as the platform's errors."""
         from neo4j_graphrag.exceptions import Neo4jGraphRagError
 
         what = f"{doing} of neo4j-graphrag's {self.kind.removeprefix('official-')} retriever"
@@ -132,9 +162,8 @@ def escaped(question: str) -> str:
 
 
 def _check_kind(kind: str) -> None:
-    if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS)
-        raise InputError(f"There is no official retriever {kind!r}; there are {' and '.join(KINDS)}.{hint}")
+    if kind not in OFFICIAL:
+        raise InputError(unknown("official retriever", kind, OFFICIAL))
     if not is_installed():
         raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.")
 
@@ -149,7 +178,6 @@ def _item(record: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------ the model alone
 
 
-READER = "closed"
 _PROMPT = "evaluate/zero_shot"
 
 
@@ -160,4 +188,4 @@ def answer_closed(question: str, chat: Chat) -> Answer:
     text = reply.text.strip()
     step = Step("answer", "from the model's own knowledge", 0.0, prompt=_PROMPT, reply=reply.text, usage=reply.usage)
     nothing = SearchResult(question, (), (), 0.0)
-    return Answer(question, READER, text, (), nothing, (step,), reply.usage, OWN_KNOWLEDGE)
+    return Answer(question, CLOSED, text, (), nothing, (step,), reply.usage, OWN_KNOWLEDGE)

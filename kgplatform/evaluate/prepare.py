@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, SettingError
-from kgplatform.evaluate.comparators import is_installed
+from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.results import Build, Setup
-from kgplatform.evaluate.setups import OFFICIAL, needs, resolved
+from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.ingest.extract_pass import passages_without_facts
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.records import Progress

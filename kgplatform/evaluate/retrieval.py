@@ -31,8 +31,7 @@ from kgplatform.text import WORD_RUN, counted, did_you_mean
 CUTS = (2, 5, 10)
 BY_PARTS = "all, by parts"
 OWN_ROUTES = ("all", "passage", "triple", "entity", "path", "community")
-BASELINES = ("bm25", "dense", "hybrid")
-ROUTES = (*OWN_ROUTES, BY_PARTS, *BASELINES, *comparators.KINDS)
+ROUTES = (*OWN_ROUTES, BY_PARTS, *comparators.ROUTES, *comparators.OFFICIAL)
 _WARM_UPS = 10
 """Searches of each route before its clock runs: the first ones load and compile what all others find ready."""
 _SHOWN = 5
@@ -173,7 +172,7 @@ def _row(
 
 
 def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
-    if route in comparators.KINDS:
+    if route in comparators.OFFICIAL:
         return _officially(comparators.Official(graph, route), top_k)
     if route == BY_PARTS:
         return lambda question: (search_parts(graph.search, question.parts, top_k).passages, "")
@@ -243,7 +242,7 @@ def _chosen(
         lacking[BY_PARTS] = "no question was taken apart by people"
     if not comparators.is_installed():
         why = "neo4j-graphrag is not installed (`pip install 'kgplatform[graphrag]'`)"
-        lacking |= dict.fromkeys(comparators.KINDS, why)
+        lacking |= dict.fromkeys(comparators.OFFICIAL, why)
     for route in routes:
         if route in lacking:
             raise InputError(f"The route {route} cannot be measured: {lacking[route]}.")

@@ -1,61 +1,57 @@
-"""What is compared, as people write it: readers and comparators, each with its options.
+"""What is compared, as people write it: readers and comparators with their options, in a line or in a grid.
 
-parse_setups("retrieve,bm25,youtu:agent=false:top_k=10")
-# three setups: "retrieve", "bm25" and "youtu agent=false top_k=10"
+    parse_setups("retrieve,bm25,youtu:agent=false:top_k=10")
+    # three setups: "retrieve", "bm25" and "youtu agent=false top_k=10"
+
+A grid is a YAML file. It makes one table of what each option is worth:
+
+    readers:
+      - retrieve
+      - reader: youtu
+        options: {agent: [true, false], community: [true, false]}     # every combination: four setups
+      - reader: graphreader
+        options: {nodes: [1, 3, 5, 7], window_tokens: [2048, 8192]}
+        one_at_a_time: true                        # as by default, then each value by itself
+    build:                                         # how graphs are built; each combination has a graph of its own
+      passage_tokens: [200, 400]
+      gist: [{min_words: 100, max_words: 200}, {min_words: 280, max_words: 600}]
+    corpus: my-folder/                             # what those graphs are built from
+
+A value alone is set for all setups, a list is varied. An option that itself takes several values is varied over lists:
+``without: [[], [path], [path, entity]]``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any, TypeVar
 
-from kgplatform.errors import InputError
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgplatform.errors import InputError, SchemaError, SettingError
+from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
 from kgplatform.evaluate.results import Build, Setup
+from kgplatform.gist.options import GistOptions
+from kgplatform.ingest.schema import load_schema
 from kgplatform.readers.baselines.retrieve import READER as RETRIEVE
-from kgplatform.readers.reader import AnswerMode, Need, Option, check, option, options_of
+from kgplatform.readers.reader import Need, Option, options_of
 from kgplatform.readers.readers import READERS, find, options_for
 from kgplatform.readers.readers import names as reader_names
-from kgplatform.text import did_you_mean
-
-CLOSED = "closed"
-OFFICIAL = ("official-vector", "official-hybrid")
-"""Readers with retrievers of the package neo4j-graphrag."""
-
-ROUTES = {"bm25": {"route": "bm25"}, "dense": {"route": "dense"}, "hybrid": {"route": "hybrid"}}
-"""Comparators that are the reader ``retrieve`` by one route."""
+from kgplatform.settings import load_settings
+from kgplatform.text import unknown
 
 _JOINED = "+"
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedOptions:
-    """The model alone, without any document. There is nothing that it could refuse for."""
-
-    mode: AnswerMode = "open"
-
-    def __post_init__(self) -> None:
-        if self.mode != "open":
-            raise InputError("closed is the model without documents: it has no mode but open.")
-
-
-@dataclass(frozen=True, slots=True)
-class OfficialOptions:
-    """Retrieval by neo4j-graphrag, the answer by our prompt, over ``top_k`` passages."""
-
-    mode: AnswerMode = "reject"
-    top_k: int = option(10, "how many passages", least=1)
-
-    def __post_init__(self) -> None:
-        check(self)
-
-
-_OWN_OPTIONS: dict[str, type[Any]] = {CLOSED: ClosedOptions, **dict.fromkeys(OFFICIAL, OfficialOptions)}
+_Made = TypeVar("_Made")
 
 
 def names() -> tuple[str, ...]:
     """All readers and comparators."""
-    return (*reader_names(), *ROUTES, *OFFICIAL, CLOSED)
+    return (*reader_names(), *ROUTES, *OPTIONS)
 
 
 def usual() -> str:
@@ -64,10 +60,10 @@ def usual() -> str:
 
 
 def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noqa: B008 - frozen: one serves all
-    """The setups that ``text`` lists, in its order; parted by commas, their options by colons.
+    """The setups that ``text`` lists, in its order, separated by commas, their options by colons.
 
     Values of options that hold several are joined by ``+``. Raises ``InputError`` for an unknown reader or option, a
-    value that cannot be used, and for a setup that comes twice.
+    value that cannot be used, and for a setup that is given twice.
     """
     written = [each.strip() for each in text.split(",")]
     if not all(written):
@@ -83,20 +79,15 @@ def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) ->
     Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
     """
     if name not in names():
-        raise InputError(f"There is no reader {name!r}.{did_you_mean(name, names())} There are {', '.join(names())}.")
-    reader = RETRIEVE.name if name in ROUTES else name
-    fixed = ROUTES.get(name, {})
+        raise InputError(unknown("reader", name, names()))
+    reader, fixed = (RETRIEVE.name, {"route": name}) if name in ROUTES else (name, {})
     for taken in fixed.keys() & options.keys():
         raise InputError(f"{name} is the reader {reader} by the route {name}: leave {taken} out.")
     given = {key: _value(name, reader, key, value) for key, value in options.items()}
-    setup = Setup(setup_name(name, given), reader, {**fixed, **given}, build)
+    shown = [f"{option}={_shown(value)}" for option, value in given.items()]
+    setup = Setup(" ".join([name, *shown]), reader, {**fixed, **given}, build)
     resolved(setup)
     return setup
-
-
-def setup_name(name: str, options: Mapping[str, Any]) -> str:
-    """A reader with its options as it is shown: "longagent members=retrieved:5"."""
-    return " ".join([name, *(f"{option}={_shown(value)}" for option, value in options.items())])
 
 
 def resolved(setup: Setup) -> dict[str, Any]:
@@ -104,26 +95,22 @@ def resolved(setup: Setup) -> dict[str, Any]:
 
     Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
     """
-    if setup.reader in _OWN_OPTIONS:
-        return asdict(_OWN_OPTIONS[setup.reader](**setup.options))
+    if setup.reader in OPTIONS:
+        return asdict(OPTIONS[setup.reader](**setup.options))
     return asdict(options_for(setup.reader, setup.options))
 
 
 def check_distinct(setups: Sequence[Setup]) -> None:
     """Raise ``InputError`` where two setups have the same name, or are the same under two names."""
-    known: dict[str, str] = {}
-    names: set[str] = set()
-    for setup in setups:
-        same = repr((setup.reader, sorted(resolved(setup).items()), setup.build))
-        if setup.name in names or same in known:
-            first = known.get(same, setup.name)
+    first: dict[str, str] = {}
+    for number, setup in enumerate(setups):
+        other = first.setdefault(repr((setup.reader, sorted(resolved(setup).items()), setup.build)), setup.name)
+        if other != setup.name:
             raise InputError(
-                f"{setup.name} is there twice. Give each setup once."
-                if first == setup.name
-                else f"{setup.name} is the same as {first}: those are its options by default. Give one of them."
+                f"{setup.name} is the same as {other}: those are its options by default. Give one of them."
             )
-        known[same] = setup.name
-        names.add(setup.name)
+        if setup.name in (each.name for each in setups[:number]):
+            raise InputError(f"{setup.name} is given twice. Give each setup once.")
 
 
 def option_names(reader: str) -> tuple[str, ...]:
@@ -133,41 +120,37 @@ def option_names(reader: str) -> tuple[str, ...]:
 
 def needs(setup: Setup) -> tuple[Need, ...]:
     """What ``setup`` reads beside the texts."""
-    if setup.reader == CLOSED:
-        return ()
-    if setup.reader in OFFICIAL:
-        return ("entities",)
+    if setup.reader in OPTIONS:
+        return () if setup.reader == CLOSED else ("entities",)
     return tuple(find(setup.reader).needs(options_for(setup.reader, setup.options)))
 
 
 def _parsed(written: str, build: Build) -> Setup:
     name, *parts = written.split(":")
     options: dict[str, str] = {}
-    last = None
     for part in parts:
         option, equals, value = part.partition("=")
+        key = option.strip().replace("-", "_")
+        if equals and key in options:
+            raise InputError(f"{written}: {key} is given twice.")
         if equals:
-            last = option.strip().replace("-", "_")
-            if last in options:
-                raise InputError(f"{written}: {last} is there twice.")
-            options[last] = value.strip()
-        elif last is None:
-            raise InputError(f"{written}: {part!r} is no option=value. Write it as youtu:agent=false:top_k=10.")
-        else:  # a colon inside of a value: members=retrieved:5
-            options[last] += f":{part.strip()}"
+            options[key] = value.strip()
+        elif options:  # a colon inside of a value: members=retrieved:5
+            options[list(options)[-1]] += f":{part.strip()}"
+        else:
+            raise InputError(f"{written}: {part!r} is not option=value. Write it as youtu:agent=false:top_k=10.")
     return make_setup(name.strip(), options, build)
 
 
 def _options(reader: str) -> tuple[Option, ...]:
-    return options_of(_OWN_OPTIONS[reader]) if reader in _OWN_OPTIONS else find(reader).options
+    return options_of(OPTIONS[reader]) if reader in OPTIONS else find(reader).options
 
 
 def _value(name: str, reader: str, option: str, value: Any) -> Any:
     """``value`` as the option wants it. What it means, and whether it is in bounds, is the reader's to check."""
     known = {each.name: each for each in _options(reader)}
     if option not in known:
-        near = did_you_mean(option, tuple(known))
-        raise InputError(f"{name} has no option {option!r}.{near} It has {', '.join(known)}.")
+        raise InputError(f"{name}: {unknown('option', option, known)}")
     wanted = known[option]
     if wanted.type == "list" and isinstance(value, str):
         return tuple(value.split(_JOINED))
@@ -183,3 +166,220 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     return _JOINED.join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+# --------------------------------------------------------------------------------------------------------------- a grid
+
+
+MOST = 200
+"""Setups of one grid. A slip of a few lists makes thousands, and each answers every question."""
+
+_BUILD_KEYS = tuple(each.name for each in fields(Build))
+_SHAPE = "It needs readers:, a list of readers, each a name or {reader: NAME, options: {OPTION: [VALUE, VALUE]}}."
+_CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": ("strict", "flexible")}
+
+
+class _Gist(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    preset: str = "article"
+    min_words: int | None = None
+    max_words: int | None = None
+    uniform: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The setups in the order of the file. ``corpus``: files and folders that graphs of their own are built from."""
+
+    setups: tuple[Setup, ...]
+    corpus: tuple[Path, ...] = ()
+
+
+def read_grid(file: Path) -> Grid:
+    """The grid in ``file``. Paths in it are relative to its folder.
+
+    Raises ``InputError`` for a file that cannot be read, an unknown key, reader, option or value, for setups that are
+    the same, and for more than 200 of them; it names the file and the place.
+    """
+    place = _Place(str(file))
+    content = place.mapping(_read_yaml(file, place), ("readers", "build", "corpus"))
+    readers = content.get("readers")
+    if not isinstance(readers, list) or not readers:
+        raise place.fault(f"there are no readers. {_SHAPE}")
+    asked = [setup for number, item in enumerate(readers, 1) for setup in _readers(item, place / f"reader {number}")]
+    builds = _builds(content.get("build"), file.parent, place / "build")
+    place.check_size(len(asked) * len(builds))
+    setups = tuple(
+        replace(setup, name=f"{setup.name}, {told}" if told else setup.name, build=build)
+        for told, build in builds
+        for setup in asked
+    )
+    place.calling(check_distinct, setups)
+    return Grid(setups, _corpus(content.get("corpus"), file.parent, place / "corpus"))
+
+
+def _readers(item: object, place: _Place) -> list[Setup]:
+    """The setups of one item of the list."""
+    entry = {"reader": item} if isinstance(item, str) else place.mapping(item, ("reader", "options", "one_at_a_time"))
+    name = entry.get("reader")
+    if not isinstance(name, str):
+        raise place.fault("the reader has no name. Write reader: youtu.")
+    usual: Setup = place.calling(make_setup, name, {})
+    place /= name
+
+    def setup(options: Mapping[str, Any]) -> Setup:
+        made: Setup = place.calling(make_setup, name, options)
+        return made
+
+    choices = _choices(entry.get("options"), option_names(usual.reader), place / "options")
+    return list(map(setup, _combined(choices, entry, place, lambda options: resolved(setup(options)))))
+
+
+def _builds(given: object, folder: Path, place: _Place) -> list[tuple[str, Build]]:
+    """How graphs are built, each way with what distinguishes it from the others."""
+    entry = {} if given is None else place.mapping(given, (*_BUILD_KEYS, "one_at_a_time"))
+    choices = _choices({key: value for key, value in entry.items() if key in _BUILD_KEYS}, _BUILD_KEYS, place)
+    checked = {
+        name: [_build_value(name, value, folder, place / name) for value in values] for name, values in choices.items()
+    }
+    made = [Build(**each) for each in _combined(checked, entry, place, dict)]
+    differ = {name for name, values in checked.items() if len(values) > 1}
+    return [(_difference(each, differ), each) for each in made]
+
+
+def _difference(build: Build, differ: Collection[str]) -> str:
+    """The values of ``build`` of the fields in ``differ``; the sizes of pages by their own names."""
+    told = {name: value for name in _BUILD_KEYS if name in differ and (value := getattr(build, name)) is not None}
+    told |= told.pop("gist", {})
+    return " ".join(f"{name}={_shown(value)}" for name, value in told.items())
+
+
+def _build_value(name: str, value: object, folder: Path, place: _Place) -> Any:
+    if name == "gist":
+        return _gist(value, place)
+    if not isinstance(value, str):
+        raise place.fault(f"{value!r} cannot be the value of {name}.")
+    if name == "passage_tokens":
+        place.calling(load_settings, passage_tokens=value)
+        return int(value)
+    if name == "schema":
+        schema = str(folder / value) if (folder / value).is_file() else value
+        place.calling(load_schema, schema)
+        return schema
+    if value not in _CHOICES[name]:
+        raise place.fault(unknown(name, value, _CHOICES[name]))
+    return value
+
+
+def _gist(value: object, place: _Place) -> dict[str, Any]:
+    """The sizes of pages, which belong together: a mapping is one value."""
+    try:
+        given = _Gist.model_validate(place.mapping(value, tuple(_Gist.model_fields))).model_dump(exclude_unset=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise place.fault(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+    place.calling(GistOptions.of, **given)
+    return given
+
+
+def _corpus(given: object, folder: Path, place: _Place) -> tuple[Path, ...]:
+    listed = [] if given is None else given if isinstance(given, list) else [given]
+    named = [each for each in listed if isinstance(each, str) and each]
+    if len(named) < len(listed):
+        raise place.fault("this is not a path. Write corpus: FOLDER, or a list of files and folders.")
+    paths = tuple(folder / each for each in named)
+    for path in paths:
+        if not path.exists():
+            raise place.fault(f"{path} does not exist. Paths are relative to the folder of the grid.")
+    return paths
+
+
+# -------------------------------------------------------------------------------------------------------- what it holds
+
+
+def _choices(given: object, known: Sequence[str], place: _Place) -> dict[str, list[Any]]:
+    """By option the values to choose from: a list of them, or the one that is given."""
+    options = {} if given is None else place.mapping(given, known)
+    listed = {name: value if isinstance(value, list) else [value] for name, value in options.items()}
+    for name, values in listed.items():
+        if not values:
+            raise place.fault(f"{name} has no value. Write {name}: [VALUE, VALUE].")
+    return listed
+
+
+def _combined(
+    choices: Mapping[str, Sequence[Any]],
+    entry: Mapping[str, Any],
+    place: _Place,
+    meaning: Callable[[Mapping[str, Any]], object],
+) -> list[dict[str, Any]]:
+    """Every combination of ``choices``. With ``one_at_a_time`` in the ``entry``: the fixed values, then every value of
+    one option with them, but for those that have the same ``meaning``: the default is there already."""
+    alone = entry.get("one_at_a_time", "false")
+    if alone not in ("true", "false"):
+        raise place.fault(f"one_at_a_time is {alone!r}. Write true or false.")
+    place.check_size((sum if alone == "true" else prod)(map(len, choices.values())))
+    if alone == "false":
+        return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
+    fixed = {name: values[0] for name, values in choices.items() if len(values) == 1}
+    single = [{**fixed, name: value} for name, values in choices.items() if name not in fixed for value in values]
+    return [fixed, *(each for each in single if meaning(each) != meaning(fixed))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place in the file, with which the sentence about a fault begins."""
+
+    where: str
+
+    def __truediv__(self, name: str) -> _Place:
+        return _Place(f"{self.where}, {name}")
+
+    def fault(self, said: str) -> InputError:
+        return InputError(f"{self.where}: {said}")
+
+    def calling(self, function: Callable[..., _Made], *given: Any, **named: Any) -> _Made:
+        """What ``function`` makes of it; its own sentence about what it cannot use, behind the place."""
+        try:
+            return function(*given, **named)
+        except (InputError, SettingError, SchemaError) as error:
+            raise self.fault(str(error)) from error
+
+    def mapping(self, value: object, known: Sequence[str]) -> dict[str, Any]:
+        """``value`` if it is a mapping of ``known`` keys."""
+        if not isinstance(value, dict):
+            raise self.fault(f"this must be a mapping with {', '.join(known)}. {_SHAPE}")
+        for key in value:
+            if key not in known:
+                raise self.fault(unknown("key", str(key), known))
+        return value
+
+    def check_size(self, setups: int) -> None:
+        """Raise ``InputError`` for more setups than anybody means to ask."""
+        if setups > MOST:
+            raise self.fault(f"these are {setups:,} setups, and {MOST} are the most. Vary fewer options.")
+
+
+class _Loader(yaml.BaseLoader):
+    """Every scalar is text: ``conflict: [each, off]`` means the word off. No key may be given twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        keys = [key.value for key, _ in node.value]
+        for number, (key, _) in enumerate(node.value):
+            if key.value in keys[:number]:
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} is given twice", key.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def _read_yaml(file: Path, place: _Place) -> object:
+    try:
+        return yaml.load(file.read_text(encoding="utf-8-sig"), _Loader)
+    except (OSError, UnicodeDecodeError) as error:
+        raise place.fault(f"the grid cannot be read: {error}.") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f"line {mark.line + 1}: " if mark else ""
+        raise place.fault(f"{line}not valid YAML ({error.problem or error.context}).") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise place.fault(f"not valid YAML ({' '.join(str(error).split())}).") from error

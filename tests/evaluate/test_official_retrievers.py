@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.evaluate import comparators
-from kgplatform.evaluate.comparators import KINDS, Official, escaped, official_answer
+from kgplatform.evaluate.comparators import OFFICIAL, Official, escaped, official_answer
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.records import FoundPassage
 from kgplatform.testing import OpenAIServer
@@ -42,7 +42,7 @@ def graph(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
     return kg
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OFFICIAL)
 def test_they_find_what_the_question_is_about(graph: KnowledgeGraph, kind: str) -> None:
     passages = official_search(graph, "Which paddle steamer laid the harbour cable?", kind, 2)
     assert passages[0].title == "The Marigold"
@@ -106,7 +106,7 @@ def test_what_they_fail_at_is_told_in_our_errors(
         official_search(graph, question, "official-hybrid")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OFFICIAL)
 def test_a_model_that_is_away_is_no_fault_of_theirs(graph: KnowledgeGraph, kind: str) -> None:
     away = {"embedder": "openai:x", "openai_base_url": "http://127.0.0.1:9/v1", "model_retries": 0}
     kg = KnowledgeGraph(graph.store, graph.settings.model_copy(update=away))
@@ -135,7 +135,7 @@ def test_without_a_model_the_passages_are_the_answer(graph: KnowledgeGraph) -> N
 
 
 def test_a_kind_that_does_not_exist(graph: KnowledgeGraph) -> None:
-    with pytest.raises(InputError, match="official-hybrid. Did you mean official-vector?"):
+    with pytest.raises(InputError, match='Unknown official retriever "oficial-vector". Did you mean official-vector?'):
         official_search(graph, "Who?", "oficial-vector")
 
 

@@ -135,7 +135,7 @@ def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkey
 def test_without_the_official_package(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparators, "_PACKAGE", "no_such_package")
     found = measured(given)
-    assert not {row.route for row in found.rows} & set(comparators.KINDS)
+    assert not {row.route for row in found.rows} & set(comparators.OFFICIAL)
     assert any("pip install 'kgplatform[graphrag]'" in note for note in found.notes)
     with pytest.raises(InputError, match="official-vector cannot be measured: neo4j-graphrag is not installed"):
         measured(given, routes=("official-vector",))

@@ -228,8 +228,7 @@ def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
 
 def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
     """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
-    from kgplatform.evaluate.ablation import read_grid
-    from kgplatform.evaluate.setups import parse_setups, usual
+    from kgplatform.evaluate.setups import parse_setups, read_grid, usual
 
     if "grid" in given:
         grid = read_grid(given["grid"])
