@@ -154,7 +154,7 @@ def test_a_format_that_was_named_and_is_not_there(tmp_path: Path) -> None:
 
 def test_a_name_that_no_data_set_has(tmp_path: Path) -> None:
     told = refusal(tmp_path, "musiqe")
-    assert told == f"There is no data set musiqe. Did you mean musique? Known are {', '.join(DATA_SETS)}."
+    assert told == f'Unknown data set "musiqe". Did you mean musique? Choose one of {", ".join(DATA_SETS)}.'
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:

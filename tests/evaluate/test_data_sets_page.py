@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from kgplatform.evaluate.datasets import DATA_SETS, load
-from kgplatform.evaluate.datasets.own import KEYS
+from kgplatform.evaluate.datasets.shared_corpus import KEYS
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "data-sets.md").read_text("utf-8")
 

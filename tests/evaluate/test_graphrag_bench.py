@@ -97,7 +97,7 @@ def test_two_questions_with_one_id_are_both_kept(tmp_path: Path) -> None:
     assert dataset.skipped == 1
     assert dataset.faults == (
         "questions.json, item 2: another question has the id Novel-73 already; this one is called Novel-73 (2).",
-        "questions.json, item 3: the same question stands there before, with the id Novel-73; skipped.",
+        "questions.json, item 3: the same question is there already, with the id Novel-73; skipped.",
     )
 
 

@@ -122,7 +122,7 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
         ({"question": "Who?", "answer": " "}, "there is no answer"),
         ({"question": "Who?", "answer": "a", "choices": "a"}, '"choices" is a text, expected a list'),
         ({"question": "Who?", "answer": "a", "choices": ["b", "c"]}, "its answer a is none of the choices"),
-        ({"question": "Who?", "choices": ["b", "c"]}, "no choice is told to be the right one"),
+        ({"question": "Who?", "choices": ["b", "c"]}, "no choice is marked as the right one"),
         ({"question": "Who?", "answer": "a", "choices": ["a", ""]}, "a choice is empty. Write each as a short text"),
         ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
         ({"question": "Who?", "answer": "a", "passages": ["b"]}, '"passages" holds a text, expected objects'),

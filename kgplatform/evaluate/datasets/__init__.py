@@ -2,16 +2,16 @@
 
     from kgplatform.evaluate.datasets import load, write_corpus
 
-    dataset = load(Path("musique"))            # a file or a folder; which data set it is, is told from the content
+    dataset = load(Path("musique"))            # a file or a folder; which data set it is, is seen by its content
     write_corpus(dataset, Path("musique.jsonl"))
 
-docs/data-sets.md tells the formats, and what is used of them.
+docs/data-sets.md has the formats, and what is used of them.
 """
 
 from __future__ import annotations
 
 from kgplatform.evaluate.datasets.draft import write_corpus
-from kgplatform.evaluate.datasets.own import write_questions
 from kgplatform.evaluate.datasets.recognise import DATA_SETS, load
+from kgplatform.evaluate.datasets.shared_corpus import write_questions
 
 __all__ = ["DATA_SETS", "load", "write_corpus", "write_questions"]

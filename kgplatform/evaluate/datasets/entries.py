@@ -1,6 +1,7 @@
 """The objects in a file, one at a time: of a JSON list, of JSON lines, of one JSON object, or of a table (CSV).
 
-Nothing but the object at hand is held, so that a file of hundreds of megabytes costs no memory of its own.
+Nothing but the object at hand is held, so that a file of hundreds of megabytes costs no memory of its own. What is
+under the keys of an object is checked: a text is a text, a list is a list.
 """
 
 from __future__ import annotations
@@ -8,24 +9,133 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
 from kgplatform.ingest.formats import clean
 from kgplatform.text import tidy
 
-_PASSAGE = 1 << 16
+_BLOCK = 1 << 16
 _UTF8_BOM = b"\xef\xbb\xbf"
 _WRAPPERS = ("data", "questions", "rows", "examples", "samples")
 _SHOWN_KEYS = 8
 _SHOWN_LENGTH = 40
 _AGAIN = "If it was downloaded, get it again"
+_BLANKS = re.compile(r"\s*")
+
+
+class UnusableError(Exception):
+    """An entry that is not a question. Its text goes into a fault: `"answer" is null, expected a text`."""
+
+
+class Values(dict[str, Any]):
+    """An object of a file. Its methods raise ``UnusableError`` with a reason that names the key and what was found."""
+
+    def text(self, key: str) -> str:
+        """The text under ``key``: a number counts as one; empty if the key is missing or its text is blank."""
+        return as_text(self[key], key) if key in self else ""
+
+    def wanted(self, key: str) -> str:
+        """The text under ``key``, which must not be empty."""
+        found = self.text(key)
+        if not found:
+            raise UnusableError(f'"{key}" is empty' if key in self else f'there is no "{key}"')
+        return found
+
+    def title(self, key: str) -> str:
+        """A name under ``key``, as a document of the graph would be called."""
+        return tidy(self.text(key))
+
+    def texts(self, *keys: str) -> tuple[str, ...]:
+        """The texts in the lists under ``keys``, each once, blank ones left out; a text alone is a list of one."""
+        found: dict[str, None] = {}
+        for key in keys:
+            value = self.get(key, [])
+            found |= dict.fromkeys(as_text(item, key) for item in (value if isinstance(value, list) else [value]))
+        return tuple(filter(None, found))
+
+    def listed(self, key: str) -> list[Any]:
+        """The list under ``key``; empty if the key is missing."""
+        found = self.get(key, [])
+        if not isinstance(found, list):
+            raise UnusableError(f'"{key}" is {described(found)}, expected a list')
+        return found
+
+    def objects(self, key: str) -> list[Values]:
+        """The objects in the list under ``key``; none if the key is missing."""
+        for item in self.listed(key):
+            if not isinstance(item, dict):
+                raise UnusableError(f'"{key}" holds {described(item)}, expected objects')
+        return list(map(Values, self.listed(key)))
+
+    def inner(self, key: str) -> Values:
+        """The object under ``key``; an empty one if there is none."""
+        found = self.get(key)
+        return Values(found if isinstance(found, dict) else {})
+
+    def yes_or_no(self, key: str, default: bool) -> bool:
+        """The truth value under ``key``; a text that says so counts, as in a table."""
+        found = self.get(key, default)
+        if isinstance(found, str) and found.strip().lower() in ("true", "false"):
+            return found.strip().lower() == "true"
+        if not isinstance(found, bool):
+            raise UnusableError(f'"{key}" is {described(found)}, expected true or false')
+        return found
+
+    def unpacked(self, key: str) -> Any:
+        """What is under ``key``, taken out of the JSON text that some releases put it into; None if it is missing."""
+        found = self.get(key)
+        if not isinstance(found, str):
+            return found
+        try:
+            return json.loads(found)
+        except (ValueError, RecursionError) as error:
+            raise UnusableError(f'"{key}" is a text that is not JSON, expected a list') from error
+
+
+def as_text(value: object, key: str) -> str:
+    """``value`` as a text without white space around it; what no database stores is left out."""
+    if isinstance(value, str):
+        return clean(value).strip()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
+    raise UnusableError(f'"{shown(key)}" is {described(value)}, expected a text')
+
+
+def whole(value: object, key: str) -> int:
+    """``value`` as a whole number; digits in a text count."""
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UnusableError(f'"{key}" is {described(value)}, expected a whole number')
+    return value
+
+
+def described(value: object) -> str:
+    """What a JSON value is, for people: "an object with the keys question, answer"."""
+    if isinstance(value, dict):
+        more = " …" if len(value) > _SHOWN_KEYS else ""
+        keys = ", ".join(map(shown, list(value)[:_SHOWN_KEYS]))
+        return f"an object with the keys {keys}{more}" if value else "an object without keys"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+    return "a text" if isinstance(value, str) else shown(json.dumps(value))
+
+
+def shown(text: object) -> str:
+    """``text`` from a file as it may stand in a sentence: one line, short, without control characters."""
+    visible = "".join(each for each in tidy(clean(str(text))) if each.isprintable())
+    return visible if len(visible) <= _SHOWN_LENGTH else visible[: _SHOWN_LENGTH - 1] + "…"
+
+
+# ------------------------------------------------------------------------------------------------------------- entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +152,23 @@ class Entry:
         """ "questions.jsonl, line 7"."""
         return f"{self.file.name}, {self.place}"
 
+    @property
+    def values(self) -> Values:
+        """The value, an object. Raises ``UnusableError`` where it is none."""
+        if self.fault:
+            raise UnusableError(self.fault)
+        if not isinstance(self.value, dict):
+            raise UnusableError(f"found {described(self.value)}, expected an object")
+        return Values(self.value)
+
 
 def entries(file: Path) -> Iterator[Entry]:
-    """The values in ``file``, in order. A line that is no JSON is an entry with a fault.
+    """The values in ``file``, in order. A line that is not JSON is an entry with a fault.
 
-    Raises ``InputError``, while it is read, for a file that cannot be read, is no text, or is broken as a whole.
+    Raises ``InputError``, while it is read, for a file that cannot be read, is not text, or is broken as a whole.
     """
     try:
         with file.open("rb") as stream:
-            _check(file, stream)
             yield from _read(file, stream)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {(error.strerror or str(error)).lower()}.") from error
@@ -58,31 +176,22 @@ def entries(file: Path) -> Iterator[Entry]:
         raise InputError(f"{file} is not in UTF-8 throughout: save it again as UTF-8.") from error
 
 
-def some(file: Path, most: int = 20) -> list[dict[str, Any]]:
+def some(file: Path, most: int = 20) -> list[Values]:
     """The objects among the first ``most`` entries of ``file``: enough to tell what the file is."""
-    return [entry.value for entry in islice(entries(file), most) if isinstance(entry.value, dict)]
+    return [Values(entry.value) for entry in islice(entries(file), most) if isinstance(entry.value, dict)]
 
 
-def described(value: object) -> str:
-    """What a JSON value is, for people: "an object with the keys question, answer"."""
-    if isinstance(value, dict):
-        if not value:
-            return "an object without keys"
-        more = " …" if len(value) > _SHOWN_KEYS else ""
-        return f"an object with the keys {', '.join(map(shown, list(value)[:_SHOWN_KEYS]))}{more}"
-    if isinstance(value, list):
-        return "a list" if value else "an empty list"
-    return "a text" if isinstance(value, str) else shown(json.dumps(value))
-
-
-def shown(text: object) -> str:
-    """``text`` from a file as it may stand in a sentence: one line, short, without control characters."""
-    visible = "".join(each for each in tidy(clean(str(text))) if each.isprintable())
-    return visible if len(visible) <= _SHOWN_LENGTH else visible[: _SHOWN_LENGTH - 1] + "…"
-
-
-def _check(file: Path, stream: BufferedReader) -> None:
+def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
     head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+    _check(file, head)
+    if file.suffix.lower() == ".csv":
+        return _rows(file, io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
+    if head.removeprefix(_UTF8_BOM).lstrip().startswith(b"["):
+        return _items(_Window(file, io.TextIOWrapper(stream, encoding="utf-8-sig")))
+    return _lines_or_object(file, stream)
+
+
+def _check(file: Path, head: bytes) -> None:
     if not head.removeprefix(_UTF8_BOM).strip():
         raise InputError(f"{file} is empty.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -96,35 +205,22 @@ def _check(file: Path, stream: BufferedReader) -> None:
         raise InputError(f"{file} is {noun}; questions are read from JSON, JSON lines and CSV.")
 
 
-def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
-    head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].removeprefix(_UTF8_BOM).lstrip()
-    if file.suffix.lower() == ".csv":
-        return _rows(file, _text(stream, newline=""))
-    return _items(file, _Window(file, _text(stream))) if head.startswith(b"[") else _lines_or_object(file, stream)
-
-
-def _text(stream: BufferedReader, newline: str | None = None) -> TextIO:
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", newline=newline)
-
-
-# --------------------------------------------------------------------------------------------------- lines
-
-
 def _lines_or_object(file: Path, stream: BufferedReader) -> Iterator[Entry]:
-    first = next(line for line in stream if line.removeprefix(_UTF8_BOM).strip())
+    first = _parsed(next(line for line in stream if line.removeprefix(_UTF8_BOM).strip()))
     rest = stream.tell()
-    if isinstance(_parsed(first), dict):
+    if isinstance(first, dict):
         alone = not any(line.strip() for line in stream)
         stream.seek(0)
-        return _of_object(file, _parsed(first)) if alone else _lines(file, stream)
+        return _of_object(file, first) if alone else _lines(file, stream)
     stream.seek(0)
     content = stream.read()
-    whole = _parsed(content)
-    if isinstance(whole, dict):
-        return _of_object(file, whole)
-    if isinstance(whole, Exception) and any(isinstance(_parsed(line), dict) for line in content[rest:].splitlines()):
+    whole_file = _parsed(content)
+    if isinstance(whole_file, dict):
+        return _of_object(file, whole_file)
+    broken = isinstance(whole_file, Exception)
+    if broken and any(isinstance(_parsed(line), dict) for line in content[rest:].splitlines()):
         return _lines(file, io.BytesIO(content))
-    reason = fault_of(whole) if isinstance(whole, Exception) else f"found {described(whole)}"
+    reason = fault_of(whole_file) if broken else f"found {described(whole_file)}"
     raise InputError(f"{file} holds no JSON objects ({reason}). {_AGAIN}.")
 
 
@@ -170,29 +266,22 @@ def _of_object(file: Path, value: dict[str, Any]) -> Iterator[Entry]:
         yield Entry(file, f"item {number}", inner if isinstance(inner, dict) else item)
 
 
-# --------------------------------------------------------------------------------------------------- a list
-
-
 class _Window:
-    """The part of a JSON text that is being read, at least one value long."""
+    """The part of a JSON list that is being read, at least one value long."""
 
     def __init__(self, file: Path, stream: TextIO) -> None:
-        self._file = file
+        self.file = file
         self._stream = stream
-        self._decoder = json.JSONDecoder()
         self._text = ""
         self._at = 0
-        self._ended = False
 
     def next_mark(self) -> str:
-        """The next character that is not white space, which stays; empty at the end."""
+        """Go to the next character that is not white space, and return it; empty at the end."""
         while True:
-            while self._at < len(self._text):
-                if not self._text[self._at].isspace():
-                    return self._text[self._at]
-                self._at += 1
-            if not self._more():
-                return ""
+            blanks = _BLANKS.match(self._text, self._at)
+            self._at = blanks.end() if blanks else self._at
+            if self._at < len(self._text) or not self._more():
+                return self._text[self._at : self._at + 1]
 
     def skip(self) -> None:
         """Go past one character."""
@@ -202,67 +291,55 @@ class _Window:
         """The next value. Raises ``InputError``, naming item ``number``, if there is none."""
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._text, self._at)
+                value, end = json.JSONDecoder().raw_decode(self._text, self._at)
             except (ValueError, RecursionError) as error:
                 if self._more():
                     continue
                 self.refuse(number, fault_of(error), error)
-            if end < len(self._text) or not self._more():  # "12" at the end of what was read may go on as "123"
+            if end < len(self._text) or not self._more():  # "12" at the end of what was read may continue as "123"
                 self._at = end
                 return value
 
-    def refuse(self, number: int, reason: str, error: Exception | None = None) -> None:
+    def refuse(self, number: int, reason: str, error: Exception | None = None) -> NoReturn:
         """Raise ``InputError``."""
-        raise InputError(f"{self._file} is broken in item {number} ({reason}). {_AGAIN}.") from error
+        raise InputError(f"{self.file} is broken in item {number} ({reason}). {_AGAIN}.") from error
 
     def _more(self) -> bool:
         """Read on, twice as much as is at hand, so that a long value is tried but a few times."""
-        if self._ended:
-            return False
-        self._text = self._text[self._at :]
-        self._at = 0
-        more = self._stream.read(max(_PASSAGE, len(self._text)))
-        self._ended = not more
+        self._text, self._at = self._text[self._at :], 0
+        more = self._stream.read(max(_BLOCK, len(self._text)))
         self._text += more
         return bool(more)
 
 
-def _items(file: Path, window: _Window) -> Iterator[Entry]:
+def _items(window: _Window) -> Iterator[Entry]:
     window.next_mark()
     window.skip()
-    number = 1
     if window.next_mark() == "]":
-        raise InputError(f"{file} holds an empty list.")
-    while True:
+        raise InputError(f"{window.file} holds an empty list.")
+    for number in count(1):
         window.next_mark()
-        yield Entry(file, f"item {number}", window.value(number))
+        yield Entry(window.file, f"item {number}", window.value(number))
         mark = window.next_mark()
         if mark == "]":
             return
         if mark != ",":
-            window.refuse(number, "the list is not closed" if not mark else "no comma follows")
+            window.refuse(number, "no comma follows" if mark else "the list is not closed")
         window.skip()
-        number += 1
-
-
-# --------------------------------------------------------------------------------------------------- a table
 
 
 def _rows(file: Path, stream: TextIO) -> Iterator[Entry]:
     reader = csv.DictReader(stream)
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
+        place = f"row {number}"
         try:
             row = next(reader, None)
         except csv.Error as error:
-            yield Entry(file, f"row {number}", fault=f"not valid CSV: {error}")
+            yield Entry(file, place, fault=f"not valid CSV: {error}")
             continue
         if row is None:
             return
         if None in row:  # under which the cells go that have no column
-            yield Entry(
-                file, f"row {number}", fault='it has more cells than columns: put "…" around a text with a comma'
-            )
+            yield Entry(file, place, fault='it has more cells than columns: put "…" around a text with a comma')
         else:
-            yield Entry(file, f"row {number}", row)
+            yield Entry(file, place, row)
