@@ -1,41 +1,43 @@
-"""The answers that an evaluation has: read from its journal, and written there as they come.
+"""The answers that an evaluation has: asked for, read from its journal, and written there as they come.
 
 A line of the journal says that the answer's trace is there too, so an answer that was paid for can be scored again
 when its right answer was put right, without asking anybody.
 
-An answer is known by a key: a hash of all that it depends on. Where any of that changed, it is asked anew.
+An answer has a key: a hash of all that it depends on. Where any of that changed, it is asked again. The trace of every
+answer is in files to look at: ``folder/SETUP/QUESTION.txt`` in words, as the caller renders an answer (the command line
+does as ``ask --trace``), and all of it as data in ``folder/SETUP/QUESTION.json``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
+from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError, StatementError
 from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, answer_closed, official_answer
-from kgplatform.evaluate.journal import Journal, last_by_key
+from kgplatform.evaluate.costs import as_lists, from_lists, worth
+from kgplatform.evaluate.journal import Journal, last_by_key, write_whole
 from kgplatform.evaluate.needles.heat_map import reader_options
 from kgplatform.evaluate.results import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.evaluate.score.answer_words import is_refusal
 from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
 from kgplatform.evaluate.setups import option_names, resolved
-from kgplatform.evaluate.traces import FOLDER, InWords, read_trace, text_alone, trace_file, write_trace
 from kgplatform.ingest.graph_state import graph_state
-from kgplatform.models.chat import Ledger
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown
 from kgplatform.records import Answer
-
-# --------------------------------------------------------------------------------------------------------------- asking
-
+from kgplatform.text import without_controls
 
 _CHOICES = "\nChoose one of these answers, and begin with its letter:\n"
 
@@ -97,30 +99,6 @@ def ask(kg: KnowledgeGraph, task: Task) -> Outcome:
     return Outcome(answer, error, worth(asked.ledger), seconds, asked.ledger.total.cached_calls)
 
 
-def worth(meter: Ledger) -> dict[str, Spent]:
-    """What a ledger counted, by stage, cached replies at what they once cost."""
-    return {
-        stage: Spent(each.calls, each.input_tokens, each.output_tokens)
-        for stage, each in sorted(meter.worth_by_stage().items())
-    }
-
-
-def added(first: Mapping[str, Spent], second: Mapping[str, Spent]) -> dict[str, Spent]:
-    """Two counts by stage as one."""
-    return {stage: first.get(stage, Spent()) + second.get(stage, Spent()) for stage in sorted({*first, *second})}
-
-
-def less(after: Mapping[str, Spent], before: Mapping[str, Spent]) -> dict[str, Spent]:
-    """What a count by stage grew by; stages that did not grow are left out."""
-    grown = {}
-    for stage, spent in after.items():
-        known = before.get(stage, Spent())
-        if spent != known:
-            pairs = zip(astuple(spent), astuple(known), strict=True)
-            grown[stage] = Spent(*(now - then for now, then in pairs))
-    return grown
-
-
 def _answer(kg: KnowledgeGraph, task: Task) -> Answer:
     reader = task.setup.reader
     if reader == CLOSED and kg.chat is not None:
@@ -128,9 +106,6 @@ def _answer(kg: KnowledgeGraph, task: Task) -> Answer:
     if reader in OFFICIAL:
         return official_answer(kg, task.text, reader, **task.options)
     return kg.ask(task.text, reader, **task.options)
-
-
-# ----------------------------------------------------------------------------------------------------------------- keys
 
 
 _OF_RUNS = {"Run", "Step"}
@@ -196,7 +171,94 @@ def _version() -> str:
     return metadata.version("kgplatform")
 
 
-# -------------------------------------------------------------------------------------------------------------- keeping
+FOLDER = "traces"
+"""Where the traces of an evaluation lie, in its own folder."""
+
+_ANSWER = TypeAdapter(Answer)
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]+")
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9._=+-]{0,59}")
+_HASHED = re.compile(r".*-[0-9a-f]{12}")
+_LONGEST = 60
+
+InWords = Callable[[Answer], str]
+"""An answer with its trace, in lines for people."""
+
+
+def text_alone(answer: Answer) -> str:
+    """The answer without its trace, for those who bring no rendering."""
+    return f"{answer.text}\n"
+
+
+def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords = text_alone) -> Path:
+    """Write both files, each whole or not at all; returns the one with the data, which is there only if both are.
+
+    Raises ``KgError`` where they cannot be written.
+    """
+    file = trace_file(folder, setup.name, question.id)
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise KgError(
+            f"The folder {file.parent} cannot be made: {error.strerror or error}. All answers are kept; mend that and "
+            "run the same command again."
+        ) from error
+    write_whole(file.with_suffix(".txt"), _encoded(_heading(setup, question) + in_words(answer)))
+    write_whole(file, _encoded(json.dumps(asdict(answer), ensure_ascii=False)))
+    return file
+
+
+def read_trace(file: Path) -> Answer:
+    """The answer that ``write_trace`` wrote to ``file``, equal to it. Raises ``InputError`` if it holds none."""
+    try:
+        return _ANSWER.validate_python(json.loads(file.read_bytes()))
+    except OSError as error:
+        raise InputError(f"The trace {file} cannot be read: {error.strerror or error}.") from error
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise InputError(f"{file} holds no trace of an answer. Remove it and run the same command again.") from error
+
+
+def trace_file(folder: Path, setup: str, question: str) -> Path:
+    """Where the trace of ``setup``'s answer to ``question`` (its id) lies, whether or not it is there."""
+    return folder / slug(setup) / f"{slug(question)}.json"
+
+
+def slug(name: str) -> str:
+    """``name`` as a file name: no two names share one, nor do they where the file system takes no note of case.
+
+    >>> slug("q01"), slug("a/b")
+    ('q01', 'a-b-c14cddc033f6')
+    """
+    if _PLAIN.fullmatch(name) and not _HASHED.fullmatch(name) and not name.endswith("."):
+        return name
+    readable = _UNSAFE.sub("-", name)[:_LONGEST].strip("-.") or "unnamed"
+    # Half a surrogate pair has no UTF-8.
+    return f"{readable}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def _encoded(text: str) -> bytes:
+    r"""UTF-8; half a surrogate pair, which has none, becomes ``\ud800``, in JSON its very escape."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _heading(setup: Setup, question: Question) -> str:
+    options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
+    kind = f" ({question.kind})" if question.kind else ""
+    lines = [
+        f"Question {question.id}{kind}: {question.text}",
+        *(f"Choice: {choice}" for choice in question.choices),
+        _right_answers(question),
+        *([f"Needed passages: {'; '.join(text.title for text in question.supports)}"] if question.supports else []),
+        f"Setup: {setup.name} (reader {setup.reader}{options})",
+    ]
+    return "".join(f"{without_controls(line)}\n" for line in lines) + "\n"
+
+
+def _right_answers(question: Question) -> str:
+    if not question.answerable:
+        return "Right answer: the texts hold none"
+    if not question.answers:
+        return "Right answer: not given"
+    return f"Right answer{'s' if len(question.answers) > 1 else ''}: {'; '.join(question.answers)}"
 
 
 Record = Mapping[str, Any]
@@ -240,7 +302,7 @@ class Answers:
             "notes": list(notes),
             "citations": len(answer.citations),
             "refused": is_refusal(answer.text),
-            "spent": {stage: list(astuple(each)) for stage, each in outcome.spent.items()},
+            "spent": as_lists(outcome.spent),
             "counts": answer.counts,
             "seconds": outcome.seconds,
             "cached": outcome.cached,
@@ -260,10 +322,18 @@ class Answers:
 
 def scored(task: Task, record: Record, ratings: Mapping[str, float]) -> Scored:
     """An answer with all of its scores. ``ratings``: those that a model gave."""
-    spent = {stage: Spent(*each) for stage, each in record["spent"].items()}
     scores = ordered_scores({**record["scores"], **ratings})
     question = task.question
-    return Scored(question.id, question.kind, task.setup.name, record["text"], None, record["refused"], scores, spent)
+    return Scored(
+        question.id,
+        question.kind,
+        task.setup.name,
+        record["text"],
+        None,
+        record["refused"],
+        scores,
+        from_lists(record["spent"]),
+    )
 
 
 def unanswered(task: Task, outcome: Outcome, ratings: Mapping[str, float]) -> Scored:

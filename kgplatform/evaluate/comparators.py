@@ -175,9 +175,6 @@ def _item(record: Any) -> Any:
     return RetrieverResultItem(content=record["node"]["id"], metadata={"score": record["score"]})
 
 
-# ------------------------------------------------------------------------------------------------------ the model alone
-
-
 _PROMPT = "evaluate/zero_shot"
 
 

@@ -11,7 +11,7 @@ A model that is not in the table has no amount: none is guessed from a name that
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib import resources
 from pathlib import Path
@@ -21,11 +21,38 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.answers import added
 from kgplatform.evaluate.journal import Journal
 from kgplatform.evaluate.results import Spent
+from kgplatform.models.chat import Ledger
 
-# ---------------------------------------------------------------------------------------------------------------- spent
+
+def worth(ledger: Ledger) -> dict[str, Spent]:
+    """What a ledger counted, by stage, cached replies at what they once cost."""
+    return {
+        stage: Spent(each.calls, each.input_tokens, each.output_tokens)
+        for stage, each in sorted(ledger.worth_by_stage().items())
+    }
+
+
+def added(first: Mapping[str, Spent], second: Mapping[str, Spent]) -> dict[str, Spent]:
+    """Two counts by stage as one."""
+    return {stage: first.get(stage, Spent()) + second.get(stage, Spent()) for stage in sorted({*first, *second})}
+
+
+def less(after: Mapping[str, Spent], before: Mapping[str, Spent]) -> dict[str, Spent]:
+    """What a count by stage grew by; stages that did not grow are left out."""
+    grown = {stage: spent - before.get(stage, Spent()) for stage, spent in after.items()}
+    return {stage: spent for stage, spent in grown.items() if spent != Spent()}
+
+
+def as_lists(spent: Mapping[str, Spent]) -> dict[str, list[int]]:
+    """A count by stage as JSON has it."""
+    return {stage: list(astuple(each)) for stage, each in spent.items()}
+
+
+def from_lists(record: Mapping[str, Sequence[int]]) -> dict[str, Spent]:
+    """The inverse of ``as_lists``."""
+    return {stage: Spent(*each) for stage, each in record.items()}
 
 
 class Costs:
@@ -45,7 +72,7 @@ class Costs:
             try:
                 self._count(record)
             except (KeyError, TypeError, AttributeError):
-                self.faults += (f"{file}: a line is no cost; it is left out.",)
+                self.faults += (f"{file}: a line is not a cost; it is left out.",)
 
     def __enter__(self) -> Costs:
         return self
@@ -55,44 +82,32 @@ class Costs:
 
     def built(self, graph: str, spent: Mapping[str, Spent]) -> None:
         """Add what was spent on building ``graph``, by stage. Raises ``KgError`` where it cannot be written."""
-        if spent:
-            self._journal.add({"graph": graph, "model": self._model, "spent": _plain(spent)})
-            self._count_built(graph, self._model, spent)
+        self._add({"graph": graph, "model": self._model}, spent)
 
     def rated(self, rater: str, model: str, spent: Mapping[str, Spent]) -> None:
         """Add what ``model`` spent as ``rater``. Raises ``KgError`` where it cannot be written."""
-        if spent:
-            self._journal.add({"rater": rater, "model": model, "spent": _plain(spent)})
-            self._count_rated(rater, model, spent)
+        self._add({"rater": rater, "model": model}, spent)
 
     def of_rater(self, rater: str, model: str) -> Spent:
         """What ``model`` has spent as ``rater``."""
         return self._rating.get((rater, model), Spent())
 
+    def _add(self, what: Mapping[str, str], spent: Mapping[str, Spent]) -> None:
+        if spent:
+            record = {**what, "spent": as_lists(spent)}
+            self._journal.add(record)
+            self._count(record)
+
     def _count(self, record: Mapping[str, Any]) -> None:
-        spent = {stage: Spent(*each) for stage, each in record["spent"].items()}
-        if "graph" in record:
-            self._count_built(record["graph"], record["model"], spent)
-        else:
-            self._count_rated(record["rater"], record["model"], spent)
-
-    def _count_built(self, graph: str, model: str, spent: Mapping[str, Spent]) -> None:
-        if model == self._model:
-            self.construction[graph] = added(self.construction.get(graph, {}), spent)
-
-    def _count_rated(self, rater: str, model: str, spent: Mapping[str, Spent]) -> None:
-        self._rating[rater, model] = sum(spent.values(), self.of_rater(rater, model))
-
-
-def _plain(spent: Mapping[str, Spent]) -> dict[str, list[int]]:
-    return {stage: list(astuple(each)) for stage, each in spent.items()}
-
-
-# --------------------------------------------------------------------------------------------------------------- prices
+        spent, model = from_lists(record["spent"]), record["model"]
+        if "graph" not in record:
+            self._rating[record["rater"], model] = sum(spent.values(), self.of_rater(record["rater"], model))
+        elif model == self._model:
+            self.construction[record["graph"]] = added(self.construction.get(record["graph"], {}), spent)
 
 
 _PER = 1_000_000
-_SHAPE = "It is to be written as currency: USD, as_of: 2026-04-02, models: {NAME: {input: 0.40, output: 1.60}}."
+_SHAPE = "Write it as currency: USD, as_of: 2026-04-02, models: {NAME: {input: 0.40, output: 1.60}}."
 
 
 class _Price(BaseModel):
@@ -146,7 +161,7 @@ def _prices(text: str, where: str) -> Prices:
     try:
         table = _Table.model_validate(yaml.safe_load(text))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{where} is no table of prices: {_fault(error)}. {_SHAPE}") from error
+        raise InputError(f"{where} is not a table of prices: {_fault(error)}. {_SHAPE}") from error
     models = {name: (price.input, price.output) for name, price in table.models.items()}
     return Prices(table.currency, table.as_of.isoformat(), models)
 

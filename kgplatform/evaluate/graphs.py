@@ -15,30 +15,34 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.errors import BudgetError, InputError
+from kgplatform.errors import BudgetError, InputError, SettingError
+from kgplatform.evaluate.comparators import OFFICIAL, is_installed
+from kgplatform.evaluate.costs import added, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
-from kgplatform.evaluate.results import Build, DataSet, Spent
+from kgplatform.evaluate.results import Build, DataSet, Setup, Spent
+from kgplatform.evaluate.setups import needs, resolved
+from kgplatform.ingest.extract_pass import passages_without_facts
 from kgplatform.ingest.formats import clean
+from kgplatform.ingest.graph_state import graph_state
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger, make_chat
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.config import has_store
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.records import Usage
+from kgplatform.query import load_query
+from kgplatform.records import Progress
 from kgplatform.settings import Settings
 from kgplatform.text import counted, node_id, tidy
 
 Note = Callable[[str], None]
-Progress = Callable[[str, int, int], None]
-
 CURRENT = "current"
 """The name of the graph that the settings name."""
 AS_USUAL = Build()
@@ -47,6 +51,9 @@ _RECORD = "construction.json"
 _LONGEST_NAME = 60
 _DIGITS = 8
 _TOLD = 5
+_COMPLETE = "complete"
+_MOST_ROWS = 5_000_000
+_SECONDS = 600.0
 
 
 class Graphs:
@@ -123,7 +130,7 @@ class Graphs:
         if not self._may_hold_texts():
             return None
         graph = self.current()
-        wanted, there = _identities(dataset, graph.store.read("evaluate/documents"))
+        wanted, there = _identities(dataset, rows(graph, "evaluate/documents"))
         return graph if wanted <= there else None
 
     def empty(self, name: str, build: Build = AS_USUAL) -> KnowledgeGraph:
@@ -149,8 +156,6 @@ class Graphs:
         """Close ``graph`` now, and stop its server if it was started for it: one that runs takes 1 to 2 GB."""
         self._open.pop(self.name_of(graph))[1].close()
 
-    # ------------------------------------------------------------------------------------------------ which graph
-
     def _without_texts(self, dataset: DataSet, build: Build) -> KnowledgeGraph:
         if build != AS_USUAL:
             raise InputError(
@@ -168,14 +173,14 @@ class Graphs:
             return None
         was_open = CURRENT in self._open
         graph = self.current()
-        rows = graph.store.read("evaluate/documents")
-        wanted, there = _identities(dataset, rows)
+        found = rows(graph, "evaluate/documents")
+        wanted, there = _identities(dataset, found)
         file = self._corpus_file(dataset, self._folder)
-        ours = {row["source"] for row in rows} == {file.as_uri()}
+        ours = {source for _, _, source in found} == {file.as_uri()}
         if wanted == there and not ours:
             self._note(f"{dataset.name}: the graph that is there holds just its {counted(len(wanted), 'text')}.")
             return graph
-        if (alone and (ours or not rows)) or (ours and wanted == there):
+        if (alone and (ours or not found)) or (ours and wanted == there):
             self._ingest(graph, dataset, Build(extractor=extractor), file)
             return graph
         if alone and wanted < there:
@@ -201,8 +206,6 @@ class Graphs:
         graph = self._opened(name, settings)
         self._ingest(graph, dataset, build, self._corpus_file(dataset, settings.home_folder))
         return graph
-
-    # ---------------------------------------------------------------------------------------------------- opening
 
     @property
     def _folder(self) -> Path:
@@ -244,8 +247,6 @@ class Graphs:
             self._open[name] = (graph, undo.pop_all())
         return graph
 
-    # --------------------------------------------------------------------------------------------------- building
-
     def _extractor(self, dataset: DataSet, build: Build, without_model: bool) -> str:
         if build.extractor is not None:
             return build.extractor
@@ -265,7 +266,7 @@ class Graphs:
         )
         file.parent.mkdir(parents=True, exist_ok=True)
         write_corpus(dataset, file)
-        started, before = time.perf_counter(), self._spent(graph)
+        started, before = time.perf_counter(), self.spent(graph)
         report = graph.ingest(
             file,
             schema=build.schema or "general",
@@ -274,14 +275,13 @@ class Graphs:
             mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
             progress=self._progress,
         )
-        seconds, after = time.perf_counter() - started, self._spent(graph)
-        spent = {stage: _less(used, before.get(stage, Usage())) for stage, used in after.items()}
+        seconds, spent = time.perf_counter() - started, less(self.spent(graph), before)
         self._keep(name, file.with_name(f"{file.stem}-{_RECORD}"), spent, seconds, report)
         self._tell(dataset, report)
 
-    def _spent(self, graph: KnowledgeGraph) -> dict[str, Usage]:
-        """By stage, what the models were asked until now."""
-        return self.ledger.worth_by_stage() | graph.ledger.worth_by_stage()
+    def spent(self, graph: KnowledgeGraph) -> dict[str, Spent]:
+        """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
+        return worth(self.ledger) | worth(graph.ledger)
 
     def _keep(self, name: str, file: Path, now: dict[str, Spent], seconds: float, report: IngestReport) -> None:
         """Add what this ingest took to what earlier ones took, unless it found everything done or began anew."""
@@ -289,9 +289,7 @@ class Graphs:
         spent = {stage: Spent(**each) for stage, each in kept.get("spent", {}).items()}
         took = kept.get("seconds", 0.0)
         if report.extracted or report.added or report.changed or not kept:
-            for stage, used in now.items():
-                spent[stage] = spent.get(stage, Spent()) + used
-            spent = {stage: used for stage, used in sorted(spent.items()) if used.calls}
+            spent = {stage: used for stage, used in added(spent, now).items() if used.calls}
             took += seconds
             file.write_text(json.dumps({"seconds": took, "spent": {k: asdict(v) for k, v in spent.items()}}), "utf-8")
         self.construction[name], self.seconds[name] = spent, took
@@ -311,7 +309,15 @@ class Graphs:
             raise BudgetError(report.stopped)
 
 
-def _identities(dataset: DataSet, rows: list[dict[str, Any]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+def rows(graph: KnowledgeGraph, query: str, **parameters: object) -> list[list[Any]]:
+    """The rows of a statement of ours. Raises ``InputError`` for more than 5 million."""
+    table = graph.cypher(load_query(query).text, dict(parameters), limit=_MOST_ROWS, timeout=_SECONDS)
+    if table.truncated:
+        raise InputError(f"The graph has more than {_MOST_ROWS:,} rows to read. Use one with fewer texts.")
+    return table.rows
+
+
+def _identities(dataset: DataSet, documents: list[list[Any]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """The texts of ``dataset`` and those of the graph, each by name and content; untitled ones by content alone."""
     wanted = {
         (tidy(clean(each.title)), hashlib.sha256(clean(each.text).encode()).hexdigest())
@@ -319,16 +325,8 @@ def _identities(dataset: DataSet, rows: list[dict[str, Any]]) -> tuple[set[tuple
         if clean(each.text).strip()
     }
     untitled = {sha256 for title, sha256 in wanted if not title}
-    there = {("" if row["sha256"] in untitled else row["name"], row["sha256"]) for row in rows}
+    there = {("" if sha256 in untitled else name, sha256) for name, sha256, _ in documents}
     return wanted, there
-
-
-def _less(after: Usage, before: Usage) -> Spent:
-    return Spent(
-        after.calls - before.calls,
-        after.input_tokens - before.input_tokens,
-        after.output_tokens - before.output_tokens,
-    )
 
 
 def _slug(name: str) -> str:
@@ -342,3 +340,95 @@ def _forget(server: LocalNeo4j, home: Path) -> None:
     server.down()
     if has_store(home / "neo4j"):
         shutil.rmtree(home / "neo4j" / "data")
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What a graph lacks for some setups: how many documents have no pages, how many passages no atomic facts from a
+    model or a recording, and whether there is no tree. ``readers``: the setups that need pages; ``walkers``: the
+    readers that need facts."""
+
+    pages: int = 0
+    facts: int = 0
+    tree: bool = False
+    readers: tuple[str, ...] = ()
+    walkers: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each thing without which a reader works, but not as it is meant to."""
+        notes = []
+        if self.tree:
+            notes.append(
+                "There is no knowledge tree, so nothing was found by communities: run `kgplatform tree`, or --prepare."
+            )
+        if self.facts:
+            notes.append(
+                f"There are passages without atomic facts from a model, and {' and '.join(self.walkers)} walked over "
+                "what they have instead: run `kgplatform ingest --facts`, or --prepare."
+            )
+        return tuple(notes)
+
+
+def check_installed(setups: Sequence[Setup]) -> None:
+    """Raise ``SettingError`` where a setup needs a package that is not installed."""
+    official = [each.name for each in setups if each.reader in OFFICIAL]
+    if official and not is_installed():
+        raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `pip install 'kgplatform[graphrag]'`.")
+
+
+def missing(kg: KnowledgeGraph, setups: Sequence[Setup]) -> Missing:
+    """What ``setups`` would use and ``kg`` does not have."""
+    wanted = {need: tuple(each for each in setups if need in needs(each)) for need in ("gists", "facts", "tree")}
+    tree = bool(wanted["tree"]) and graph_state(kg.store).get("treeState") != _COMPLETE
+    return Missing(
+        sum(not each.pages for each in kg.documents()) if wanted["gists"] else 0,
+        len(passages_without_facts(kg.store, None)) if wanted["facts"] else 0,
+        tree,
+        tuple(each.name for each in wanted["gists"]),
+        tuple(dict.fromkeys(each.reader for each in wanted["facts"])),
+    )
+
+
+def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ...]:
+    """Notes on what is missing. Raises ``InputError`` where a setup could not answer any question without it."""
+    lacking = missing(kg, setups)
+    if lacking.pages:
+        lack = f"{counted(lacking.pages, 'document')} {'has' if lacking.pages == 1 else 'have'} none"
+        names = " and ".join(lacking.readers)
+        raise InputError(f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add --prepare.")
+    by_community = [each.name for each in setups if resolved(each).get("route") == "community"]
+    if lacking.tree and by_community:
+        raise InputError(
+            f"{' and '.join(by_community)} searches by communities, and there is no knowledge tree. Run "
+            "`kgplatform tree` first, or add --prepare."
+        )
+    return lacking.notes
+
+
+def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress: Progress) -> tuple[str, ...]:
+    """Build what is missing; returns a note for each part that could not be built whole.
+
+    What is there already, and was built with the same options, costs nothing. Raises ``BudgetError`` where the tokens
+    ran out: what was built until then is kept.
+    """
+    lacking = missing(kg, setups)
+    notes = []
+    if lacking.facts:
+        read = kg.ingest(facts=True, progress=progress)
+        _check(read.stopped)
+        if read.facts_failed:
+            notes.append("The atomic facts of some passages could not be read.")
+    if lacking.pages or (lacking.readers and build.gist):
+        gists = kg.gist(**build.gist, progress=progress)
+        _check(gists.stopped)
+        if gists.failed:
+            notes.append("The gists of some pages could not be written.")
+    if lacking.tree and kg.stats().nodes.get("Entity"):  # of a text without any there is no tree to build
+        _check(kg.build_tree(progress=progress).stopped)
+    return tuple(notes)
+
+
+def _check(stopped: str) -> None:
+    if stopped:
+        raise BudgetError(stopped)

@@ -27,9 +27,6 @@ from kgplatform.evaluate.results import DataSet, Estimate, Pair, Results, Scored
 from kgplatform.evaluate.score.metrics import METRICS, ordered
 from kgplatform.text import counted
 
-# -------------------------------------------------------------------------------------------------- intervals and tests
-
-
 RESAMPLES = 10_000
 _DRAWN_AT_ONCE = 2_000_000
 """Draws that are held in memory together."""
@@ -152,9 +149,6 @@ def _sign_flip(differences: Sequence[float], seed: int, resamples: int) -> float
 
 def _batch(values: Sized) -> int:
     return max(1, _DRAWN_AT_ONCE // len(values))
-
-
-# -------------------------------------------------------------------------------------------------------------- results
 
 
 CHIEF = ("choice", "reverted", "judge", "accuracy", "lr1", "f1*", "f1", "contains", "restored")

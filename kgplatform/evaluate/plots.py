@@ -104,9 +104,6 @@ def _in_brackets(caption: str) -> str:
     return f" ({short(caption, 60)})" if caption else ""
 
 
-# ---------------------------------------------------------------------------------------------------------------- names
-
-
 def short(name: str, longest: int = _LONGEST) -> str:
     """``name`` on one line, without its middle where it is long: setups of a grid differ at their ends."""
     flat = "".join(letter if letter.isprintable() else "\ufffd" for letter in tidy(name))
@@ -136,9 +133,6 @@ def _amount(value: float, _: object = None) -> str:
         if value >= unit:
             return f"{value / unit:.3g}{name}"
     return f"{value:g}"
-
-
-# -------------------------------------------------------------------------------------------------------------- figures
 
 
 @contextmanager
@@ -213,9 +207,6 @@ def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return axes.imshow(cells, aspect="auto", interpolation="nearest", **more)
-
-
-# --------------------------------------------------------------------------------------------------- accuracy and cost
 
 
 def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[Path]:
@@ -317,9 +308,6 @@ def _shifts(places: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-# -------------------------------------------------------------------------------------------------------------- by kind
-
-
 def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
     """A row a kind; in it a point a setup."""
     metric, number = results.metrics[0], kinds_of(results)
@@ -348,9 +336,6 @@ def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
         for kind, of_kind in scores.items()
     ]
     return _save(figure, folder, "accuracy-by-kind", "; ".join(told))
-
-
-# ---------------------------------------------------------------------------------------------------------- right where
 
 
 def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
@@ -388,9 +373,6 @@ def _label_squares(axes: Axes, where: RightWhere) -> None:
     axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, right, color="white", linewidth=2)
     if len(questions) <= _MOST_SQUARES:
         axes.vlines([at + 0.5 for at in range(len(questions) - 1)], -0.5, low, color="white", linewidth=1)
-
-
-# ------------------------------------------------------------------------------------------------------------- heat map
 
 
 def draw_heat_map(heat_map: HeatMap, folder: Path, caption: str = "") -> list[Path]:

@@ -17,10 +17,10 @@ from typing import Literal
 
 import numpy as np
 
+from kgplatform.evaluate.answers import FOLDER, trace_file
 from kgplatform.evaluate.costs import Prices
 from kgplatform.evaluate.results import Build, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.evaluate.score.metrics import METRICS
-from kgplatform.evaluate.traces import FOLDER, trace_file
 from kgplatform.text import counted, duration
 
 RIGHT_FROM = 0.5
@@ -30,9 +30,6 @@ SHOWN = 0.05
 NONE = "–"
 """In place of a figure that is not there."""
 Mark = Literal["right", "wrong", "refused", "failed", "unscored"]
-
-
-# --------------------------------------------------------------------------------------------------------------- scores
 
 
 def title_of(metric: str) -> str:
@@ -72,9 +69,6 @@ def money(value: float | None) -> str:
         return NONE
     digits = 2 if value >= 1 or value <= 0 else 1 - math.floor(math.log10(value))
     return f"{value:,.{max(2, digits)}f}"
-
-
-# ---------------------------------------------------------------------------------------------------------------- costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +144,6 @@ def _model_of(results: Results, stage: str, setup: Setup | None = None) -> str:
     return str(member or results.model)
 
 
-# ------------------------------------------------------------------------------------------------------ right and wrong
-
-
 @dataclass(frozen=True, slots=True)
 class RightWhere:
     """Which setup is right on which question, by the chief metric.
@@ -215,9 +206,6 @@ def _mark(answer: Scored, metric: str) -> Mark:
     if (score >= RIGHT_FROM) != _lower_is_better(metric):
         return "right"
     return "refused" if answer.refused else "wrong"
-
-
-# ----------------------------------------------------------------------------------------------------------- the report
 
 
 _OTHER_METRICS = 5
@@ -438,9 +426,6 @@ def _linked(where: RightWhere, setup: str, question: str) -> str:
         return NONE if mark == "unscored" else mark
     file = trace_file(Path(FOLDER), setup, question).with_suffix(".txt")
     return _Link(f"[{mark}]({file.as_posix()})")
-
-
-# ------------------------------------------------------------------------------------------------------------- Markdown
 
 
 def _text(words: str) -> str:

@@ -9,12 +9,11 @@ a run took is in ``Timing``, apart, so that the same questions give the same res
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
-
-# -------------------------------------------------------------------------------------------------------- what is asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +81,6 @@ class DataSet:
         return tuple(by_title[title] for title in question.within)
 
 
-# ----------------------------------------------------------------------------------------------------- what it comes to
-
-
 @dataclass(frozen=True, slots=True)
 class Build:
     """How the graph of a setup is built, where that is not as by default; part of what an ablation may vary.
@@ -123,11 +119,10 @@ class Spent:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.calls + other.calls,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-        )
+        return Spent(*map(operator.add, astuple(self), astuple(other)))
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(*map(operator.sub, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ import numpy as np
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.evaluate import comparators
-from kgplatform.evaluate.graphs import AS_USUAL, Graphs, Progress
+from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.results import Build, DataSet, Estimate, Question, Text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.readers.baselines.given import search_parts
-from kgplatform.records import FoundPassage
+from kgplatform.records import FoundPassage, Progress
 from kgplatform.text import WORD_RUN, counted, did_you_mean
 
 CUTS = (2, 5, 10)
@@ -121,7 +121,7 @@ def _measure(
     questions = _usable(dataset)
     graph = graphs.for_data_set(dataset, build, alone=alone, without_model=True)
     try:
-        name, counts = graphs.name_of(graph), _counts(graph)
+        name, counts = graphs.name_of(graph), graph.stats().nodes
         chosen, missing = _chosen(routes, questions, counts)
         notes = [*missing, *_unknown_supports(graph, questions)]
         rows = []
@@ -193,9 +193,6 @@ def _officially(retriever: comparators.Official, top_k: int) -> Find:
     return find
 
 
-# --------------------------------------------------------------------------------------------- what can be measured
-
-
 def _check(routes: Sequence[str], cuts: Sequence[int]) -> None:
     for route in routes:
         if route not in ROUTES:
@@ -250,10 +247,6 @@ def _chosen(
     return [each for each in routes or ROUTES if each not in lacking], missing
 
 
-def _counts(graph: KnowledgeGraph) -> dict[str, int]:
-    return {row["label"]: row["count"] for row in graph.store.read("graph/node_counts")}
-
-
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
     """Says so if supporting passages are in no document, by their titles: no search can find them."""
     titles = list(dict.fromkeys(each.title for question in questions for each in question.supports))
@@ -264,9 +257,6 @@ def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> l
         return []
     named = ", ".join(repr(each) for each in unknown[:_SHOWN]) + (" …" if len(unknown) > _SHOWN else "")
     return [f"The titles of {counted(len(unknown), 'supporting passage')} are no document's: {named}."]
-
-
-# ---------------------------------------------------------------------------------------------------------- Markdown
 
 
 def retrieval_markdown(report: RetrievalReport) -> str:

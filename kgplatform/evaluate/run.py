@@ -20,33 +20,30 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError
 from kgplatform.evaluate.answers import (
     Answers,
+    InWords,
     Outcome,
     Record,
     Task,
-    added,
     answer_key,
     ask,
     graph_fingerprint,
-    less,
     scored,
     task_for,
+    text_alone,
     texts_fingerprint,
     unanswered,
-    worth,
 )
-from kgplatform.evaluate.costs import Costs
+from kgplatform.evaluate.costs import Costs, added, less, worth
 from kgplatform.evaluate.datasets import write_corpus
-from kgplatform.evaluate.graphs import Graphs
+from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
 from kgplatform.evaluate.journal import Journal, claimed
 from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.prepare import check_installed, check_prepared, prepare
 from kgplatform.evaluate.results import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
 from kgplatform.evaluate.score.answer_words import need_rouge
+from kgplatform.evaluate.score.metrics import what_was_kept
 from kgplatform.evaluate.score.raters import RATERS, ToRate
 from kgplatform.evaluate.score.ratings import Ratings, remarks
-from kgplatform.evaluate.score.what_was_read import what_was_kept
 from kgplatform.evaluate.setups import check_distinct, needs
-from kgplatform.evaluate.traces import InWords, text_alone
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress
@@ -155,8 +152,6 @@ class _Round:
         self._in_a_row = 0
         self._told: set[str] = set()
 
-    # ------------------------------------------------------------------------------------------------------ graphs
-
     def ask_all(self, build: Build, setups: Sequence[Setup]) -> None:
         """Ask ``setups``, all over graphs that are built in the same way."""
         if self.plan.dataset.apart:
@@ -219,17 +214,11 @@ class _Round:
     @contextmanager
     def _counted(self, kg: KnowledgeGraph) -> Iterator[None]:
         """Count what is spent on building ``kg``; by ledgers, since not all threads of a build know who asked."""
-        before = self._spent(kg)
+        before = self.graphs.spent(kg)
         try:
             yield
         finally:  # what a build that fails has spent is spent
-            self.costs.built(self.graphs.name_of(kg), less(self._spent(kg), before))
-
-    def _spent(self, kg: KnowledgeGraph) -> dict[str, Spent]:
-        """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
-        return worth(self.graphs.ledger) | worth(kg.ledger)
-
-    # ----------------------------------------------------------------------------------------------------- answers
+            self.costs.built(self.graphs.name_of(kg), less(self.graphs.spent(kg), before))
 
     def _pending(self, questions: Sequence[Question], setups: Sequence[Setup], graph: str) -> list[tuple[str, Task]]:
         """What is still to be asked, by its key; each question to all setups before the next one."""
@@ -293,8 +282,6 @@ class _Round:
                 f"{MOST_FAILURES} questions in a row failed, the last: {outcome.error} What was answered is kept; put "
                 "that right and run the same command again."
             )
-
-    # ----------------------------------------------------------------------------------------------------- results
 
     def results(self) -> tuple[Results, Timing]:
         """The answers with all their scores, in the order of setups and questions, and what they come to."""

@@ -168,9 +168,6 @@ def _shown(value: Any) -> str:
     return _JOINED.join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-# --------------------------------------------------------------------------------------------------------------- a grid
-
-
 MOST = 200
 """Setups of one grid. A slip of a few lists makes thousands, and each answers every question."""
 
@@ -293,9 +290,6 @@ def _corpus(given: object, folder: Path, place: _Place) -> tuple[Path, ...]:
         if not path.exists():
             raise place.fault(f"{path} does not exist. Paths are relative to the folder of the grid.")
     return paths
-
-
-# -------------------------------------------------------------------------------------------------------- what it holds
 
 
 def _choices(given: object, known: Sequence[str], place: _Place) -> dict[str, list[Any]]:

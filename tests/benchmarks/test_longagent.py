@@ -22,9 +22,8 @@ from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, connect
 from kgplatform.evaluate.needles import Needles, NeedleTask
-from kgplatform.evaluate.needles.haystack import filler, hide, paragraphs
+from kgplatform.evaluate.needles.haystack import Wanted, filler, hide, paragraphs
 from kgplatform.evaluate.needles.needles import single_statement
-from kgplatform.evaluate.needles.task import Wanted
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost

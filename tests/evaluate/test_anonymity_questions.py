@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, Names, Statement
 from kgplatform.evaluate.anonymise.hide import Work
 from kgplatform.evaluate.anonymise.reversion_questions import Item, as_built, build_questions, drop_known, is_known
-from kgplatform.evaluate.score.reversion import Reversion, restorations, score_reversion
+from kgplatform.evaluate.score.answer_words import Reversion, restorations, score_reversion
 from kgplatform.prompt import Messages
 from kgplatform.readers.choices import letter
 from kgplatform.testing import ScriptedChat

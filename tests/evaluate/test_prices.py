@@ -62,7 +62,7 @@ def test_what_is_no_table_is_one_sentence(text: str, said: str, tmp_path: Path) 
     file.write_text(text)
     with pytest.raises(InputError) as caught:
         load_prices(file)
-    assert str(caught.value).startswith(f"{file} is no table of prices: {said}")
+    assert str(caught.value).startswith(f"{file} is not a table of prices: {said}")
     assert str(caught.value).endswith("models: {NAME: {input: 0.40, output: 1.60}}.")
     assert "\n" not in str(caught.value)
 

@@ -29,9 +29,8 @@ from kgplatform.evaluate.needles import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, hide, own_paragraphs
+from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, Wanted, hide, own_paragraphs
 from kgplatform.evaluate.needles.needles import joined_statements, single_statement
-from kgplatform.evaluate.needles.task import Wanted
 from kgplatform.text import count_tokens
 
 ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [

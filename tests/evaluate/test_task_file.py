@@ -40,7 +40,7 @@ def test_tasks_are_read_one_at_a_time(tmp_path: Path) -> None:
         stream.write("\nbroken\n")
     tasks = read_tasks(file)
     assert next(tasks) == TASK
-    with pytest.raises(InputError, match="tasks.jsonl, line 3: this is no task"):
+    with pytest.raises(InputError, match="tasks.jsonl, line 3: not a task"):
         next(tasks)
 
 
@@ -52,12 +52,12 @@ def changed(**values: Any) -> str:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "this is no task (Invalid JSON"),
-        ("[]", "this is no task ("),
-        (changed(text=...), "this is no task (text: "),
-        (changed(length="long"), "this is no task (length: "),
-        (changed(answers="12345"), "this is no task (answers: "),
-        (changed(needles=[{"start": 0}]), "this is no task (needles.0.end: "),
+        ("{", "not a task (Invalid JSON"),
+        ("[]", "not a task ("),
+        (changed(text=...), "not a task (text: "),
+        (changed(length="long"), "not a task (length: "),
+        (changed(answers="12345"), "not a task (answers: "),
+        (changed(needles=[{"start": 0}]), "not a task (needles.0.end: "),
         (changed(kind="chess"), "'chess' is no kind of task; known are qa, kv, number, passkey, math."),
         (changed(question=" "), "the task has no text, no question or no answer."),
         (changed(answers=[]), "the task has no text, no question or no answer."),

@@ -11,7 +11,7 @@ from corpora import put
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.score.what_was_read import what_was_kept, what_was_read
+from kgplatform.evaluate.score.metrics import what_was_kept, what_was_read
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages

@@ -280,10 +280,10 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
     from kgplatform.doors.cli.show.found import trace_in_words
     from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
+    from kgplatform.evaluate.answers import slug
     from kgplatform.evaluate.costs import load_prices
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.run import Plan
-    from kgplatform.evaluate.traces import slug
 
     prices = load_prices(given.get("prices"))
     setups, corpus = _setups(given)

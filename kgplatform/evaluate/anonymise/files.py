@@ -112,8 +112,6 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-# --------------------------------------------------------------------------------------------------------------- edits
-
 Change = Callable[[str, str], str]
 """A string of a JSON text, changed; the second argument is the key under which it stands, "" where there is none."""
 
@@ -176,8 +174,6 @@ def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
         shift += len(new) - (end - start)
     return back
 
-
-# ------------------------------------------------------------------------------------------------------------- the map
 
 FORMAT = "kgplatform anonymity map"
 VERSION = 1

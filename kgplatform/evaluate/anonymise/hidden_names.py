@@ -14,27 +14,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field, ValidationError
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.anonymise.mentions import Finder, WordUse, label_of, number_entities, taken_numbers
+from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.results import Build, DataSet, Text
 from kgplatform.ingest.schema import Schema, load_schema
-from kgplatform.query import load_query
 from kgplatform.text import normalise_name, tidy
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
-    from kgplatform.evaluate.graphs import Graphs
     from kgplatform.records import Document
 
 DEFAULT_TYPES = ("Person", "Location")
 _PERSON = "Person"
 _BY_HAND = 1_000_000  # a name that a person wrote outweighs all that a graph counts
-_MOST_ROWS = 5_000_000
-_SECONDS = 600.0
 _NOT_OF_NAMES = '!?,;:"“”«»„ '
 
 
@@ -116,9 +113,6 @@ class Dictionary:
         return (entity.name, *entity.may_be)
 
 
-# ------------------------------------------------------------------------------------------------ what the graph says
-
-
 def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> Names:
     """The entities of the graph that have one of ``types`` or no type, and its triples.
 
@@ -128,15 +122,15 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> Names:
     if found is None:
         raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out --extractor graph.")
     schema = found.schema.with_expansions(found.expansions)
-    labels = chosen_types(types, schema, [row[0] for row in _rows(graph, "evaluate/types_in_use")])
+    labels = chosen_types(types, schema, [row[0] for row in rows(graph, "evaluate/types_in_use")])
     person = schema.entity(_PERSON)
     candidates: list[Candidate] = []
     likenesses: list[tuple[str, str]] = []
-    for name, kind, forms, passages, same in _rows(graph, "evaluate/entities_of_types", types=sorted(labels)):
+    for name, kind, forms, passages, same in rows(graph, "evaluate/entities_of_types", types=sorted(labels)):
         is_person = kind is not None and person is not None and kind == person.name
         candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, passages))
         likenesses += [(name, other) for other in same]
-    statements = [Statement(*row) for row in _rows(graph, "evaluate/stated_triples") if row[-1] is not None]
+    statements = [Statement(*row) for row in rows(graph, "evaluate/stated_triples") if row[-1] is not None]
     return Names(tuple(candidates), tuple(likenesses), tuple(statements))
 
 
@@ -182,16 +176,6 @@ def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ())
     return chosen
 
 
-def _rows(graph: KnowledgeGraph, name: str, **parameters: object) -> list[list[Any]]:
-    table = graph.cypher(load_query(name).text, dict(parameters), limit=_MOST_ROWS, timeout=_SECONDS)
-    if table.truncated:
-        raise InputError(f"The graph has more than {_MOST_ROWS:,} rows to read; anonymise fewer texts at a time.")
-    return table.rows
-
-
-# -------------------------------------------------------------------------------------------- what a person has written
-
-
 class _Line(BaseModel):
     """A line of a file of names."""
 
@@ -225,9 +209,6 @@ def _named(path: Path, number: int, line: str) -> Candidate:
         raise InputError(f"{path}, line {number}: the type {read.type!r} does not begin with a letter.")
     found = load_schema("general").entity(read.type)
     return Candidate(label, read.name, read.aliases, found is not None and found.name == _PERSON, _BY_HAND)
-
-
-# ----------------------------------------------------------------------------------------------------- who is one thing
 
 
 @dataclass(slots=True)

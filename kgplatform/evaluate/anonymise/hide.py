@@ -145,9 +145,6 @@ def anonymise(request: Request, sources: Sources, builder: Builder | None = None
     return _report(request, dictionary, counts, files, skipped, all_done, built)
 
 
-# --------------------------------------------------------------------------------------------------------------- places
-
-
 def _check_places(request: Request, builds: bool) -> None:
     folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
     if out == folder or folder in out.parents or out in folder.parents:
@@ -185,9 +182,6 @@ def _read_questions(path: Path) -> SourceFile:
         raise InputError(f"The questions {path} are empty.")
     digest = sha256(data if encoding else text.encode())
     return SourceFile(path.name, text, encoding or "utf-8", "json", digest, ())
-
-
-# ---------------------------------------------------------------------------------------------------------------- names
 
 
 def _new_names(files: Sequence[SourceFile], dictionary: Dictionary) -> dict[str, str]:
@@ -239,9 +233,6 @@ def _document_names(
     return names
 
 
-# ---------------------------------------------------------------------------------------------------------------- texts
-
-
 def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mapping[str, str]) -> _Done:
     counts: Counter[str] = Counter()
     is_questions = name == "questions" and not file.documents
@@ -291,9 +282,6 @@ def _notes(file: SourceFile, name: str, broken: Sequence[int], in_keys: Sequence
     if file.kind == "recoded":
         notes.append(f"{file.name}: its encoding is not sure; written in UTF-8")
     return notes
-
-
-# -------------------------------------------------------------------------------------------------------------- writing
 
 
 def _map(

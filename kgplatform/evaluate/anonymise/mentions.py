@@ -153,9 +153,6 @@ def _joined(outside: str, inside: str) -> bool:
     return is_mark or not is_unspaced(outside + inside)
 
 
-# -------------------------------------------------------------------------------------------------------- placeholders
-
-
 def label_of(type_name: str) -> str:
     """The word of a type in placeholders: ``Work of Art`` is ``WORK_OF_ART``. Empty if it has no letter."""
     parts = [part for part in _NO_LABEL.split(type_name.upper()) if part]
@@ -178,9 +175,6 @@ def number_entities(
     ordered = sorted(set(entities), key=lambda each: (node_id(seed, each[0], normalise_name(each[1])), each))
     numbers = (number for number in range(1, len(ordered) + len(taken) + 1) if number not in taken)
     return {each: f"[{each[0]}#{number}]" for each, number in zip(ordered, numbers, strict=False)}
-
-
-# -------------------------------------------------------------------------------------------------------- use of words
 
 
 @dataclass(frozen=True, slots=True)

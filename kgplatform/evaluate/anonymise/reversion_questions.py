@@ -22,7 +22,7 @@ from functools import partial
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
 from kgplatform.evaluate.anonymise.hide import Built, Work
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
-from kgplatform.evaluate.score.reversion import score_reversion
+from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answer import fence_for
@@ -137,9 +137,6 @@ def as_built(items: Sequence[Item], wanted: int, notes: Sequence[str]) -> Built:
     return Built("".join(item.line() + "\n" for item in items), dict(sorted(kinds.items())), (*few, *notes))
 
 
-# ---------------------------------------------------------------------------------------------------------------- paths
-
-
 def _of_kind(
     edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Sequence[int], draw: random.Random
 ) -> Iterator[Item]:
@@ -189,9 +186,6 @@ def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: rand
         names.add(path[-1][1])
         clues.add(path[-1][0].clue)
     return tuple(path)
-
-
-# ---------------------------------------------------------------------------------------------------------------- items
 
 
 def _reversion(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Item:
@@ -273,9 +267,6 @@ def _lettered(clue: str, letters: Mapping[str, str]) -> str:
 
 def _documents(path: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(edge.document for edge, _ in path))
-
-
-# ----------------------------------------------------------------------------------------------------- zero-shot filter
 
 
 def drop_known(items: Sequence[Item], wanted: int, chat: Chat, concurrency: int) -> tuple[list[Item], int]:

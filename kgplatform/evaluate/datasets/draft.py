@@ -59,8 +59,6 @@ class Draft:
         self._by_id: dict[str, Question] = {}
         self._copies: dict[str, int] = {}
 
-    # ---------------------------------------------------------------------------------------- as it is found
-
     def fault(self, where: str, reason: str) -> None:
         """Report, once, what cannot be used; the question, if it is about one, stays."""
         self._faults[f"{where}: {reason}."] = None
@@ -103,8 +101,6 @@ class Draft:
         self._by_id[own] = replace(question, id=own)
         self._texts_of[own] = tuple(dict.fromkeys(texts))
         self.questions.append(self._by_id[own])
-
-    # ------------------------------------------------------------------------------------------ what comes of it
 
     def finish(self, path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
         """The data set, with the first ``limit`` questions, or ``sample`` of them (see ``_chosen``).
@@ -228,9 +224,6 @@ def _free(name: str, taken: Container[str], copies: dict[str, int]) -> str:
         own = f"{name} ({copy})"
     copies[name] = copy
     return own
-
-
-# -------------------------------------------------------------------------------------------------- formats and writing
 
 
 ReadEntry = Callable[[Entry], None]

@@ -135,9 +135,6 @@ def shown(text: object) -> str:
     return visible if len(visible) <= _SHOWN_LENGTH else visible[: _SHOWN_LENGTH - 1] + "…"
 
 
-# ------------------------------------------------------------------------------------------------------------- entries
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One value of a file. ``place``: "line 7", "item 7" or "row 7", counted from 1; ``fault``: why it has no value."""

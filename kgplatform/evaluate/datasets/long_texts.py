@@ -20,9 +20,6 @@ from kgplatform.ingest.formats import clean
 from kgplatform.readers.choices import MOST
 from kgplatform.text import counted
 
-# ----------------------------------------------------------------------------------------------------- the text of HTML
-
-
 _TAG = re.compile(
     r"</?(?:html|body|p|br|div|span|pre|table|tr|td|h[1-6]|i|b|em|strong|u|a|font|center|blockquote|ul|ol|li)"
     r"(?:\s[^<>]*)?/?>",
@@ -84,9 +81,6 @@ class _Parser(HTMLParser):
             self.parts.append("\n")
 
 
-# ------------------------------------------------------------------------------------------------ LongBench and LV-Eval
-
-
 def _is_longbench(values: Values) -> bool:
     return _has_context(values) and ("_id" in values or "all_classes" in values)
 
@@ -133,8 +127,6 @@ LVEVAL = Format(
     several=True,
     apart=True,
 )
-
-# ------------------------------------------------------------------------------------------------- QuALITY
 
 
 def _is_quality(values: Values) -> bool:
@@ -193,9 +185,6 @@ QUALITY = Format(
     lambda draft: partial(_read_article, draft),
     apart=True,
 )
-
-
-# ---------------------------------------------------------------------------------------------------------- NarrativeQA
 
 
 _STORIES = "tmp"

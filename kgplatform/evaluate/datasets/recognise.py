@@ -74,9 +74,6 @@ def _recognise(path: Path, name: str | None) -> tuple[Format, Sources]:
     return _in_folder(path, wanted) if is_folder else _in_file(path, wanted)
 
 
-# ---------------------------------------------------------------------------------------------------- a file
-
-
 def _in_file(path: Path, wanted: Format | None) -> tuple[Format, Sources]:
     objects = some(path)
     found = _format(objects, wanted)
@@ -105,9 +102,6 @@ def _refusal(path: Path, objects: Sequence[Values], wanted: Format | None) -> st
         f"{path} is not in the format {wanted.name}: expected objects with the keys {wanted.expects}; found "
         f"{found}.{hint}"
     )
-
-
-# -------------------------------------------------------------------------------------------------- a folder
 
 
 def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, Sources]:
@@ -202,9 +196,6 @@ def _only_format(folder: Path, formats: dict[Path, Format], corpus: Sequence[Pat
 def _named(folder: Path, files: Sequence[Path]) -> str:
     names = [str(file.relative_to(folder)) for file in files]
     return ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
-
-
-# --------------------------------------------------------------------------------------------- from files to a data set
 
 
 def _read_questions(found: Format, draft: Draft, limit: int | None) -> None:

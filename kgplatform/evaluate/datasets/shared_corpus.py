@@ -20,9 +20,6 @@ from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, a
 from kgplatform.evaluate.results import Question, Text
 from kgplatform.text import counted, tidy
 
-# ------------------------------------------------------------------------------------------------------- one's own
-
-
 KEYS = (
     *("id", "question", "answer", "answers", "answerable", "keywords", "choices", "documents", "passages", "facts"),
     *("parts", "within", "kind", "hops", "placeholders"),
@@ -102,8 +99,6 @@ def _values(question: Question) -> dict[str, Any]:
 
 OWN = Format("own", "question, answer", _is_own, lambda draft: partial(_read_own, draft))
 
-# --------------------------------------------------------------------------------------------------------- MuSiQue
-
 
 _EARLIER = re.compile(r"#(\d+)")
 _HOPS = re.compile(r"(\d+)hop")
@@ -172,8 +167,6 @@ def _parts(steps: Sequence[Values]) -> tuple[str, ...]:
 MUSIQUE = Format(
     "musique", "question, paragraphs (title, paragraph_text)", _is_musique, lambda draft: partial(_read_musique, draft)
 )
-
-# ------------------------------------------------------------------------------------- HotpotQA and 2WikiMultihopQA
 
 
 def _is_hotpotqa(values: Values) -> bool:
@@ -280,8 +273,6 @@ HOTPOTQA = Format(
     lambda draft: partial(_read_sentences, draft, "", {}),
 )
 TWO_WIKI = Format("2wiki", "question, context, evidences", _is_2wiki, _begin_2wiki)
-
-# -------------------------------------------------------------------------------------------------- GraphRAG-Bench
 
 
 _KINDS = {

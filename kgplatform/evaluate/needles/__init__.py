@@ -10,7 +10,18 @@ No model is needed, and the same seed gives the same text, to the letter. docs/n
 
 from __future__ import annotations
 
-from kgplatform.evaluate.needles.haystack import Needles
+from kgplatform.evaluate.needles.haystack import (
+    DEPTH_PAIRS,
+    DEPTHS,
+    LENGTHS,
+    Needle,
+    Needles,
+    NeedleTask,
+    even,
+    grid,
+    read_tasks,
+    write_tasks,
+)
 from kgplatform.evaluate.needles.needles import (
     RANKS,
     hidden_number,
@@ -21,17 +32,6 @@ from kgplatform.evaluate.needles.needles import (
     single_needle,
 )
 from kgplatform.evaluate.needles.samples import from_samples
-from kgplatform.evaluate.needles.task import (
-    DEPTH_PAIRS,
-    DEPTHS,
-    LENGTHS,
-    Needle,
-    NeedleTask,
-    even,
-    grid,
-    read_tasks,
-    write_tasks,
-)
 
 __all__ = [
     "DEPTHS",

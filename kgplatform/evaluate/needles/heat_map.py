@@ -68,9 +68,6 @@ class HeatMap:
     metric: str
 
 
-# ------------------------------------------------------------------------------------------------------------ the tasks
-
-
 def needle_data_set(
     kind: str,
     lengths: Sequence[int],
@@ -159,9 +156,6 @@ def _check(
         raise InputError(f"There is no rank {rank!r}.{did_you_mean(rank, tuple(RANKS))} There are {', '.join(RANKS)}.")
 
 
-# --------------------------------------------------------------------------------------------------- as people write it
-
-
 def parse_lengths(text: str) -> tuple[int, ...]:
     """Tokens of texts: "1000,8000", or "1000-16000:4" for four lengths at even distances, both ends included.
 
@@ -218,9 +212,6 @@ def _depth(word: str, text: str) -> float:
 
 def _depth_name(depth: Depths) -> str:
     return "/".join(f"{each:.6g}" for each in (depth if isinstance(depth, tuple) else (depth,)))
-
-
-# -------------------------------------------------------------------------------------------------------------- the map
 
 
 def heat_map(results: Results) -> HeatMap:

@@ -21,6 +21,8 @@ from kgplatform.evaluate.needles.haystack import (
     RARE_NAME,
     Frame,
     Needles,
+    NeedleTask,
+    Wanted,
     filler,
     hide,
     invented_name,
@@ -28,7 +30,6 @@ from kgplatform.evaluate.needles.haystack import (
     paragraphs,
     without,
 )
-from kgplatform.evaluate.needles.task import NeedleTask, Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +147,6 @@ def _person(chance: random.Random) -> str:
     return f"{invented_name(chance)} {invented_name(chance, RARE_NAME)}"
 
 
-# ------------------------------------------------------------------------------------------------- needles in haystacks
-
-
 _SPARE = 200
 """Tokens of invented text more than is needed, since its last paragraph is cut to what fits."""
 
@@ -197,9 +195,6 @@ def _free(source: Iterator[str], told: Needles) -> Iterator[str]:
     """The paragraphs that neither give the answer nor say what the world says."""
     yes_or_no = {"yes", "no"}
     return without(source, [each for each in (*told.answers, *told.world) if each.lower() not in yes_or_no])
-
-
-# ----------------------------------------------------------------------------------------------------- keys and numbers
 
 
 _NOISE = (

@@ -34,9 +34,6 @@ from kgplatform.places import find_names
 from kgplatform.sentences import sentences
 from kgplatform.text import normalise_name, tidy
 
-# ------------------------------------------------------------------------------------------------------- counterfactual
-
-
 YES_OR_NO = frozenset({"yes", "no"})
 
 _ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
@@ -215,9 +212,6 @@ def _places(phrase: str, text: str) -> Iterator[tuple[int, int]]:
     for place in found:
         if not any(_LONGER_NUMBER.match(text, at) for at in (place.start - 1, place.end) if at >= 0):
             yield place.start, place.end
-
-
-# --------------------------------------------------------------------------------------------------------- from records
 
 
 _EXPECTED = (

@@ -1,6 +1,8 @@
-"""Scores of an answer by its words alone: exact match, F1, F1*, ROUGE, containment, refusals, compression.
+"""Scores of an answer by its words alone: exact match, F1, F1*, ROUGE, containment, refusals, compression, and how much
+of what was hidden behind placeholders it restores.
 
     f1("the Casa Loma", ["Casa Loma", "Casa Loma, Toronto"])     # 1.0
+    score_reversion("[PERSON#200]: Queequeg", {"[PERSON#200]": ("Queequeg",)})    # Reversion(whole=True, restored=1.0)
 
 Every score is a share from 0 to 1. Of several right answers the one that gives the most counts. The rules are those of
 the official scorers, to the letter for ASCII; ``docs/metrics.md`` says what is added for other scripts.
@@ -8,15 +10,19 @@ the official scorers, to the letter for ASCII; ``docs/metrics.md`` says what is 
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from kgplatform.errors import SettingError
+from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
+from kgplatform.models.json_text import pieces, without_thoughts
 from kgplatform.readers.longagent.conflict import is_refusal as is_members_refusal
 from kgplatform.text import compression_rate, in_word, is_unspaced, normalise_name
 
@@ -157,9 +163,6 @@ def compression(counts: Mapping[str, int]) -> float | None:
     return compression_rate(shown, whole) if shown and whole else None
 
 
-# ---------------------------------------------------------------------------------------------------------- one by one
-
-
 def _best(score: Callable[[str, str], float], prediction: str, references: Sequence[str]) -> float:
     return max((_compared(score, prediction, reference) for reference in references), default=0.0)
 
@@ -201,9 +204,6 @@ def _pieces(word: str) -> list[str]:
     return "".join(f" {letter} " if is_unspaced(letter) else letter for letter in word).split()
 
 
-# --------------------------------------------------------------------------------------------------------------- rouge
-
-
 @lru_cache(maxsize=1)
 def _scorer() -> Any:
     # Imported here: it takes a second, and comes with an extra.
@@ -225,6 +225,116 @@ class _Tokenizer:
 
     def tokenize(self, text: str) -> list[str]:
         """Runs of letters, digits and marks; English words in their stems."""
-        letters = "".join(letter if in_word(letter) else " " for letter in normalise_name(text))
-        pieces = (piece for word in letters.split() for piece in _pieces(word))
-        return [token for piece in pieces for token in (self._english(piece) if piece.isascii() else [piece])]
+        parts = (piece for word in _spaced(text).split() for piece in _pieces(word))
+        return [token for piece in parts for token in (self._english(piece) if piece.isascii() else [piece])]
+
+
+def _spaced(text: str) -> str:
+    """Letters, digits and marks of ``text``, case folded, and blanks for all else."""
+    return "".join(letter if in_word(letter) else " " for letter in normalise_name(text))
+
+
+# PERSON#12 with or without brackets, spaces and emphasis, as models repeat it.
+_SAID = re.compile(r"[\[(【<*`\"']*\b([^\W\d_]\w*)\s*#\s*(\d{1,9})\b[\])】>*`\"']*")
+_JOIN = re.compile(
+    r"[\s\"'*`]*(?:->|=>|→|:=|[:=：]|[-\u2010-\u2015]+|\b(?:is|was|are|means|refers\s+to|stands\s+for|stood\s+for)\b)"
+    r"[\s:\"'*`“‘]*",
+    re.IGNORECASE,
+)
+_STOP = re.compile(
+    r"[\n;|]|(?<!\b[A-Z])(?<!\bMr)(?<!\bDr)(?<!\bSt)(?<!\bMrs)\.\s|\.\Z|,?\s+(?:and|while|but|whereas)\s+(?=[\[(<*`\"']*\w+\s*#)"
+)
+_FIRST_ARTICLE = re.compile(r"\A(?:the|a|an)\s+")
+# What may follow a name: an aside, or words that say who that is; never another name.
+_ASIDE = re.compile(r"\s*(?:\(|=|,?\s+(?:also|aka|alias)\b|,\s+(?=[a-z]))")
+_CITED = re.compile(r"\s*\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reversion:
+    """``restored``: the share of placeholders that got a right name, 0 to 1; ``whole``: all of them did."""
+
+    whole: bool
+    restored: float
+
+
+def score_reversion(prediction: str, placeholders: Mapping[str, Sequence[str]]) -> Reversion:
+    """How many of ``placeholders`` the prediction names rightly, by one of the names of each.
+
+    AnonyRAG counts an item as right if all of it is (Youtu-GraphRAG, appendix B); the share of placeholders is ours.
+
+    Read are ``[PERSON#2]: Ahab`` and its like (``PERSON#2 —— Ahab``, ``PERSON#2 is Ahab``), a JSON mapping, and where
+    one placeholder is asked for, the plain name. Of two different names for one placeholder the last counts, as a
+    correction. Case, punctuation, articles, white space and the numbers of citations say nothing. Raises
+    ``ValueError`` without placeholders.
+    """
+    if not placeholders:
+        raise ValueError("a question without placeholders has no reversion to be scored")
+    said = restorations(prediction)
+    if not said and len(placeholders) == 1 and prediction.strip():
+        said = {_canonical(next(iter(placeholders))): _CITED.sub("", prediction)}
+    right = sum(_is_one_of(said.get(_canonical(each), ""), names) for each, names in placeholders.items())
+    return Reversion(right == len(placeholders), right / len(placeholders))
+
+
+def restorations(prediction: str) -> dict[str, str]:
+    """What the prediction says that each placeholder stands for, by ``[PERSON#12]``."""
+    text = _CITED.sub("", without_thoughts(prediction, cut_off=False))
+    found = dict(_from_json(text))
+    return found or dict(_from_words(text))
+
+
+def _canonical(placeholder: str) -> str:
+    found = PLACEHOLDER.fullmatch(placeholder.strip()) or _SAID.fullmatch(placeholder.strip())
+    return f"[{found[1].upper()}#{int(found[2])}]" if found else placeholder
+
+
+def _from_json(text: str) -> Iterator[tuple[str, str]]:
+    for piece in pieces(text):
+        try:
+            value = json.loads(piece.text) if piece.whole else None
+        except (ValueError, RecursionError):
+            continue
+        yield from _pairs(value)
+
+
+def _pairs(value: object) -> Iterator[tuple[str, str]]:
+    """Of ``{"[PERSON#1]": "Ahab"}``, also in lists and other objects, and of ``{"placeholder": …, "name": …}``."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _pairs(each)
+    elif isinstance(value, dict):
+        texts = [each for each in value.values() if isinstance(each, str)]
+        if len(texts) == 2 and len(value) == 2 and _SAID.fullmatch(texts[0].strip()):
+            yield _canonical(texts[0]), texts[1]
+            return
+        for key, inner in value.items():
+            name = inner[0] if isinstance(inner, list) and inner else inner
+            if isinstance(name, str) and _SAID.fullmatch(key.strip()):
+                yield _canonical(key), name
+            else:
+                yield from _pairs(inner)
+
+
+def _from_words(text: str) -> Iterator[tuple[str, str]]:
+    for said in _SAID.finditer(text):
+        join = _JOIN.match(text, said.end())
+        if join:
+            stop = _STOP.search(text, join.end())
+            after = _SAID.search(text, join.end())
+            ends = [len(text), *([stop.start()] if stop else []), *([after.start()] if after else [])]
+            name = text[join.end() : min(ends)].strip()
+            if name:
+                yield _canonical(said[0]), name
+
+
+def _is_one_of(said: str, names: Sequence[str]) -> bool:
+    """Whether what was said is one of the names, alone or with another beside it: ``Ahab (captain of the Pequod)``."""
+    wanted = {_letters(name) for name in names} - {""}
+    readings = {_letters(said), _letters(_ASIDE.split(said)[0])}
+    return bool(wanted & readings)
+
+
+def _letters(name: str) -> str:
+    """Letters, digits and single spaces of a name, case folded, without an article."""
+    return _FIRST_ARTICLE.sub("", " ".join(_spaced(name).split()))

@@ -26,16 +26,13 @@ from kgplatform.evaluate.score.answer_words import (
     is_wrong_refusal,
     plain,
     rouge,
+    score_reversion,
 )
-from kgplatform.evaluate.score.reversion import score_reversion
-from kgplatform.evaluate.score.what_was_read import what_was_read
 from kgplatform.places import find_words
 from kgplatform.readers.choices import read_choice
-from kgplatform.records import Answer, FoundPassage
+from kgplatform.readers.readers import READERS
+from kgplatform.records import Answer, FoundFact, FoundPassage
 from kgplatform.text import normalise_name
-
-# ------------------------------------------------------------------------------------------------------- what was found
-
 
 _SPACE = re.compile(r"\s+")
 
@@ -99,7 +96,41 @@ def _squeezed(text: str) -> str:
     return _SPACE.sub("", unicodedata.normalize("NFC", text))
 
 
-# --------------------------------------------------------------------------------------------------------- every metric
+def what_was_read(answer: Answer) -> str:
+    """Passages under their titles, then facts, then notes that the reader made; empty if it read nothing.
+
+    >>> what_was_read(answer)  # doctest: +SKIP
+    'The cable\\nIt was laid in 1858.\\n\\n- Field paid for it.'
+    """
+    return _text(answer.evidence.passages, answer.evidence.facts, _notes(answer))
+
+
+def what_was_kept(answer: Answer) -> str:
+    """The part of it that the answer was written from, as appendix F has it.
+
+    The last notes, and the passages that were before the model at the end, where the reader says which they are
+    (``Reader.kept``): of ``graphreader`` none, of ``readagent`` the pages that were read again, of ``chunknotes`` the
+    passage that was read last. Of the other readers all passages and facts.
+    """
+    reader = next((each for each in READERS if each.name == answer.reader), None)
+    if reader is None or reader.kept is None or not any(step.prompt for step in answer.trace):
+        return what_was_read(answer)
+    return _text(reader.kept(answer), (), _notes(answer))
+
+
+def _text(passages: Iterable[FoundPassage], facts: Iterable[FoundFact], notes: Iterable[str]) -> str:
+    parts = [
+        *(f"{each.title}\n{each.text}" for each in passages),
+        "\n".join(f"- {each.text}" for each in facts),
+        *notes,
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _notes(answer: Answer) -> list[str]:
+    """The last notebook of each path, in the order of their numbers."""
+    last = {step.path: step.notebook for step in answer.trace if step.notebook}
+    return [last[path] for path in sorted(last)]
 
 
 CUTS = (2, 5, 10)

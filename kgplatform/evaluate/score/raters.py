@@ -34,9 +34,6 @@ from kgplatform.readers.answer import fence_for
 from kgplatform.readers.window import head
 from kgplatform.text import tidy
 
-# ------------------------------------------------------------------------------------------------------------- verdicts
-
-
 Degree = Literal["yes", "partially", "no"]
 
 # All that is repeated has a bound, so that a reply of any length is read in a time that grows with it alone.
@@ -99,9 +96,6 @@ def _placed(text: str, verdict: str) -> re.Match[str] | None:
         return after[-1]
     end = text.rstrip()
     return said.match(text) or said.match(end, end.rfind("\n") + 1)
-
-
-# --------------------------------------------------------------------------------------------------------------- raters
 
 
 T = TypeVar("T")
@@ -206,8 +200,6 @@ def recalled(ratings: Iterable[Rating]) -> tuple[float, float] | None:
     return found / needed, whole / len(counts)
 
 
-# ------------------------------------------------------------------------------------------------------- LR-1 and LR-2
-
 _LR_PROMPTS = ("evaluate/rater_strict", "evaluate/rater_permissive")
 _LR_FORMS = ("YES or NO", '"Yes", "Yes, partially" or "No"')
 
@@ -256,8 +248,6 @@ def _lr_messages(prompt: str, question: Question, answer: str, reference: str) -
     return render(prompt, question=question.text, answer=answer, reference=reference, fence=fence)
 
 
-# ---------------------------------------------------------------------------------------------------- judge and rubric
-
 _PROMPTS = {"judge": "evaluate/rater_judge", "rubric": "evaluate/rater_rubric"}
 
 
@@ -278,9 +268,6 @@ def _rubric(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rati
     if points is None:
         return Rating({}, (f"{UNRATED}: the rubric rater gave no score, asked twice.",), settled=False)
     return Rating({"accuracy": float(points > 0)}, counts={"points": points})
-
-
-# ---------------------------------------------------------------------------------------------------- supporting facts
 
 
 class _Recall(BaseModel):
@@ -327,8 +314,6 @@ def _fitting(text: str, tokens: int) -> int:
     """How many characters of ``text`` are rated."""
     return head(text, tokens)
 
-
-# ----------------------------------------------------------------------------------------------------- asking the model
 
 _RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]] = {
     "judge": _judge,
