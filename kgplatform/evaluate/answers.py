@@ -24,10 +24,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError, StatementError
+from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
 from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, answer_closed, official_answer
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
-from kgplatform.evaluate.journal import Journal, last_by_key, write_whole
+from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.needles.heat_map import reader_options
 from kgplatform.evaluate.results import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.evaluate.score.answer_words import is_refusal
@@ -195,13 +195,6 @@ def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, 
     Raises ``KgError`` where they cannot be written.
     """
     file = trace_file(folder, setup.name, question.id)
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise KgError(
-            f"The folder {file.parent} cannot be made: {error.strerror or error}. All answers are kept; mend that and "
-            "run the same command again."
-        ) from error
     write_whole(file.with_suffix(".txt"), _encoded(_heading(setup, question) + in_words(answer)))
     write_whole(file, _encoded(json.dumps(asdict(answer), ensure_ascii=False)))
     return file
@@ -210,11 +203,9 @@ def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, 
 def read_trace(file: Path) -> Answer:
     """The answer that ``write_trace`` wrote to ``file``, equal to it. Raises ``InputError`` if it holds none."""
     try:
-        return _ANSWER.validate_python(json.loads(file.read_bytes()))
-    except OSError as error:
-        raise InputError(f"The trace {file} cannot be read: {error.strerror or error}.") from error
+        return _ANSWER.validate_python(json.loads(read_bytes(file, "The trace")))
     except (ValidationError, ValueError, RecursionError) as error:
-        raise InputError(f"{file} holds no trace of an answer. Remove it and run the same command again.") from error
+        raise InputError(f"{file} is not a trace of an answer. Remove it and run the same command again.") from error
 
 
 def trace_file(folder: Path, setup: str, question: str) -> Path:

@@ -21,7 +21,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.journal import Journal
+from kgplatform.evaluate.journal import Journal, read_text
 from kgplatform.evaluate.results import Spent
 from kgplatform.models.chat import Ledger
 
@@ -151,10 +151,7 @@ def load_prices(file: Path | None = None) -> Prices:
     """The table in ``file``, else the one that the package ships. Raises ``InputError`` for one that cannot be used."""
     if file is None:
         return _prices((resources.files("kgplatform") / "evaluate" / "prices.yaml").read_text(encoding="utf-8"), "")
-    try:
-        return _prices(file.read_text(encoding="utf-8"), str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The prices in {file} cannot be read: {error}.") from error
+    return _prices(read_text(file, "The prices in"), str(file))
 
 
 def _prices(text: str, where: str) -> Prices:

@@ -1,4 +1,4 @@
-"""What is paid for is kept at once: a file of JSON lines that only grows, and that outlives `kill -9` and a full disk.
+"""What is paid for is kept at once: a file of JSON lines that only grows, and that survives `kill -9` and a full disk.
 
     with Journal(folder / "answers.jsonl") as journal:
         done = {record["key"] for record in journal.records}
@@ -17,7 +17,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from kgplatform.errors import InputError, KgError
 from kgplatform.text import counted
@@ -47,7 +47,7 @@ class Journal:
             raise InputError(f"{path} cannot be opened: {error.strerror or error}.") from error
         try:
             self.records = self._read()
-        except BaseException:  # whatever it is, the file is closed, and it goes on
+        except BaseException:  # whatever it is, the file is closed first
             self.close()
             raise
         self._kept = len(self.records)
@@ -66,7 +66,8 @@ class Journal:
                 self._append(line)
             except OSError as error:
                 self._mend()
-                self._refuse(error)
+                kept = f"{counted(self._kept, self._noun)} {'is' if self._kept == 1 else 'are'} kept"
+                raise _unwritten(self.path, error, kept) from error
             self._kept += 1
 
     def close(self) -> None:
@@ -91,14 +92,6 @@ class Journal:
             os.ftruncate(self._file, self._size)
             self._torn = False
 
-    def _refuse(self, error: OSError) -> NoReturn:
-        kept = f"{counted(self._kept, self._noun)} {'is' if self._kept == 1 else 'are'} kept"
-        if error.errno in _NO_SPACE:
-            why, what = f"No space is left for {self.path}", "free some space and"
-        else:
-            why, what = f"{self.path} cannot be written: {error.strerror or error}", "mend that and"
-        raise KgError(f"{why}. {kept}; {what} run the same command again.") from error
-
     def _read(self) -> list[dict[str, Any]]:
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
@@ -111,7 +104,7 @@ class Journal:
             os.ftruncate(self._file, end)
         self._size = end
         self.faults = tuple(
-            f"{self.path}, line {number}: this is no {self._noun}; it is left out."
+            f"{self.path}, line {number}: this is not a valid {self._noun}; it is left out."
             for number, (line, record) in enumerate(zip(lines, found, strict=True), 1)
             if record is None and line
         )
@@ -126,20 +119,46 @@ def _record(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def write_whole(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """Write ``content`` to ``path``: all of it, or the file is as it was. Raises ``KgError`` where that fails."""
+def write_whole(path: Path, content: bytes, *, mode: int = 0o600, kept: str = "All answers are kept") -> None:
+    """Write ``content`` to ``path``: all of it, or the file is as it was; its folder is made if need be.
+
+    Raises ``KgError`` where that fails, which says what is ``kept`` nevertheless.
+    """
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(mode=0o700 if mode == 0o600 else 0o777, parents=True, exist_ok=True)
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(content)
         temporary.replace(path)
     except OSError as error:
         with suppress(OSError):
             temporary.unlink()
-        full = error.errno in _NO_SPACE
-        why = f"No space is left for {path}" if full else f"{path} cannot be written: {error.strerror or error}"
-        what = "free some space" if full else "mend that"
-        raise KgError(f"{why}. All answers are kept; {what} and run the same command again.") from error
+        raise _unwritten(path, error, kept) from error
+
+
+def _unwritten(path: Path, error: OSError, kept: str) -> KgError:
+    if error.errno in _NO_SPACE:
+        why, what = f"No space is left for {path}", "free some space"
+    else:
+        why, what = f"{path} cannot be written: {error.strerror or error}", "fix that"
+    return KgError(f"{why}. {kept}; {what} and run the same command again.")
+
+
+def read_bytes(path: Path, what: str = "") -> bytes:
+    """What is in a file. Raises ``InputError`` where it cannot be read; ``what`` says what it is: "The map"."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{what} {path} cannot be read: {reason}.".lstrip()) from error
+
+
+def read_text(path: Path, what: str = "") -> str:
+    """The text in a file, in UTF-8 with or without its mark. Raises ``InputError`` as ``read_bytes`` does."""
+    try:
+        return read_bytes(path, what).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} {path} cannot be read: it is not in UTF-8. Save it as UTF-8.".lstrip()) from error
 
 
 def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kgplatform.errors import KgError, SettingError
+from kgplatform.errors import SettingError
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, per_question, right_where, title_of
 from kgplatform.evaluate.results import Estimate, Results, Timing
@@ -159,10 +159,6 @@ def new_figure(width: float, height: float, title: str) -> Figure:
 
 def _save(figure: Figure, folder: Path, name: str, told: str) -> list[Path]:
     """``folder/name.png`` and ``.svg``; inside are the title and ``told``, for people who cannot see it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise KgError(f"The folder {folder} cannot be made: {error.strerror or error}.") from error
     title = figure.get_suptitle()
     metadata = {"Title": title, "Description": f"{title}. {told}."}
     files = []

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from kgplatform import KnowledgeGraph
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.datasets import DATA_SETS, load, write_corpus
 from kgplatform.evaluate.datasets.entries import entries
 from kgplatform.evaluate.results import DataSet, Text
@@ -279,5 +279,5 @@ def test_a_written_corpus_is_ingested_under_its_titles(kg: KnowledgeGraph, tmp_p
 def test_a_corpus_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "full").write_text("a file, no folder", "utf-8")
     dataset = DataSet("own", (), (Text("A", "One."),))
-    with pytest.raises(InputError, match="cannot be written: "):
+    with pytest.raises(KgError, match="cannot be written: "):
         write_corpus(dataset, tmp_path / "full" / "corpus.jsonl")

@@ -191,7 +191,7 @@ def test_a_full_disk_is_one_sentence_and_what_was_there_stays(tmp_path: Path, mo
 
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / FOLDER).write_text("a file")
-    with pytest.raises(KgError, match=f"The folder {tmp_path / FOLDER}.* cannot be made"):
+    with pytest.raises(KgError, match=f"{tmp_path / FOLDER}.* cannot be written"):
         write_trace(tmp_path / FOLDER, SETUP, QUESTION, ANSWER)
 
 
@@ -204,5 +204,5 @@ def test_a_broken_trace_is_one_sentence(content: bytes, tmp_path: Path) -> None:
 
 
 def test_a_missing_trace_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="cannot be read: no such file"):
         read_trace(tmp_path / "q01.json")

@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError, KgError
+from kgplatform.evaluate.journal import read_bytes, write_whole
 from kgplatform.ingest.decode import HEAD_BYTES, decode, is_html, is_pdf, is_zip
 from kgplatform.ingest.load import find_files, load
 from kgplatform.records import Document, SkippedFile
@@ -61,7 +63,7 @@ class SourceFile:
 def read_folder(folder: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
     """The files of ``folder`` by name, and what is left out of them, and why. Raises ``InputError``."""
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder. Name the folder that holds the texts.")
+        raise InputError(f"{folder} is not a folder. Name the folder that holds the texts.")
     root = folder.absolute() if ".." not in folder.parts else folder.resolve()
     documents: dict[str, list[Document]] = defaultdict(list)
     skipped: list[SkippedFile] = []
@@ -78,10 +80,7 @@ def read_folder(folder: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
 
 def _source(root: Path, path: Path, documents: tuple[Document, ...]) -> SourceFile:
     name = path.relative_to(root).as_posix()
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
+    data = read_bytes(path)
     suffix, head = path.suffix.lower(), data[:HEAD_BYTES]
     foreign = is_pdf(head, suffix) or is_zip(head)
     if foreign or (suffix not in JSON_FILES and (suffix in _HTML or is_html(head))):
@@ -175,6 +174,7 @@ def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
     return back
 
 
+_KEPT = "The texts themselves are as they were"
 FORMAT = "kgplatform anonymity map"
 VERSION = 1
 
@@ -227,13 +227,11 @@ class Map(_Strict):
 def read_map(path: Path) -> Map:
     """The map in ``path``. Raises ``InputError`` for a file that is none."""
     try:
-        content: Any = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"The map {path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
+        content: Any = json.loads(read_bytes(path, "The map"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no map: it is not valid JSON. Name the file that `anonymise` wrote.") from error
+        raise InputError(f"{path} is not a map: not valid JSON. Name the file that `anonymise` wrote.") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f"{path} is no map of `kgplatform anonymise`. Name the file that it wrote.")
+        raise InputError(f"{path} is not a map of `kgplatform anonymise`. Name the file that it wrote.")
     if content.get("version") != VERSION:
         raise InputError(
             f"The map {path} is of version {content.get('version')}; this program reads version {VERSION}."
@@ -251,6 +249,25 @@ def map_text(content: Map) -> str:
     return json.dumps(content.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
 
 
+def beside(out: Path, ending: str) -> Path:
+    """A file next to the folder ``out``, with its name."""
+    return out.absolute().with_name(f"{out.absolute().name}.{ending}")
+
+
+def check_free(out: Path) -> None:
+    """Raise ``InputError`` where something is in the way of a new folder ``out``."""
+    if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(f"{out} exists already and is not empty. Choose another --out, or remove it first.")
+
+
+def check_apart(folder: Path, out: Path) -> None:
+    """Raise ``InputError`` where one of two folders lies in the other, or something is in the way of ``out``."""
+    source, target = folder.resolve(), out.resolve()
+    if target == source or source in target.parents or target in source.parents:
+        raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
+    check_free(out)
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """A file to be written. ``private``: readable by its owner alone."""
@@ -260,21 +277,24 @@ class Output:
     private: bool = False
 
 
-def write_new(output: Output) -> None:
-    """Write a file that must not be there yet, whole or not at all. Raises ``KgError``."""
-    part = output.path.with_name(f".{output.path.name}.part")
+def write_folder(out: Path, files: Sequence[tuple[str, bytes]], others: Sequence[Output]) -> None:
+    """Write a new folder with ``files``, and ``others`` outside: all of it or nothing. Raises ``KgError``."""
+    out = out.absolute()
+    written: list[Path] = []
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        output.path.parent.mkdir(parents=True, exist_ok=True)
-        mode = 0o600 if output.private else 0o666
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as stream:
-            stream.write(output.data)
-        part.replace(output.path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise unwritable(output.path, error) from error
-
-
-def unwritable(path: Path, error: OSError) -> KgError:
-    """The sentence for a file that cannot be written."""
-    reason = (error.strerror or "unknown error").lower()
-    return KgError(f"{path} cannot be written: {reason}. The texts themselves are as they were.")
+        part.mkdir(parents=True)
+        inside = [Output(part / name, data) for name, data in files]
+        for each in (*inside, *others):
+            write_whole(each.path, each.data, mode=0o600 if each.private else 0o644, kept=_KEPT)
+            written.append(each.path)
+        if out.is_dir():
+            out.rmdir()
+        part.replace(out)
+    except BaseException as error:  # whatever it is, nothing is left half done
+        for path in written:
+            path.unlink(missing_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise KgError(f"{out} cannot be written: {error.strerror or error}. {_KEPT}.") from error
+        raise

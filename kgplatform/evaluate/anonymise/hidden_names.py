@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field, ValidationError
 from kgplatform.errors import InputError
 from kgplatform.evaluate.anonymise.mentions import Finder, WordUse, label_of, number_entities, taken_numbers
 from kgplatform.evaluate.graphs import Graphs, rows
+from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.results import Build, DataSet, Text
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.text import normalise_name, tidy
@@ -186,12 +187,7 @@ class _Line(BaseModel):
 
 def names_from_file(path: Path) -> Names:
     """The names that a person wrote, JSON lines of ``{name, type, aliases}``. Raises ``InputError``."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except OSError as error:
-        raise InputError(f"The names {path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"The names {path} are not in UTF-8. Save the file again as UTF-8.") from error
+    lines = read_text(path, "The names").split("\n")
     candidates = tuple(_named(path, number, line) for number, line in enumerate(lines, start=1) if line.strip())
     if not candidates:
         raise InputError(f'The names {path} are empty. Write a line for each, as {{"name": "Ahab", "type": "Person"}}.')

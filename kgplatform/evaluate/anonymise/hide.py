@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,8 @@ from kgplatform.evaluate.anonymise.files import (
     MappedFile,
     Output,
     SourceFile,
+    beside,
+    check_apart,
     inverse,
     json_edits,
     json_keys,
@@ -27,11 +27,11 @@ from kgplatform.evaluate.anonymise.files import (
     read_exactly,
     read_folder,
     sha256,
-    unwritable,
-    write_new,
+    write_folder,
 )
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Names
 from kgplatform.evaluate.anonymise.mentions import with_edits
+from kgplatform.evaluate.journal import read_bytes
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import counted
 
@@ -55,12 +55,7 @@ class Request:
     @property
     def map_path(self) -> Path:
         """Where the map goes."""
-        return self.map or self.beside("map.json")
-
-    def beside(self, ending: str) -> Path:
-        """A file next to ``out``, with its name."""
-        out = self.out.absolute()
-        return out.with_name(f"{out.name}.{ending}")
+        return self.map or beside(self.out, "map.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,37 +142,24 @@ def anonymise(request: Request, sources: Sources, builder: Builder | None = None
 
 def _check_places(request: Request, builds: bool) -> None:
     folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
-    if out == folder or folder in out.parents or out in folder.parents:
-        raise InputError(f"{request.out} lies in {request.folder}, or the other way round. Choose a folder apart.")
+    check_apart(request.folder, request.out)
     if out in map_path.parents or folder in map_path.parents:
         raise InputError(f"The map {request.map_path} would lie among the texts. Keep it apart: name another --map.")
-    check_free(out)
-    others = [request.beside("questions.jsonl")] if request.questions else []
-    others += [request.beside("reversion.jsonl")] if builds else []
+    others = [beside(request.out, "questions.jsonl")] if request.questions else []
+    others += [beside(request.out, "reversion.jsonl")] if builds else []
     if map_path in (out, *(path.resolve() for path in others)):
         raise InputError(f"{request.map_path} will be something else than the map. Name another --map.")
     for path in (request.map_path, *others):
         if path.exists():
-            raise InputError(f"{path} is there already, and may be needed. Move it, or choose another --out.")
-
-
-def check_free(out: Path) -> None:
-    """Raise ``InputError`` where something is in the way of a new folder ``out``."""
-    if out.is_dir() and not any(out.iterdir()):
-        return
-    if out.exists() or out.is_symlink():
-        raise InputError(f"{out} is there already, and is not empty. Choose another --out, or remove it first.")
+            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another --out.")
 
 
 def _read_questions(path: Path) -> SourceFile:
+    data = read_bytes(path, "The questions")
     try:
-        data = path.read_bytes()
         text, encoding = read_exactly(str(path), data)
-    except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
-        raise InputError(f"The questions {path} cannot be read: {reason}.") from error
     except DocumentError as error:
-        raise InputError(f"The questions {path} are no text: {error.reason}.") from error
+        raise InputError(f"The questions {path} are not text: {error.reason}.") from error
     if not text.strip():
         raise InputError(f"The questions {path} are empty.")
     digest = sha256(data if encoding else text.encode())
@@ -314,39 +296,12 @@ def _map(
 
 
 def _write(request: Request, content: Map, done: Sequence[_Done], questions: _Done | None, built: Built | None) -> None:
-    beside = [Output(request.map_path, map_text(content).encode(), private=True)]
+    others = [Output(request.map_path, map_text(content).encode(), private=True)]
     if questions is not None:
-        beside.append(Output(request.beside("questions.jsonl"), questions.data))
+        others.append(Output(beside(request.out, "questions.jsonl"), questions.data))
     if built is not None:
-        beside.append(Output(request.beside("reversion.jsonl"), built.lines.encode(), private=True))
-    write_folder(request.out, [(each.entry.name, each.data) for each in done], beside)
-
-
-def write_folder(out: Path, files: Sequence[tuple[str, bytes]], beside: Sequence[Output]) -> None:
-    """Write a new folder with ``files``, and what lies beside it: all of it or nothing. Raises ``KgError``."""
-    out = out.absolute()
-    written: list[Path] = []
-    part: Path | None = None
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-        part.chmod(0o755)
-        for name, data in files:
-            write_new(Output(part / name, data))
-        for each in beside:
-            write_new(each)
-            written.append(each.path)
-        if out.is_dir():
-            out.rmdir()
-        part.replace(out)
-    except BaseException as error:  # whatever it is, nothing is left half done, and it goes on
-        for path in written:
-            path.unlink(missing_ok=True)
-        if part is not None:
-            shutil.rmtree(part, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise unwritable(out, error) from error
-        raise
+        others.append(Output(beside(request.out, "reversion.jsonl"), built.lines.encode(), private=True))
+    write_folder(request.out, [(each.entry.name, each.data) for each in done], others)
 
 
 def _report(
@@ -371,8 +326,8 @@ def _report(
         files=len(files),
         entities=dict(sorted(labels.items())),
         mentions=counts.total(),
-        questions=request.beside("questions.jsonl") if request.questions else None,
-        built_file=request.beside("reversion.jsonl") if built else None,
+        questions=beside(request.out, "questions.jsonl") if request.questions else None,
+        built_file=beside(request.out, "reversion.jsonl") if built else None,
         built=built.kinds if built else {},
         left=tuple(left[:_LEFT_SHOWN]),
         skipped=tuple(skipped),

@@ -9,9 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kgplatform.errors import DocumentError, InputError
-from kgplatform.evaluate.anonymise.files import JSON_FILES, Map, MappedFile, Output, read_exactly, read_map, sha256
-from kgplatform.evaluate.anonymise.hide import check_free, name_apart, write_folder
+from kgplatform.evaluate.anonymise.files import (
+    JSON_FILES,
+    Map,
+    MappedFile,
+    Output,
+    beside,
+    check_apart,
+    read_exactly,
+    read_map,
+    sha256,
+    write_folder,
+)
+from kgplatform.evaluate.anonymise.hide import name_apart
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, with_edits
+from kgplatform.evaluate.journal import read_bytes
 from kgplatform.ingest.load import find_files
 
 _NO_PATH = re.compile(r"[/\\\x00-\x1f]+")
@@ -39,7 +51,7 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
     _check(folder, out, content, map_path)
     there = {path.relative_to(folder.absolute()).as_posix(): path for path in find_files([folder.absolute()])}
     known = {each.name: each for each in content.files}
-    data = {name: _read(path) for name, path in sorted(there.items())}
+    data = {name: read_bytes(path) for name, path in sorted(there.items())}
     exact = {name for name, each in known.items() if name in data and sha256(data[name]) == each.sha256}
     telling = {name for name, each in known.items() if each.edits} or set(known)
     if not exact & telling:  # a text without names is the same under every map
@@ -61,10 +73,10 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
         for each in content.files
         if each.converted and each.name in exact
     ]
-    beside = _questions(questions, content, out, notes)
-    write_folder(out, restored, beside)
+    others = _questions(questions, content, out, notes)
+    write_folder(out, restored, others)
     missing = tuple(sorted(name for name in known if name not in data))
-    target = beside[0].path if beside else None
+    target = others[0].path if others else None
     return RestoreReport(out, len(exact), tuple(by_name), missing, target, tuple(notes))
 
 
@@ -85,23 +97,13 @@ def _targets(
 
 def _check(folder: Path, out: Path, content: Map, map_path: Path) -> None:
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder. Name the folder that `anonymise` wrote.")
-    source, target = folder.resolve(), out.resolve()
-    if target == source or source in target.parents or target in source.parents:
-        raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
-    check_free(out)
+        raise InputError(f"{folder} is not a folder. Name the folder that `anonymise` wrote.")
+    check_apart(folder, out)
     for each in content.files:
         for name in (each.original, each.name):
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or not path.parts:
-                raise InputError(f"The map {map_path} is damaged: {name!r} is no path inside of a folder.")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {(error.strerror or 'unknown error').lower()}.") from error
+                raise InputError(f"The map {map_path} is damaged: {name!r} is not a path inside a folder.")
 
 
 def _original(entry: MappedFile) -> str:
@@ -144,14 +146,14 @@ def _with_names(text: str, names: Mapping[str, str], *, is_json: bool) -> str:
 def _questions(path: Path | None, content: Map, out: Path, notes: list[str]) -> list[Output]:
     if path is None:
         return []
-    target = out.absolute().with_name(f"{out.absolute().name}.questions.jsonl")
+    target = beside(out, "questions.jsonl")
     if target.exists():
-        raise InputError(f"{target} is there already. Move it, or choose another --out.")
-    data, entry = _read(path), content.questions
+        raise InputError(f"{target} exists already. Move it, or choose another --out.")
+    data, entry = read_bytes(path), content.questions
     if entry is not None and sha256(data) == entry.sha256:
         return [Output(target, _exactly(entry, data))]
     text = _by_name(Path("questions.jsonl"), data, content.names())
     if text is None:
-        raise InputError(f"The questions {path} are no text.")
+        raise InputError(f"The questions {path} are not text.")
     notes.append(f"{path.name}: changed since, or not anonymised with this map; restored by the names of the map")
     return [Output(target, text)]

@@ -11,16 +11,14 @@ Also what a format of questions is, and how a corpus is written.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Container, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, shown
+from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.results import DataSet, Question, Text
 from kgplatform.readers.choices import check_choices
 from kgplatform.text import counted, node_id, normalise_name
@@ -249,25 +247,13 @@ class Format:
 def write_corpus(dataset: DataSet, file: Path) -> Path:
     """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
 
-    The file is written whole or not at all. Raises ``InputError`` where that fails.
+    The file is written whole or not at all. Raises ``KgError`` where that fails.
     """
     return write_lines(file, ({"title": each.title, "text": each.text} for each in dataset.corpus))
 
 
 def write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
-    """Write one JSON object a line. Raises ``InputError`` where that fails."""
-    temporary = ""
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=file.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            for each in values:
-                stream.write(json.dumps(each, ensure_ascii=False) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).replace(file)
-    except OSError as error:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise InputError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from error
+    """Write one JSON object a line, all or none. Raises ``KgError`` where that fails."""
+    lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in values)
+    write_whole(file, lines.encode(), kept="Nothing was changed")
     return file

@@ -82,7 +82,7 @@ def _placeholders(values: Values) -> dict[str, tuple[str, ...]]:
 def write_questions(file: Path, questions: Iterable[Question]) -> Path:
     """Write ``questions`` as JSON lines that ``load`` reads back, equal to them; returns the file.
 
-    The file is written whole or not at all. Raises ``InputError`` where that fails.
+    The file is written whole or not at all. Raises ``KgError`` where that fails.
     """
     return write_lines(file, map(_values, questions))
 

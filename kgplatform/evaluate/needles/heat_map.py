@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.errors import InputError
+from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.needles import (
     RANKS,
     NeedleTask,
@@ -122,17 +123,10 @@ def _question(kind: str, task: NeedleTask, depth: Depths) -> Question:
 
 def _maker(kind: str, haystack: Path | None, rank: str) -> Callable[[int, Any, int], NeedleTask]:
     if kind in _IN_PROSE:
-        text = None if haystack is None else _read(haystack)
+        text = None if haystack is None else read_text(haystack, "The haystack")
         return partial(single_needle if kind == "single" else multi_needle, haystack=text)
     makers = {"pass-key": pass_key, "number": hidden_number, "key-value": key_value}
     return makers[kind] if kind in makers else partial(math_find, rank=rank)
-
-
-def _read(haystack: Path) -> str:
-    try:
-        return haystack.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The haystack {haystack} cannot be read as text in UTF-8: {error}.") from error
 
 
 def _check(
