@@ -200,7 +200,7 @@ def test_what_cannot_be_altered_is_left_out_and_told() -> None:
         "Record 1 is left out: Its answer, 'drummer', has no name and no number that could be replaced.",
         "Record 3 is left out: It has no answer.",
         "Record 4 is left out: Its answer is yes or no, and its question has no name that could be replaced.",
-        "Record 5 is left out: Its answer, 'Ben Stone', does not stand in its passages.",
+        "Record 5 is left out: Its answer, 'Ben Stone', is not in its passages.",
     )
 
 
@@ -220,9 +220,7 @@ def test_what_cannot_be_altered_is_left_out_and_told() -> None:
 )
 def test_a_record_of_unknown_form_is_named(record: Any) -> None:
     good = {"question": "Who?", "answer": "Ada Quint", "passages": ["It was Ada Quint."]}
-    with pytest.raises(
-        InputError, match=r"^Record 2 (is of no known form|has no question or no passage).* Expected is"
-    ):
+    with pytest.raises(InputError, match=r"^Record 2 is of no known form.* Expected is"):
         from_samples([good, record])
 
 

@@ -252,8 +252,8 @@ def test_no_more_of_a_haystack_is_read_than_is_needed() -> None:
     ("make", "says"),
     [
         (lambda: single_needle(0, 0.5), "A text cannot have 0 tokens: ask for a length of 1 or more."),
-        (lambda: single_needle(1_000, 1.5), "1.5 is no depth: give a share of the text from 0 to 1, such as 0.5."),
-        (lambda: single_needle(1_000, float("nan")), "nan is no depth"),
+        (lambda: single_needle(1_000, 1.5), "1.5 is not a depth: give a share of the text from 0 to 1, such as 0.5."),
+        (lambda: single_needle(1_000, float("nan")), "nan is not a depth"),
         (lambda: pass_key(10, 0.5), "A text of 10 tokens has no room for what is to be hidden: ask for 19."),
         (lambda: key_value(20, 0.5), "A text of 20 tokens has no room"),
         (lambda: math_find(9, 0.5), "A list of 9 tokens cannot be made: ask for 10 to 2,700,001."),

@@ -58,10 +58,10 @@ def changed(**values: Any) -> str:
         (changed(length="long"), "not a task (length: "),
         (changed(answers="12345"), "not a task (answers: "),
         (changed(needles=[{"start": 0}]), "not a task (needles.0.end: "),
-        (changed(kind="chess"), "'chess' is no kind of task; known are qa, kv, number, passkey, math."),
+        (changed(kind="chess"), "'chess' is not a kind of task. Choose one of qa, kv, number, passkey, math."),
         (changed(question=" "), "the task has no text, no question or no answer."),
         (changed(answers=[]), "the task has no text, no question or no answer."),
-        (changed(text="short"), "does not stand in the text."),
+        (changed(text="short"), "is not in the text."),
     ],
 )
 def test_a_broken_line_is_named_with_what_is_wrong(line: str, says: str, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from kgplatform.evaluate.needles import (
     single_needle,
 )
 from kgplatform.evaluate.results import DataSet, Question, Results, Scored, Setup, Text
-from kgplatform.text import did_you_mean
+from kgplatform.text import unknown
 
 Depths = float | tuple[float, ...]
 """Where one needle stands, or several that belong together: shares of the text from 0 to 1."""
@@ -133,12 +133,14 @@ def _check(
     kind: str, lengths: Sequence[int], depths: Sequence[Depths], samples: int, haystack: Path | None, rank: str
 ) -> None:
     if kind not in KINDS:
-        raise InputError(f"There is no needle task {kind!r}.{did_you_mean(kind, KINDS)} There are {', '.join(KINDS)}.")
+        raise InputError(unknown("needle task", kind, KINDS))
+    if rank not in RANKS:
+        raise InputError(unknown("rank", rank, RANKS))
     if not lengths or not depths or samples < 1:
         raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     for given, word in ((lengths, "length"), ([_depth_name(each) for each in depths], "depth")):
         if len(set(given)) < len(given):
-            raise InputError(f"A {word} is there twice. Give each once; --samples asks for several tasks of each.")
+            raise InputError(f"A {word} is given twice. Give each once; --samples asks for several tasks of each.")
     if any(isinstance(each, tuple) != (kind == "multi") for each in depths):
         wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
         raise InputError(f"A task {kind} has {wants}.")
@@ -146,8 +148,6 @@ def _check(
         raise InputError(f"A task {kind} makes its own text: leave --haystack out, or use {' or '.join(_IN_PROSE)}.")
     if rank != "largest" and kind != "math":
         raise InputError(f"A task {kind} has no rank: leave --rank out, or use math.")
-    if rank not in RANKS:
-        raise InputError(f"There is no rank {rank!r}.{did_you_mean(rank, tuple(RANKS))} There are {', '.join(RANKS)}.")
 
 
 def parse_lengths(text: str) -> tuple[int, ...]:
@@ -176,7 +176,7 @@ def parse_depths(kind: str, text: str) -> tuple[Depths, ...]:
         return pairs
     found = tuple(tuple(_depth(part, text) for part in each.split("/")) for each in text.split(","))
     if any(len(each) != _PAIR for each in found):
-        raise InputError(f"{text!r}: each place is to be a pair of depths, such as 0/0.33.")
+        raise InputError(f"{text!r}: each place must be a pair of depths, such as 0/0.33.")
     return found
 
 
@@ -193,14 +193,15 @@ def _single_depths(text: str) -> tuple[float, ...]:
 
 def _length(word: str, text: str) -> int:
     if not re.fullmatch(r"\s*[1-9][0-9]{0,8}\s*", word):
-        raise InputError(f"{text!r}: {word.strip()!r} is no length. Write tokens as 1000,8000 or as 1000-16000:4.")
+        raise InputError(f"{text!r}: {word.strip()!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
     return int(word)
 
 
 def _depth(word: str, text: str) -> float:
-    """The nearest thing to a number; whether it is a share, and of what, in one sentence."""
     if not re.fullmatch(r"\s*(?:0(?:\.[0-9]{1,6})?|1(?:\.0{1,6})?)\s*", word):
-        raise InputError(f"{text!r}: {word.strip()!r} is no depth. Write shares from 0 to 1, as 0,0.5,1 or as 0-1:10.")
+        raise InputError(
+            f"{text!r}: {word.strip()!r} is not a depth. Write shares from 0 to 1, as 0,0.5,1 or as 0-1:10."
+        )
     return float(word)
 
 

@@ -5,7 +5,7 @@
 
 LongAgent takes 100 samples of SQuAD and 60 pairs of passages of HotpotQA (A, appendix A).
 
-The answer follows the passage, and cannot be known from elsewhere (LongAgent, E 3.1 (3), A 3.1). Replaced is
+The answer follows from the passage, and cannot be known from elsewhere (LongAgent, E 3.1 (3), A 3.1). Replaced is
 
 - the answer, wherever it stands, also in the question, and each name that is made of its words alone;
 - a name that stands in two passages and not in the question: the one that joins them;
@@ -22,9 +22,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from kgplatform.errors import InputError
+from kgplatform.evaluate.anonymise.mentions import with_edits
 from kgplatform.evaluate.needles.haystack import RARE_NAME, SHORT_NAME, Needles, invented_name
 from kgplatform.evaluate.needles.needles import is_year, other_year
 from kgplatform.ingest.extract.lexicon import DAYS, INNER_PARTICLES, MONTHS
@@ -76,19 +79,16 @@ def alter(sample: Sample, chance: random.Random) -> Needles:
         raise InputError("Its answer is yes or no, and its question has no name that could be replaced.")
     statements = tuple(map(other.apply, sample.passages))
     if not is_choice and not any(find_names(other.phrase(answers[0]), said) for said in statements):
-        raise InputError(f"Its answer, {answers[0]!r}, does not stand in its passages.")
+        raise InputError(f"Its answer, {answers[0]!r}, is not in its passages.")
+    # An answer that nothing was replaced in is not right any more.
+    replaced = tuple(dict.fromkeys(new for new in map(other.phrase, answers) if new not in answers))
     return Needles(
         other.apply(sample.question),
-        answers if is_choice else _unlike(answers, map(other.phrase, answers)),
+        answers if is_choice else replaced,
         statements,
         () if is_choice else answers,
         other.phrase(bridges[0]) if bridges else None,
     )
-
-
-def _unlike(answers: Sequence[str], others: Iterable[str]) -> tuple[str, ...]:
-    """The ``others`` that are none of ``answers``: one that nothing was replaced in is not right any more."""
-    return tuple(dict.fromkeys(each for each in others if each not in answers))
 
 
 class _Replacements:
@@ -109,25 +109,20 @@ class _Replacements:
     def apply(self, text: str) -> str:
         """``text`` with the phrases replaced, wherever they stand, and the names that their words make up."""
         own = [name for name in _names(text) if self._has_all_words_of(name)]
-        spans = [
-            (start, -end, phrase)
-            for phrase in dict.fromkeys([*self._phrases, *own])
-            for start, end in _places(phrase, text)
-        ]
-        parts: list[str] = []
-        at = 0
-        for start, minus_end, phrase in sorted(spans):  # of those that begin together the longest first
-            if start >= at:
-                parts += (text[at:start], self.phrase(phrase))
-                at = -minus_end
-        return "".join((*parts, text[at:]))
+        phrases = dict.fromkeys([*self._phrases, *own])
+        spans = [(start, -end, self.phrase(phrase)) for phrase in phrases for start, end in _places(phrase, text)]
+        edits: list[tuple[int, int, str]] = []
+        for start, minus_end, new in sorted(spans):  # of those that begin together the longest first
+            if not edits or start >= edits[-1][1]:
+                edits.append((start, -minus_end, new))
+        return with_edits(text, edits)
 
     def _has_all_words_of(self, name: str) -> bool:
-        words = [word for word in _WORD.findall(name) if word not in _KEPT]
+        words = _own_words(name)
         return bool(words) and all(word in self.words for word in words)
 
     def _learn(self, phrase: str) -> None:
-        words = [word for word in _WORD.findall(phrase) if word not in _KEPT]
+        words = _own_words(phrase)
         for place, word in enumerate(words):
             make = _form(word, is_last=place == len(words) - 1)
             if word not in self.words and make is not None:
@@ -140,6 +135,10 @@ class _Replacements:
             if other not in self.words.values() and not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", self._text):
                 return other
         raise InputError(f"Nothing was found to stand in for {word!r}, which its passages do not have already.")
+
+
+def _own_words(phrase: str) -> list[str]:
+    return [word for word in _WORD.findall(phrase) if word not in _KEPT]
 
 
 def _form(word: str, *, is_last: bool) -> Callable[[random.Random], str] | None:
@@ -171,29 +170,27 @@ def _number(chance: random.Random, digits: str) -> str:
 
 def _bridges(sample: Sample, answers: Sequence[str]) -> list[str]:
     """Names that join passages, titles first: of two words or more or a title, and neither answer nor asked about."""
-    titles = [form for title in sample.titles for form in title_forms(title)[-1:]]
     named = [name for passage in sample.passages for name in _names(passage) if " " in name]
     known = [normalise_name(text) for text in (sample.question, *answers)]
     return [
         name
-        for name in dict.fromkeys([*titles, *named])
-        if not any(_overlap(normalise_name(name), each) for each in known)
+        for name in dict.fromkeys([*_titles(sample), *named])
+        if not any((key := normalise_name(name)) in each or each in key for each in known)
         and sum(bool(find_names(name, passage)) for passage in sample.passages) > 1
     ]
 
 
-def _overlap(one: str, other: str) -> bool:
-    return one in other or other in one
-
-
 def _asked_about(sample: Sample) -> list[str]:
     """The names in the question that a passage has."""
-    titles = [form for title in sample.titles for form in title_forms(title)[-1:]]
     return [
         name
-        for name in dict.fromkeys([*titles, *_names(sample.question)])
+        for name in dict.fromkeys([*_titles(sample), *_names(sample.question)])
         if find_names(name, sample.question) and any(find_names(name, passage) for passage in sample.passages)
     ]
+
+
+def _titles(sample: Sample) -> list[str]:
+    return [form for title in sample.titles for form in title_forms(title)[-1:]]
 
 
 def _names(text: str) -> list[str]:
@@ -232,13 +229,19 @@ def from_samples(records: Mapping[str, Any] | Iterable[Mapping[str, Any]], seed:
     """Each record's passages with other names and numbers in them, and the question with the answer that follows.
 
     ``records`` are those of a file as ``json.loads`` gives them: SQuAD's whole file (a mapping with "data") too. What
-    is replaced, ``alter`` says. A record that cannot be altered is left out, and told; raises ``InputError`` for one of
-    unknown form, by its number from 1.
+    is replaced, ``alter`` says. A record that cannot be altered is left out with a reason; raises ``InputError`` for
+    one of unknown form, by its number from 1.
     """
     needles: list[Needles] = []
     left_out: list[str] = []
     for number, record in enumerate(_records(records), 1):
-        sample = _sample(record, number)
+        try:
+            sample = _Record.model_validate(record).sample()
+        except (ValidationError, ValueError) as error:
+            first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
+            place = ".".join(map(str, first["loc"]))
+            said = f"{place}: {first['msg']}" if place else first["msg"]
+            raise InputError(f"Record {number} is of no known form ({said}). {_EXPECTED}") from error
         try:
             needles.append(alter(sample, random.Random(f"{seed}/{sample.question}/{sample.passages}")))
         except InputError as error:
@@ -246,7 +249,7 @@ def from_samples(records: Mapping[str, Any] | Iterable[Mapping[str, Any]], seed:
     return Altered(tuple(needles), tuple(left_out))
 
 
-def _records(records: Any) -> Iterator[Mapping[str, Any]]:
+def _records(records: Any) -> Iterator[Any]:
     """The records, with those of SQuAD's own form, ``data`` of ``paragraphs`` of ``qas``, one by one."""
     for record in _children(records, "data") or ([records] if isinstance(records, Mapping) else records):
         paragraphs = _children(record, "paragraphs")
@@ -262,51 +265,50 @@ def _children(record: Any, name: str) -> list[Mapping[str, Any]]:
     return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
 
 
-def _sample(record: Any, number: int) -> Sample:
-    """Any record as a sample."""
-    try:
-        titles, passages = _passages(record)
-        tidied = tuple(" ".join(passage.split()) for passage in passages)
-        sample = Sample(" ".join(record["question"].split()), _answers(record), tidied, titles)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(
-            f"Record {number} is of no known form ({type(error).__name__}: {error}). {_EXPECTED}"
-        ) from error
-    if not sample.question or not all(sample.passages) or not sample.passages:
-        raise InputError(f"Record {number} has no question or no passage. {_EXPECTED}")
-    return sample
+def _texts(answers: Any) -> Any:
+    """Of a list of texts, of mappings with a text, or a mapping with a list of texts: the texts."""
+    listed = answers.get("text") if isinstance(answers, Mapping) else answers
+    return [each.get("text") if isinstance(each, Mapping) else each for each in listed or ()]
 
 
-def _passages(record: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Titles, if the record has them, and texts."""
-    context = record.get("context")
-    if context is None:
-        return (), tuple(record["passages"])
-    return ((), (context,)) if isinstance(context, str) else _supporting(context, record["supporting_facts"])
+def _pairs(found: Any) -> Any:
+    """A mapping of two lists, as the hub of Hugging Face has it, as the pairs that were published."""
+    return list(zip(*found.values(), strict=True)) if isinstance(found, Mapping) else found
 
 
-def _answers(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """From ``answer``, or ``answers``: a list of texts, of mappings with a text, or a mapping with a list of texts."""
-    if isinstance(record.get("answer"), str):
-        return (record["answer"],)
-    answers = record["answers"]
-    texts = answers["text"] if isinstance(answers, Mapping) else answers
-    found = tuple(each["text"] if isinstance(each, Mapping) else each for each in texts)
-    if not all(isinstance(each, str) for each in found):
-        raise TypeError("an answer is no text")
-    return found
+_Words = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), Field(min_length=1)]
 
 
-def _supporting(context: Any, facts: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Titles and texts of HotpotQA's paragraphs with supporting facts; one whose title it does not say begins with it.
+class _Record(BaseModel):
+    """A record of any of the forms."""
 
-    Both forms that are about: lists of pairs, and a mapping of lists.
-    """
-    pairs = zip(context["title"], context["sentences"], strict=True) if isinstance(context, Mapping) else context
-    wanted = set(facts["title"]) if isinstance(facts, Mapping) else {title for title, _ in facts}
-    texts = {title: "".join(sentences) for title, sentences in pairs if title in wanted}
-    if wanted - set(texts):
-        raise ValueError(f"no paragraph {min(wanted - set(texts))!r}")
-    told = (text if any(find_names(form, text) for form in title_forms(title)) else f"{title}: {text}"
-            for title, text in texts.items())  # fmt: skip
-    return tuple(texts), tuple(told)
+    question: _Words
+    answer: str | None = None
+    answers: Annotated[tuple[str, ...] | None, BeforeValidator(_texts)] = None
+    passages: tuple[_Words, ...] = ()
+    context: Annotated[_Words | list[tuple[str, list[str]]] | None, BeforeValidator(_pairs)] = None
+    supporting_facts: Annotated[list[tuple[str, int]], BeforeValidator(_pairs)] = []
+
+    def sample(self) -> Sample:
+        """The same for all forms. Raises ``ValueError`` where something is missing."""
+        answers = self.answers if self.answer is None else (self.answer,)
+        passages = (self.context,) if isinstance(self.context, str) else self.passages
+        titles: tuple[str, ...] = ()
+        if isinstance(self.context, list):
+            titles, passages = self._supporting(self.context)
+        if answers is None or not passages:
+            raise ValueError("it has no answer or no passage")
+        return Sample(self.question, answers, passages, titles)
+
+    def _supporting(self, context: list[tuple[str, list[str]]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Titles and texts of HotpotQA's paragraphs with supporting facts; one that does not say its title begins
+        with it."""
+        wanted = {title for title, _ in self.supporting_facts}
+        texts = {title: " ".join("".join(sentences).split()) for title, sentences in context if title in wanted}
+        if wanted - texts.keys():
+            raise ValueError(f"no paragraph {min(wanted - texts.keys())!r}")
+        told = [
+            text if any(find_names(form, text) for form in title_forms(title)) else f"{title}: {text}"
+            for title, text in texts.items()
+        ]
+        return tuple(texts), tuple(told)
