@@ -4,7 +4,7 @@ How sure a mean is, and whether two setups differ, is told by bootstrap interval
 questions:
 
     estimate([1.0, 0.0, 1.0])                                  # Estimate(mean=0.667, low=0.0, high=1.0, count=3)
-    compare({"q1": 1.0, "q2": 0.0}, {"q1": 0.0, "q2": 0.0})    # Comparison(difference=0.5, …, p=1.0, count=2)
+    compare({"q1": 1.0, "q2": 0.0}, {"q1": 0.0, "q2": 0.0})    # Pair(difference=0.5, …, p=1.0, count=2)
 
 Everything is drawn with a seed: the same scores give the same figures, in whatever order they come.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence, Sized
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -37,17 +37,6 @@ _DECIMALS_OF_SUMS = 9
 _DECIMALS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Mean of first minus second over ``count`` questions, its 95 % interval, and the ``p`` of a two-sided test."""
-
-    difference: float
-    low: float
-    high: float
-    p: float
-    count: int
-
-
 def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Estimate:
     """The mean with its 95 % interval by the percentile bootstrap (Efron and Tibshirani 1993, chapter 13).
 
@@ -59,12 +48,19 @@ def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPL
 
 
 def compare(
-    first: Mapping[str, float], second: Mapping[str, float], *, seed: int = 0, resamples: int = RESAMPLES
-) -> Comparison:
+    first: Mapping[str, float],
+    second: Mapping[str, float],
+    *,
+    metric: str = "",
+    names: tuple[str, str] = ("first", "second"),
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Pair:
     """Two setups' scores, by question, over the questions that both have. Raises ``ValueError`` if there are none.
 
     The interval is bootstrapped over the questions. The test is McNemar's, exact, where all scores are 0 or 1; else
-    the paired permutation test, which turns the signs of the differences: all ways, or ``resamples`` of them.
+    the paired permutation test, which turns the signs of the differences: all ways, or ``resamples`` of them. Its p is
+    not adjusted yet.
     """
     common = sorted(first.keys() & second.keys())
     differences = [first[each] - second[each] for each in common]
@@ -73,7 +69,7 @@ def compare(
         p = _mcnemar(differences.count(1), differences.count(-1))
     else:
         p = _sign_flip(differences, seed, resamples)
-    return Comparison(mean, low, high, p, len(common))
+    return Pair(metric, *names, mean, low, high, p, p, len(common))
 
 
 def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pair, ...]:
@@ -81,16 +77,12 @@ def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pai
 
     ``by_setup``: for each setup its scores by question. Setups without a question in common are not compared.
     """
-    named = [
-        (first, second, compare(by_setup[first], by_setup[second]))
+    found = [
+        compare(by_setup[first], by_setup[second], metric=metric, names=(first, second))
         for first, second in combinations(by_setup, 2)
         if by_setup[first].keys() & by_setup[second].keys()
     ]
-    adjusted = holm([each.p for _, _, each in named])
-    return tuple(
-        Pair(metric, first, second, each.difference, each.low, each.high, each.p, adjusted_p, each.count)
-        for (first, second, each), adjusted_p in zip(named, adjusted, strict=True)
-    )
+    return tuple(replace(each, adjusted=p) for each, p in zip(found, holm([each.p for each in found]), strict=True))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

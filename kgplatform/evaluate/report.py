@@ -1,6 +1,6 @@
 """What an evaluation comes to, for people: what a question costs, who is right where, and the report in Markdown.
 
-    (out / "report.md").write_text(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
+    (out / "report.md").writetext(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
 
 The report, the terminal and the pictures all show these same figures.
 """
@@ -232,18 +232,18 @@ def markdown(results: Results, timing: Timing, prices: Prices | None = None, pic
     }
     where = right_where(results)
     sections: dict[str, Sequence[str | None]] = {
-        f"# Evaluation: {_text(results.dataset)}": _asked(results),
+        f"# Evaluation: {text(results.dataset)}": _asked(results),
         "## Scores and costs": [shown.get("accuracy-cost"), *_scores(results, timing, prices)],
         "## Who is better": _pairs(results),
         "## Which is right where": [shown.get("right-where"), *_right_where(where)] if where else [],
         "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
         "## By length and depth": [shown.get("heat-map")],
         "## All metrics": _all_metrics(results),
-        "## Setups with options": [_listed(filter(None, (_options(each.setup) for each in results.setups)))],
+        "## Setups with options": [listed(filter(None, (_options(each.setup) for each in results.setups)))],
         "## Costs by stage": _stages(results, prices),
         "## Construction and rating": _construction(results, timing, prices),
         "## Questions": _questions(results, where) if where else [],
-        "## Notes": [_listed(results.notes)],
+        "## Notes": [listed(results.notes)],
         "## How to read this": [_HOW],
     }
     parts = [part for title, found in sections.items() if any(found) for part in (title, *found) if part]
@@ -251,22 +251,22 @@ def markdown(results: Results, timing: Timing, prices: Prices | None = None, pic
 
 
 def _asked(results: Results) -> list[str]:
-    rated = ", ".join(f"{_text(rater)} by {_text(model)}" for rater, model in sorted(results.raters.items()))
+    rated = ", ".join(f"{text(rater)} by {text(model)}" for rater, model in sorted(results.raters.items()))
     lines = [
         f"{counted(results.questions, 'question')}, answered by {counted(len(results.setups), 'setup')} "
-        f"with the model {_text(results.model) or 'none'}. "
+        f"with the model {text(results.model) or 'none'}. "
         + (f"Rated by models: {rated}." if rated else "No model rated the answers.")
     ]
     if results.metrics:
         chief = results.metrics[0]
-        lines.append(f"The chief metric is {_text(title_of(chief))} ({_text(METRICS[chief].source)}).")
+        lines.append(f"The chief metric is {text(title_of(chief))} ({text(METRICS[chief].source)}).")
     if results.skipped:
         lines.append(f"Skipped, since they cannot be used: {counted(results.skipped, 'question')}.")
     kinds = kinds_of(results)
     if len(kinds) > _KINDS:
         lines.append(f"They are of {counted(len(kinds), 'kind')}.")
     elif kinds:
-        lines.append(f"Kinds of question: {', '.join(f'{_text(kind)} ({n:,})' for kind, n in kinds.items())}.")
+        lines.append(f"Kinds of question: {', '.join(f'{text(kind)} ({n:,})' for kind, n in kinds.items())}.")
     return lines
 
 
@@ -286,11 +286,11 @@ def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str
             figures = [f"{cost.calls:.1f}", *tokens, *cost.seconds]
         priced = [money(cost.money if cost else None)] if prices else []
         rows.append([each.setup.name, *scores, *figures, f"{each.failed:,}", *priced])
-    lines = ["Scores are in percent; calls, tokens and seconds are per question.", _table(["Setup", *heads], rows)]
+    lines = ["Scores are in percent; calls, tokens and seconds are per question.", table(["Setup", *heads], rows)]
     if prices:
         priced_how = f"Amounts are in {prices.currency}, by prices of {prices.as_of}."
-        lines.append(_text(prices.lacking(results.model)) or priced_how)
-    cached = ", ".join(f"{_text(name)} ({number:,})" for name, number in sorted(timing.cached.items()) if number)
+        lines.append(text(prices.lacking(results.model)) or priced_how)
+    cached = ", ".join(f"{text(name)} ({number:,})" for name, number in sorted(timing.cached.items()) if number)
     if cached:
         lines.append(f"Seconds are too short where answers came from the cache of replies; such questions: {cached}.")
     return lines
@@ -312,7 +312,7 @@ def _pairs(results: Results) -> list[str]:
         )
     heads = ["First", "Second", "First minus second, points", "p", "p, adjusted", "Questions", "In words"]
     others = " Comparisons by other metrics are in results.json." if len(chief) < len(results.pairs) else ""
-    lines = [f"By {_text(title_of(chief[0].metric))}.{others}", _table(heads, rows)]
+    lines = [f"By {text(title_of(chief[0].metric))}.{others}", table(heads, rows)]
     if len(chief) > len(rows):
         lines.append(f"These are the {len(rows)} surest of {len(chief):,} comparisons; results.json has all.")
     return lines
@@ -334,7 +334,7 @@ def _right_where(where: RightWhere) -> list[str]:
         f"Of {counted(len(where.compared), 'question')} that every setup was scored on, all setups are right on "
         f"{len(where.right_are(where.setups)):,} and none on {len(where.right_are(())):,}.{graded}{left}"
     )
-    return [sentence, _table(heads, rows)]
+    return [sentence, table(heads, rows)]
 
 
 def _named(questions: Sequence[str], most: int = 5) -> str:
@@ -349,7 +349,7 @@ def _by_kind(results: Results, picture: str | None) -> list[str | None]:
         return []
     chief = results.metrics[0]
     scores = {kind: [each.by_kind.get(kind, {}).get(chief) for each in results.setups] for kind in kinds}
-    return [picture, f"{_text(title_of(chief))}, in percent.", _crossed("Kind", scores, results.setups)]
+    return [picture, f"{text(title_of(chief))}, in percent.", _crossed("Kind", scores, results.setups)]
 
 
 def _all_metrics(results: Results) -> list[str]:
@@ -397,7 +397,7 @@ def _spending(first: str, rows: Sequence[tuple[str, str, Spent, str]], prices: P
         for what, stage, spent, model in rows
     ]
     heads = [first, "Stage", "Calls", "Tokens in", "Tokens out", *([prices.currency] if prices else [])]
-    return [lead, _table(heads, lines)] if lines else []
+    return [lead, table(heads, lines)] if lines else []
 
 
 def _questions(results: Results, where: RightWhere) -> list[str]:
@@ -413,7 +413,7 @@ def _questions(results: Results, where: RightWhere) -> list[str]:
     ]
     left = f" These are {_QUESTIONS} of {len(differ):,}; results.json has all." if len(differ) > _QUESTIONS else ""
     lead = f"First those on which the setups differ.{' Each word links to the trace.' if columns else ''}{left}"
-    return [lead, _table(["Question", "Kind", *columns, "Right"], rows)]
+    return [lead, table(["Question", "Kind", *columns, "Right"], rows)]
 
 
 class _Link(str):
@@ -428,20 +428,21 @@ def _linked(where: RightWhere, setup: str, question: str) -> str:
     return _Link(f"[{mark}]({file.as_posix()})")
 
 
-def _text(words: str) -> str:
+def text(words: str) -> str:
     """``words`` as Markdown that shows them as they are, on one line."""
     flat = " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
     return _SPECIAL.sub(r"\\\1", flat)
 
 
-def _listed(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {_text(line)}" for line in lines)
+def listed(lines: Iterable[str]) -> str:
+    """One item a line; empty without any."""
+    return "\n".join(f"- {text(line)}" for line in lines)
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Cells are shown as they are, but for links."""
-    lines = [list(map(_text, heads)), ["---"] * len(heads)]
-    lines += [[cell if isinstance(cell, _Link) else _text(cell) for cell in row] for row in rows]
+    lines = [list(map(text, heads)), ["---"] * len(heads)]
+    lines += [[cell if isinstance(cell, _Link) else text(cell) for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -451,5 +452,5 @@ def _crossed(what: str, scores: Mapping[str, Sequence[Estimate | None]], setups:
     rows = [[title, *map(interval, found)] for title, found in scores.items()]
     if len(names) > len(rows):
         columns = zip(names, *(row[1:] for row in rows), strict=True)
-        return _table(["Setup", *scores], list(columns))
-    return _table([what, *names], rows)
+        return table(["Setup", *scores], list(columns))
+    return table([what, *names], rows)

@@ -22,6 +22,7 @@ from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.outcome import estimate
+from kgplatform.evaluate.report import interval, listed, percent, table, text
 from kgplatform.evaluate.results import Build, DataSet, Estimate, Question, Text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.readers.baselines.given import search_parts
@@ -263,9 +264,8 @@ def retrieval_markdown(report: RetrievalReport) -> str:
     """The report as Markdown: a table for each data set, percent with 95 % confidence intervals."""
     parts = ["# Retrieval", _explained(report)]
     for each in report.measured:
-        parts += [f"## {_cell(each.dataset)}", in_words(each), _table(report.cuts, each.rows)]
-        parts += ["\n".join(f"- {_cell(note)}" for note in each.notes)] if each.notes else []
-    return "\n\n".join(parts) + "\n"
+        parts += [f"## {text(each.dataset)}", text(in_words(each)), _table(report.cuts, each.rows), listed(each.notes)]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def in_words(measured: Measured) -> str:
@@ -288,20 +288,11 @@ def _explained(report: RetrievalReport) -> str:
 
 
 def _table(cuts: tuple[int, ...], rows: Sequence[Row]) -> str:
-    head = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50 ms", "p95 ms"]
-    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
-    for row in rows:
-        shares = [f"{percent(each.mean)} ({percent(each.low)}–{percent(each.high)})" for each in row.recall]
-        complete = [percent(each.mean) for each in row.all_found]
-        lines.append([_cell(row.route), *shares, *complete, f"{row.p50:.0f}", f"{row.p95:.0f}"])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def percent(share: float) -> str:
-    """A share as people read it in a table: "74.9"."""
-    return f"{100 * share:.1f}"
-
-
-def _cell(text: str) -> str:
-    """Text of others in one line of Markdown."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    heads = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50 ms", "p95 ms"]
+    return table(
+        heads,
+        [
+            [row.route, *map(interval, row.recall), *map(percent, row.all_found), f"{row.p50:.0f}", f"{row.p95:.0f}"]
+            for row in rows
+        ],
+    )

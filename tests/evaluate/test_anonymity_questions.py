@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, Names, Statement
 from kgplatform.evaluate.anonymise.hide import Work
-from kgplatform.evaluate.anonymise.reversion_questions import Item, as_built, build_questions, drop_known, is_known
+from kgplatform.evaluate.anonymise.reversion_questions import as_built, build_questions, drop_known, is_known
+from kgplatform.evaluate.datasets.shared_corpus import as_own
+from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.answer_words import Reversion, restorations, score_reversion
 from kgplatform.prompt import Messages
 from kgplatform.readers.choices import letter
@@ -102,12 +104,12 @@ def test_the_four_kinds() -> None:
     built = as_built(items, 40, ["a note"])
     assert built.kinds == {"choice complex": 10, "choice simple": 10, "reversion complex": 10, "reversion simple": 10}
     assert built.notes == ("a note",)
-    assert len({item.line() for item in items}) == 40
+    assert len({item.id for item in items}) == 40
     for item in items:
         hops = len(item.facts)
         assert hops <= 4 if item.kind.endswith("simple") else 4 < hops <= 8
-        assert item.documents == ("doc.txt",)
-        assert not any(name in item.question for name in PEOPLE)
+        assert item.supports == (Text("doc.txt"),)
+        assert not any(name in item.text for name in PEOPLE)
     assert {len(item.facts) for item in items} >= {1, 2, 5}
 
 
@@ -118,12 +120,12 @@ def test_a_reversion_has_all_that_is_hidden_in_it() -> None:
     )
     names = {placeholder: made.dictionary.entities[placeholder].name for placeholder in item.placeholders}
     assert len(names) == 3
-    assert all(placeholder in item.question for placeholder in names)
+    assert all(placeholder in item.text for placeholder in names)
     said = "\n".join(f"{placeholder}: {name}" for placeholder, name in names.items())
     assert score_reversion(said, item.placeholders).whole
     assert score_reversion(item.answer, item.placeholders).whole
-    record = json.loads(item.line())
-    assert set(record) == {"id", "question", "answer", "kind", "facts", "documents", "placeholders"}
+    record = as_own(item)
+    assert set(record) == {"id", "question", "answers", "kind", "facts", "documents", "placeholders"}
     assert set(record["placeholders"]) == set(names)
 
 
@@ -133,13 +135,13 @@ def test_a_choice_has_one_right_answer() -> None:
     by_clue = {made.dictionary.finder.replaced(s.text): s for s in made.names[0].statements}
     for item in choices:
         assert len(set(item.choices)) == 4
-        assert item.answer in item.choices
-        assert item.answer not in item.question
-        assert "X" in item.question
-        others = set(item.choices) - {item.answer}
+        assert item.answers[0] in item.choices
+        assert item.answers[0] not in item.text
+        assert "X" in item.text
+        others = set(item.choices) - set(item.answers)
         assert not any(other in fact for other in others for fact in item.facts)
         assert all(fact in by_clue for fact in item.facts)
-        assert json.loads(item.line())["choices"] == list(item.choices)
+        assert as_own(item)["choices"] == item.choices
 
 
 def test_who_is_right_too_is_no_distractor() -> None:
@@ -149,7 +151,7 @@ def test_who_is_right_too_is_no_distractor() -> None:
     made = work(triples)
     teachers = {made.dictionary.finder.placeholder_of(name) for name in PEOPLE[1:6]}
     choices = [each for each in build_questions(made, 40, 0) if each.kind == "choice simple"]
-    asked_for_teachers = [each for each in choices if each.answer in teachers]
+    asked_for_teachers = [each for each in choices if each.answers[0] in teachers]
     assert len(asked_for_teachers) >= 5
     assert all(len(teachers & set(each.choices)) == 1 for each in asked_for_teachers)
 
@@ -163,12 +165,12 @@ def test_who_may_be_right_is_no_distractor() -> None:
     assert korn is not None
     assert len(korns) == 4
     choices = [each for each in build_questions(made, 400, 0) if each.choices]
-    assert any(each.answer == korn for each in choices)
-    assert any(each.answer in korns for each in choices)
+    assert any(each.answers[0] == korn for each in choices)
+    assert any(each.answers[0] in korns for each in choices)
     for each in choices:
-        if each.answer == korn:
+        if each.answers[0] == korn:
             assert korns.isdisjoint(each.choices)
-        if each.answer in korns:
+        if each.answers[0] in korns:
             assert korn not in each.choices
 
 
@@ -196,20 +198,20 @@ def test_statements_that_do_not_show_both_names_are_not_used() -> None:
 # ------------------------------------------------------------------------------------------------------------ filtering
 
 
-def items_of(count: int) -> list[Item]:
+def items_of(count: int) -> list[Question]:
     return build_questions(work(CHAIN), count, 0)
 
 
 def test_what_a_model_knows_is_dropped() -> None:
     items = items_of(20)
-    by_question = {item.question: item for item in items}
+    by_question = {item.text: item for item in items}
 
     def knows_choices(messages: Messages) -> str:
         shown = messages[-1]["content"]
         item = next(item for question, item in by_question.items() if question in shown)
         if not item.choices:
             return "I do not know."
-        return f"({letter(item.choices.index(item.answer))})"
+        return f"({letter(item.choices.index(item.answers[0]))})"
 
     kept, dropped = drop_known(items, 20, ScriptedChat(knows_choices), concurrency=4)
     assert [item.kind.split()[0] for item in kept] == ["reversion"] * 10
@@ -217,7 +219,7 @@ def test_what_a_model_knows_is_dropped() -> None:
     few, _ = drop_known(items, 3, ScriptedChat(knows_choices), concurrency=2)
     assert few == kept[:3]
     reversion, choice = kept[0], next(item for item in items if item.choices)
-    assert is_known(reversion, ScriptedChat([reversion.answer]))
+    assert is_known(reversion, ScriptedChat([reversion.answers[0]]))
     assert not is_known(reversion, ScriptedChat([""]))
     assert not is_known(choice, ScriptedChat(["none of them"]))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from kgplatform.doors.cli.show.terminal import console, print_json, safe
-from kgplatform.evaluate.retrieval import in_words, percent
+from kgplatform.evaluate.report import percent
+from kgplatform.evaluate.retrieval import in_words
 from kgplatform.text import duration
 
 if TYPE_CHECKING:
@@ -39,6 +40,6 @@ def _table(cuts: tuple[int, ...], measured: Measured) -> Table:
     for name in (*(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50", "p95"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in measured.rows:
-        shares = [percent(each.mean) for each in (*row.recall, *row.all_found)]
+        shares = [percent(each) for each in (*row.recall, *row.all_found)]
         table.add_row(safe(row.route), *shares, f"{row.p50:.0f}", f"{row.p95:.0f}")
     return table

@@ -15,13 +15,16 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
 from kgplatform.evaluate.anonymise.hide import Built, Work
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
+from kgplatform.evaluate.datasets.shared_corpus import as_own
+from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
@@ -63,32 +66,6 @@ class Edge:
     document: str
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A question that was made. ``placeholders``: of a reversion, what is to be restored, with all right names."""
-
-    kind: str
-    question: str
-    answer: str
-    facts: tuple[str, ...]
-    documents: tuple[str, ...]
-    choices: tuple[str, ...] = ()
-    placeholders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def line(self) -> str:
-        """The item as a line of the platform's own JSONL."""
-        record: dict[str, object] = {
-            "id": f"{self.kind.replace(' ', '-')}-{node_id(self.question, *self.choices)[:10]}",
-            "question": self.question,
-            "answer": self.answer,
-            "kind": self.kind,
-            "facts": self.facts,
-            "documents": self.documents,
-        }
-        more = {"choices": self.choices, "placeholders": self.placeholders}
-        return json.dumps(record | {key: value for key, value in more.items() if value}, ensure_ascii=False)
-
-
 Path = tuple[tuple[Edge, str], ...]
 """Edges with the node that each leads to."""
 
@@ -106,7 +83,7 @@ def edges_of(statements: Iterable[Statement], dictionary: Dictionary, documents:
     return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
 
 
-def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iterator[Item]:
+def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iterator[Question]:
     """Items of the four kinds in turn until there are no more; the same for the same edges and seed."""
     makers = [
         _of_kind(edges, dictionary, kind, hops, random.Random(f"{seed} {kind}"))
@@ -122,7 +99,7 @@ def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iter
                 yield item
 
 
-def build_questions(work: Work, wanted: int, seed: int) -> list[Item]:
+def build_questions(work: Work, wanted: int, seed: int) -> list[Question]:
     """At most ``wanted`` items about an anonymised corpus."""
     statements = [statement for names in work.names for statement in names.statements]
     edges = edges_of(statements, work.dictionary, work.documents)
@@ -130,16 +107,17 @@ def build_questions(work: Work, wanted: int, seed: int) -> list[Item]:
     return [item for _, item in zip(range(wanted), items, strict=False)]
 
 
-def as_built(items: Sequence[Item], wanted: int, notes: Sequence[str]) -> Built:
+def as_built(items: Sequence[Question], wanted: int, notes: Sequence[str]) -> Built:
     """The items as lines, with how many there are of each kind."""
     few = [] if len(items) >= wanted else [f"{counted(wanted, 'question')} were wanted; the facts give {len(items):,}"]
     kinds = Counter(item.kind for item in items)
-    return Built("".join(item.line() + "\n" for item in items), dict(sorted(kinds.items())), (*few, *notes))
+    lines = "".join(json.dumps(as_own(item), ensure_ascii=False) + "\n" for item in items)
+    return Built(lines, dict(sorted(kinds.items())), (*few, *notes))
 
 
 def _of_kind(
     edges: Sequence[Edge], dictionary: Dictionary, kind: str, hops: Sequence[int], draw: random.Random
-) -> Iterator[Item]:
+) -> Iterator[Question]:
     make = _reversion if kind.startswith("reversion") else _choice
     seen: set[frozenset[str]] = set()
     for path in _paths(edges, hops, draw):
@@ -188,16 +166,17 @@ def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: rand
     return tuple(path)
 
 
-def _reversion(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Item:
+def _reversion(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Question:
     clues = [edge.clue for edge, _ in path]
-    shown = dict.fromkeys(found[0] for clue in clues for found in PLACEHOLDER.finditer(clue))
-    asked = {each: dictionary.names_of(each) for each in shown if each in dictionary.entities}
+    asked = {each: dictionary.names_of(each) for each in _shown_in(clues) if each in dictionary.entities}
     question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
     answer = "; ".join(f"{each}: {names[0]}" for each, names in asked.items())
-    return Item(kind, question, answer, tuple(clues), _documents(path), (), asked)
+    return _item(kind, path, question, answer, placeholders=asked)
 
 
-def _choice(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Item | None:
+def _choice(
+    kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random
+) -> Question | None:
     """A multiple choice of the end of the path; None where it is not hidden, or too few others are like it."""
     last, end = path[-1]
     if end not in dictionary.entities:
@@ -213,15 +192,28 @@ def _choice(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary
     draw.shuffle(choices)
     lead = _CHOICE_ONE if len(clues) == 1 else _CHOICE_MORE
     question = "\n".join((lead, *(f"- {clue}" for clue in hidden)))
-    return Item(kind, question, end, tuple(clues), _documents(path), tuple(choices))
+    return _item(kind, path, question, end, choices=tuple(choices))
 
 
-def _shown_in(clues: Iterable[str]) -> set[str]:
-    return {found[0] for clue in clues for found in PLACEHOLDER.finditer(clue)}
+def _item(kind: str, path: Path, text: str, answer: str, **more: Any) -> Question:
+    return Question(
+        id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
+        text=text,
+        answers=(answer,),
+        supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in path))),
+        facts=tuple(edge.clue for edge, _ in path),
+        kind=kind,
+        **more,
+    )
+
+
+def _shown_in(clues: Iterable[str]) -> dict[str, None]:
+    """The placeholders in the order in which they come."""
+    return dict.fromkeys(found[0] for clue in clues for found in PLACEHOLDER.finditer(clue))
 
 
 def _distractors(
-    last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: set[str], draw: random.Random
+    last: Edge, end: str, edges: Sequence[Edge], dictionary: Dictionary, shown: Collection[str], draw: random.Random
 ) -> list[str]:
     """Placeholders of the same label that are not right as well: first those with the same relation, then others.
 
@@ -243,7 +235,7 @@ def _distractors(
     in_use = {name for edge in edges for name in (edge.subject, edge.object)}
     usable = sorted(
         each
-        for each in in_use - right - shown
+        for each in in_use - right - set(shown)
         if each in dictionary.entities and dictionary.entities[each].label == label
     )
     draw.shuffle(usable)
@@ -265,16 +257,12 @@ def _lettered(clue: str, letters: Mapping[str, str]) -> str:
     return Finder(names).replaced(clue) if names else clue
 
 
-def _documents(path: Path) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(edge.document for edge, _ in path))
-
-
-def drop_known(items: Sequence[Item], wanted: int, chat: Chat, concurrency: int) -> tuple[list[Item], int]:
+def drop_known(items: Sequence[Question], wanted: int, chat: Chat, concurrency: int) -> tuple[list[Question], int]:
     """The first ``wanted`` items that the model does not answer right without texts, and how many it did.
 
     Asked are ``concurrency`` at a time, and no more once there are enough. Raises ``ModelError``.
     """
-    kept: list[Item] = []
+    kept: list[Question] = []
     dropped = 0
     for start in range(0, len(items), concurrency):
         batch = items[start : start + concurrency]
@@ -288,13 +276,13 @@ def drop_known(items: Sequence[Item], wanted: int, chat: Chat, concurrency: int)
     return kept, dropped
 
 
-def is_known(item: Item, chat: Chat) -> bool:
+def is_known(item: Question, chat: Chat) -> bool:
     """Whether the model answers right without any text. Raises ``ModelError``."""
     choices = f"\n\nChoose one, and answer with its letter:\n{shown(item.choices)}" if item.choices else ""
-    question = item.question + choices
+    question = item.text + choices
     messages = render("evaluate/anonymity_zero_shot", question=question, fence=fence_for(question))
     text = chat.send(messages, stage=_STAGE).text
     if item.choices:
         number = read_choice(text, item.choices)
-        return number is not None and item.choices[number] == item.answer
+        return number is not None and item.choices[number] in item.answers
     return score_reversion(text, item.placeholders).whole

@@ -84,10 +84,11 @@ def write_questions(file: Path, questions: Iterable[Question]) -> Path:
 
     The file is written whole or not at all. Raises ``KgError`` where that fails.
     """
-    return write_lines(file, map(_values, questions))
+    return write_lines(file, map(as_own, questions))
 
 
-def _values(question: Question) -> dict[str, Any]:
+def as_own(question: Question) -> dict[str, Any]:
+    """A question as an object of one's own file."""
     supports = [{"title": each.title, "text": each.text} for each in question.supports]
     named_alone = not any(each["text"] for each in supports)
     same = ("id", "answers", "keywords", "choices", "facts", "parts", "within", "kind", "placeholders")
