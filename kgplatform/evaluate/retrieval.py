@@ -27,7 +27,7 @@ from kgplatform.evaluate.results import Build, DataSet, Estimate, Question, Text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.readers.baselines.given import search_parts
 from kgplatform.records import FoundPassage, Progress
-from kgplatform.text import WORD_RUN, counted, did_you_mean
+from kgplatform.text import WORD_RUN, counted, unknown
 
 CUTS = (2, 5, 10)
 BY_PARTS = "all, by parts"
@@ -197,8 +197,7 @@ def _officially(retriever: comparators.Official, top_k: int) -> Find:
 def _check(routes: Sequence[str], cuts: Sequence[int]) -> None:
     for route in routes:
         if route not in ROUTES:
-            hint = did_you_mean(route, ROUTES)
-            raise InputError(f"There is no route {route!r} to measure; there are {'; '.join(ROUTES)}.{hint}")
+            raise InputError(unknown("route", route, ROUTES))
     if not cuts or min(cuts) < 1:
         raise InputError("Recall is counted after 1 result or more: name cuts such as 2,5,10.")
 

@@ -47,7 +47,7 @@ from kgplatform.evaluate.setups import check_distinct, needs
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress
-from kgplatform.text import counted, did_you_mean
+from kgplatform.text import counted, unknown
 
 Place = tuple[str, str]
 """The names of a setup and of a question."""
@@ -117,7 +117,7 @@ def _checked(graphs: Graphs, plan: Plan) -> Chat:
     need_rouge()
     for each in plan.raters:
         if each not in RATERS:
-            raise InputError(f"There is no rater {each!r}.{did_you_mean(each, RATERS)} There are {', '.join(RATERS)}.")
+            raise InputError(unknown("rater", each, RATERS))
     if not plan.dataset.questions:
         raise InputError(f"{plan.dataset.name} has no question.")
     if graphs.chat is None:

@@ -176,7 +176,7 @@ def test_the_map_has_a_place_of_its_own(folder: Path, tmp_path: Path) -> None:
 
 
 def test_names_that_stand_nowhere(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="None of the names stands in the texts"):
+    with pytest.raises(InputError, match="None of the names is in the texts"):
         run(folder, tmp_path / "out", own(person("Ishmael")))
     assert not (tmp_path / "out").exists()
 

@@ -234,7 +234,7 @@ def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph)
     [
         (
             {"raters": ("jugde",)},
-            r"^There is no rater 'jugde'\. Did you mean judge\? There are judge, lr, rubric, facts",
+            r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr, rubric, facts',
         ),
         ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
         ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is there twice"),

@@ -144,7 +144,7 @@ def test_without_the_official_package(given: Settings, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("dataset", "routes", "cuts", "words"),
     [
-        (SHIPS, ("denze",), (5,), "There is no route 'denze' to measure.*Did you mean dense?"),
+        (SHIPS, ("denze",), (5,), 'Unknown route "denze".*Did you mean dense?'),
         (SHIPS, (), (0, 5), "after 1 result or more"),
         (SHIPS, (), (), "after 1 result or more"),
         (replace(SHIPS, apart=True), (), (5,), "Each question of ships is about a text of its own"),

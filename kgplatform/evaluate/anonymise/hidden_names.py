@@ -172,7 +172,7 @@ def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ())
             words = [*known, *(alias for entity in schema.entities for alias in entity.aliases)]
             near = get_close_matches(asked.title(), words, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            raise InputError(f"There is no type {asked!r}.{hint} There are: {', '.join(known)}.")
+            raise InputError(f'Unknown type "{asked}".{hint} Choose one of {", ".join(known)}.')
         chosen.setdefault(name, label)
     return chosen
 

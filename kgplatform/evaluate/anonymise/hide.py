@@ -128,16 +128,84 @@ def anonymise(request: Request, sources: Sources, builder: Builder | None = None
     if not dictionary.entities:
         raise InputError("No name was found to be replaced. Choose other --type, or name them with --names FILE.")
     renamed = _new_names(files, dictionary)
-    done = [_replaced(file, renamed[file.name], dictionary, {}) for file in files]
-    done_questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
-    all_done = [*done, *([done_questions] if done_questions else [])]
-    counts = sum((each.counts for each in all_done), Counter[str]())
-    if not counts:
-        raise InputError("None of the names stands in the texts. Name those that do with --names FILE.")
-    built = builder(Work(dictionary, names, _document_names(files, renamed, dictionary))) if builder else None
-    content = _map(request, dictionary, counts, done, done_questions)
-    _write(request, content, done, done_questions, built)
-    return _report(request, dictionary, counts, files, skipped, all_done, built)
+    done = [_replaced(file, renamed[file.name], dictionary) for file in files]
+    questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
+    hidden = _Hidden(request, dictionary, done, questions)
+    if not hidden.counts:
+        raise InputError("None of the names is in the texts. Name those that are with --names FILE.")
+    built = builder(Work(dictionary, names, _document_titles(files, renamed, dictionary))) if builder else None
+    hidden.write(built)
+    return hidden.report(skipped, built)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """All files without their names."""
+
+    request: Request
+    dictionary: Dictionary
+    done: Sequence[_Done]
+    questions: _Done | None
+
+    @property
+    def all(self) -> list[_Done]:
+        """The texts, and the questions if there are any."""
+        return [*self.done, *([self.questions] if self.questions else [])]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each placeholder was put."""
+        return sum((each.counts for each in self.all), Counter[str]())
+
+    def write(self, built: Built | None) -> None:
+        """Write the folder, and beside it the map and the questions."""
+        request = self.request
+        others = [Output(request.map_path, map_text(self._map()).encode(), private=True)]
+        if self.questions is not None:
+            others.append(Output(beside(request.out, "questions.jsonl"), self.questions.data))
+        if built is not None:
+            others.append(Output(beside(request.out, "reversion.jsonl"), built.lines.encode(), private=True))
+        write_folder(request.out, [(each.entry.name, each.data) for each in self.done], others)
+
+    def _map(self) -> Map:
+        found, counts = self.dictionary.entities, self.counts
+        entities = [
+            MappedEntity(placeholder=mark, name=each.name, forms=each.forms, may_be=each.may_be, count=counts[mark])
+            for mark, each in found.items()
+            if counts[mark]
+        ]
+        return Map(
+            format=FORMAT,
+            version=VERSION,
+            seed=self.request.seed,
+            labels=tuple(sorted({each.label for each in found.values()})),
+            entities=tuple(entities),
+            files=tuple(each.entry for each in self.done),
+            questions=self.questions.entry if self.questions else None,
+        )
+
+    def report(self, skipped: Sequence[SkippedFile], built: Built | None) -> AnonymityReport:
+        """What was done, for people."""
+        request, dictionary, counts = self.request, self.dictionary, self.counts
+        left = sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))
+        labels = Counter(each.label for mark, each in dictionary.entities.items() if counts[mark])
+        notes = [note for each in self.all for note in each.notes] + list(built.notes if built else ())
+        if unused := len(dictionary.entities) - labels.total():
+            verb = "is" if unused == 1 else "are"
+            notes.append(f"{counted(unused, 'name')} of the dictionary {verb} nowhere in the texts but in longer names")
+        return AnonymityReport(
+            out=request.out,
+            map=request.map_path,
+            files=len(self.done),
+            entities=dict(sorted(labels.items())),
+            mentions=counts.total(),
+            questions=beside(request.out, "questions.jsonl") if request.questions else None,
+            built_file=beside(request.out, "reversion.jsonl") if built else None,
+            built=built.kinds if built else {},
+            left=tuple(left[:_LEFT_SHOWN]),
+            skipped=tuple(skipped),
+            notes=tuple(notes),
+        )
 
 
 def _check_places(request: Request, builds: bool) -> None:
@@ -204,20 +272,18 @@ def _file_names(files: Sequence[SourceFile], renamed: Mapping[str, str]) -> dict
     return titles | {PurePosixPath(old).name: new for old, new in new_names.items()} | dict(renamed)
 
 
-def _document_names(
-    files: Sequence[SourceFile], renamed: Mapping[str, str], dictionary: Dictionary
-) -> Mapping[str, str]:
-    names: dict[str, str] = {}
+def _document_titles(files: Sequence[SourceFile], renamed: Mapping[str, str], dictionary: Dictionary) -> dict[str, str]:
+    titles: dict[str, str] = {}
     for file in files:
         for document in file.documents:
             own = dictionary.finder.replaced(document.title)
-            names.setdefault(document.title, own if file.kind == "json" else PurePosixPath(renamed[file.name]).name)
-    return names
+            titles.setdefault(document.title, own if file.kind == "json" else PurePosixPath(renamed[file.name]).name)
+    return titles
 
 
-def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mapping[str, str]) -> _Done:
+def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mapping[str, str] | None = None) -> _Done:
+    """The file under its new name. ``files``: of questions, new names of what their documents are called."""
     counts: Counter[str] = Counter()
-    is_questions = name == "questions" and not file.documents
 
     def edits(text: str) -> list[Edit]:
         found = dictionary.finder.mentions(text)
@@ -225,111 +291,33 @@ def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mappin
         return [(each.start, each.end, each.placeholder) for each in found]
 
     def change(value: str, key: str) -> str:
-        if is_questions and key in _KEPT_KEYS:
+        if files is not None and key in _KEPT_KEYS:
             return value
-        if is_questions and key in _DOCUMENT_KEYS and value in files:
+        if files is not None and key in _DOCUMENT_KEYS and value in files:
             return files[value]
         return with_edits(value, edits(value))
 
-    broken: list[int] = []
-    if file.kind == "json":
-        made, broken = json_edits(file.text, change, edits)
-    else:
-        made = edits(file.text)
+    is_json = file.kind == "json"
+    made, broken = json_edits(file.text, change, edits) if is_json else (edits(file.text), [])
     data = with_edits(file.text, made).encode(file.encoding)
-    back = tuple(inverse(file.text, made))
-    converted = file.kind in ("foreign", "recoded")
     entry = MappedFile(
         original=file.name,
         name=name,
         encoding=file.encoding,
         original_sha256=file.sha256,
         sha256=sha256(data),
-        converted=converted,
-        edits=back,
+        converted=file.kind in ("foreign", "recoded"),
+        edits=tuple(inverse(file.text, made)),
     )
-    in_keys = [key for key in json_keys(file.text) if dictionary.finder.mentions(key)] if file.kind == "json" else []
+    in_keys = [key for key in json_keys(file.text) if dictionary.finder.mentions(key)] if is_json else []
     return _Done(entry, data, counts, tuple(_notes(file, name, broken, in_keys)))
 
 
 def _notes(file: SourceFile, name: str, broken: Sequence[int], in_keys: Sequence[str]) -> list[str]:
-    notes = [
-        f"{file.name}, line {number}: not valid JSON; its names were replaced as in plain text" for number in broken
-    ]
+    notes = [f"line {number}: not valid JSON; its names were replaced as in plain text" for number in broken]
+    notes = [f"{file.name}, {note}" for note in notes]
     if in_keys:
         more = ", …" if len(in_keys) > _KEYS_SHOWN else ""
         notes.append(f"{file.name}: keys are left as they are, names and all: {', '.join(in_keys[:_KEYS_SHOWN])}{more}")
-    if file.kind == "foreign":
-        notes.append(f"{file.name}: written as text, {name}")
-    if file.kind == "recoded":
-        notes.append(f"{file.name}: its encoding is not sure; written in UTF-8")
-    return notes
-
-
-def _map(
-    request: Request,
-    dictionary: Dictionary,
-    counts: Counter[str],
-    done: Sequence[_Done],
-    questions: _Done | None,
-) -> Map:
-    entities = tuple(
-        MappedEntity(
-            placeholder=placeholder,
-            name=each.name,
-            forms=each.forms,
-            may_be=each.may_be,
-            count=counts[placeholder],
-        )
-        for placeholder, each in dictionary.entities.items()
-        if counts[placeholder]
-    )
-    return Map(
-        format=FORMAT,
-        version=VERSION,
-        seed=request.seed,
-        labels=tuple(sorted({each.label for each in dictionary.entities.values()})),
-        entities=entities,
-        files=tuple(each.entry for each in done),
-        questions=questions.entry if questions else None,
-    )
-
-
-def _write(request: Request, content: Map, done: Sequence[_Done], questions: _Done | None, built: Built | None) -> None:
-    others = [Output(request.map_path, map_text(content).encode(), private=True)]
-    if questions is not None:
-        others.append(Output(beside(request.out, "questions.jsonl"), questions.data))
-    if built is not None:
-        others.append(Output(beside(request.out, "reversion.jsonl"), built.lines.encode(), private=True))
-    write_folder(request.out, [(each.entry.name, each.data) for each in done], others)
-
-
-def _report(
-    request: Request,
-    dictionary: Dictionary,
-    counts: Counter[str],
-    files: Sequence[SourceFile],
-    skipped: Sequence[SkippedFile],
-    done: Sequence[_Done],
-    built: Built | None,
-) -> AnonymityReport:
-    left = sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))
-    labels = Counter(each.label for placeholder, each in dictionary.entities.items() if counts[placeholder])
-    unused = sum(1 for placeholder in dictionary.entities if not counts[placeholder])
-    notes = [note for each in done for note in each.notes] + list(built.notes if built else ())
-    if unused:
-        stand = "stands" if unused == 1 else "stand"
-        notes.append(f"{counted(unused, 'name')} of the dictionary {stand} nowhere in the texts but in longer names")
-    return AnonymityReport(
-        out=request.out,
-        map=request.map_path,
-        files=len(files),
-        entities=dict(sorted(labels.items())),
-        mentions=counts.total(),
-        questions=beside(request.out, "questions.jsonl") if request.questions else None,
-        built_file=beside(request.out, "reversion.jsonl") if built else None,
-        built=built.kinds if built else {},
-        left=tuple(left[:_LEFT_SHOWN]),
-        skipped=tuple(skipped),
-        notes=tuple(notes),
-    )
+    said = {"foreign": f"written as text, {name}", "recoded": "its encoding is not sure; written in UTF-8"}
+    return [*notes, *([f"{file.name}: {said[file.kind]}"] if file.kind in said else [])]

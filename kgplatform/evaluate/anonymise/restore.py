@@ -57,11 +57,9 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
     if not exact & telling:  # a text without names is the same under every map
         raise InputError(f"No file of {folder} is what the map {map_path} says. It is the map of another folder.")
     names, notes = content.names(), []
-    restored: list[tuple[str, bytes]] = []
     targets = _targets(data, known, exact, names)
     by_name = sorted(data.keys() - exact)
-    for name in sorted(exact):
-        restored.append((targets[name], _exactly(known[name], data[name])))
+    restored = [(targets[name], _exactly(known[name], data[name])) for name in sorted(exact)]
     for name in by_name:
         text = _by_name(there[name], data[name], names)
         if text is None:
@@ -69,7 +67,7 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
         else:
             restored.append((targets[name], text))
     notes += [
-        f"{_text_name(each)}: the text of {each.original}, which was not copied"
+        f"{_original(each)}: the text of {each.original}, which was not copied"
         for each in content.files
         if each.converted and each.name in exact
     ]
@@ -108,12 +106,8 @@ def _check(folder: Path, out: Path, content: Map, map_path: Path) -> None:
 
 def _original(entry: MappedFile) -> str:
     """The file's path as it was; of another format the text is written, under the name that says so."""
-    return _text_name(entry) if entry.converted else entry.original
-
-
-def _text_name(entry: MappedFile) -> str:
-    path = PurePosixPath(entry.original)
-    return entry.original if path.suffix == PurePosixPath(entry.name).suffix else f"{entry.original}.txt"
+    same = PurePosixPath(entry.original).suffix == PurePosixPath(entry.name).suffix
+    return entry.original if same or not entry.converted else f"{entry.original}.txt"
 
 
 def _exactly(entry: MappedFile, data: bytes) -> bytes:

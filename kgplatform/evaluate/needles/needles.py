@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
-from itertools import repeat
+from itertools import count, repeat
+from typing import NamedTuple
 from uuid import UUID
 
 from kgplatform.errors import InputError
@@ -32,70 +32,51 @@ from kgplatform.evaluate.needles.haystack import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Fact:
+class _Fact(NamedTuple):
     """``The author of Moby-Dick`` was ``Herman Melville``: a fact of the world, to be altered."""
 
     subject: str
     world: str
 
 
-_PEOPLE = (
-    _Fact("the first person on the Moon", "Neil Armstrong"),
-    _Fact("the author of the play Hamlet", "William Shakespeare"),
-    _Fact("the author of the novel Moby-Dick", "Herman Melville"),
-    _Fact("the author of the novel War and Peace", "Leo Tolstoy"),
-    _Fact("the author of the novel Frankenstein", "Mary Shelley"),
-    _Fact("the author of the novel Don Quixote", "Miguel de Cervantes"),
-    _Fact("the discoverer of penicillin", "Alexander Fleming"),
-    _Fact("the discoverer of radium", "Marie Curie"),
-    _Fact("the discoverer of the moons of Jupiter", "Galileo Galilei"),
-    _Fact("the founder of the theory of relativity", "Albert Einstein"),
-    _Fact("the composer of the opera Carmen", "Georges Bizet"),
-    _Fact("the composer of the Ode to Joy", "Ludwig van Beethoven"),
-    _Fact("the composer of the opera The Magic Flute", "Wolfgang Amadeus Mozart"),
-    _Fact("the painter of the Mona Lisa", "Leonardo da Vinci"),
-    _Fact("the painter of Guernica", "Pablo Picasso"),
-    _Fact("the painter of The Night Watch", "Rembrandt"),
-    _Fact("the inventor of the telephone", "Alexander Graham Bell"),
-    _Fact("the inventor of dynamite", "Alfred Nobel"),
-    _Fact("the inventor of the printing press", "Johannes Gutenberg"),
-    _Fact("the first President of the United States", "George Washington"),
-    _Fact("the architect of the Sagrada Familia", "Antoni Gaudi"),
-    _Fact("the first person at the South Pole", "Roald Amundsen"),
-)
-_THINGS = (
-    _Fact("the capital of Australia", "Canberra"),
-    _Fact("the capital of Canada", "Ottawa"),
-    _Fact("the capital of Brazil", "Brasilia"),
-    _Fact("the capital of Turkey", "Ankara"),
-    _Fact("the capital of Egypt", "Cairo"),
-    _Fact("the capital of Norway", "Oslo"),
-    _Fact("the longest river of Africa", "Nile"),
-    _Fact("the longest river of South America", "Amazon"),
-    _Fact("the highest mountain of the Earth", "Everest"),
-    _Fact("the largest moon of Saturn", "Titan"),
-    _Fact("the largest planet of the Sun", "Jupiter"),
-    _Fact("the city of the Eiffel Tower", "Paris"),
-    _Fact("the city of the Colosseum", "Rome"),
-    _Fact("the city of the first modern Olympic Games", "Athens"),
-    _Fact("the island on which Napoleon died", "Saint Helena"),
-    _Fact("the desert with the largest area in Asia", "Gobi"),
-    _Fact("the sea between Europe and Africa", "Mediterranean"),
-    _Fact("the metal with the symbol Au", "gold"),
-)
-_YEARS = (
-    _Fact("the year of the Battle of Hastings", "1066"),
-    _Fact("the year of the Great Fire of London", "1666"),
-    _Fact("the year in which the French Revolution began", "1789"),
-    _Fact("the year in which the Suez Canal was opened", "1869"),
-    _Fact("the year in which the Titanic sank", "1912"),
-    _Fact("the year in which the Berlin Wall fell", "1989"),
-    _Fact("the year of the first powered flight", "1903"),
-    _Fact("the year of the first landing on the Moon", "1969"),
-    _Fact("the year in which the structure of DNA was published", "1953"),
-    _Fact("the year in which Columbus first reached America", "1492"),
-)
+def _facts(listed: str) -> tuple[_Fact, ...]:
+    """One for each ``subject: world``, which semicolons separate."""
+    return tuple(_Fact(*" ".join(each.split()).split(": ")) for each in listed.split(";"))
+
+
+_PEOPLE = _facts("""
+    the first person on the Moon: Neil Armstrong; the author of the play Hamlet: William Shakespeare;
+    the author of the novel Moby-Dick: Herman Melville; the author of the novel War and Peace: Leo Tolstoy;
+    the author of the novel Frankenstein: Mary Shelley; the author of the novel Don Quixote: Miguel de Cervantes;
+    the discoverer of penicillin: Alexander Fleming; the discoverer of radium: Marie Curie;
+    the discoverer of the moons of Jupiter: Galileo Galilei;
+    the founder of the theory of relativity: Albert Einstein; the composer of the opera Carmen: Georges Bizet;
+    the composer of the Ode to Joy: Ludwig van Beethoven;
+    the composer of the opera The Magic Flute: Wolfgang Amadeus Mozart;
+    the painter of the Mona Lisa: Leonardo da Vinci; the painter of Guernica: Pablo Picasso;
+    the painter of The Night Watch: Rembrandt; the inventor of the telephone: Alexander Graham Bell;
+    the inventor of dynamite: Alfred Nobel; the inventor of the printing press: Johannes Gutenberg;
+    the first President of the United States: George Washington; the architect of the Sagrada Familia: Antoni Gaudi;
+    the first person at the South Pole: Roald Amundsen
+""")
+_THINGS = _facts("""
+    the capital of Australia: Canberra; the capital of Canada: Ottawa; the capital of Brazil: Brasilia;
+    the capital of Turkey: Ankara; the capital of Egypt: Cairo; the capital of Norway: Oslo;
+    the longest river of Africa: Nile; the longest river of South America: Amazon;
+    the highest mountain of the Earth: Everest; the largest moon of Saturn: Titan;
+    the largest planet of the Sun: Jupiter; the city of the Eiffel Tower: Paris; the city of the Colosseum: Rome;
+    the city of the first modern Olympic Games: Athens; the island on which Napoleon died: Saint Helena;
+    the desert with the largest area in Asia: Gobi; the sea between Europe and Africa: Mediterranean;
+    the metal with the symbol Au: gold
+""")
+_YEARS = _facts("""
+    the year of the Battle of Hastings: 1066; the year of the Great Fire of London: 1666;
+    the year in which the French Revolution began: 1789; the year in which the Suez Canal was opened: 1869;
+    the year in which the Titanic sank: 1912; the year in which the Berlin Wall fell: 1989;
+    the year of the first powered flight: 1903; the year of the first landing on the Moon: 1969;
+    the year in which the structure of DNA was published: 1953;
+    the year in which Columbus first reached America: 1492
+""")
 _LIVES = (
     ("{} was born in the town of {}.", "In which town was {} born?"),
     ("{} went to school in the town of {}.", "In which town did {} go to school?"),
@@ -223,26 +204,28 @@ A median is not among them: members that each know a part of the list cannot tel
 def pass_key(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A key of five digits in noise: the same four sentences again and again."""
     wanted = Wanted("passkey", "pass key", length, (depth,), seed)
-    key = str(wanted.chance().randrange(10_000, 100_000))
-    said = f"The pass key is {key}. Keep it in mind: {key} is the pass key."
-    return hide(wanted, Needles("What is the pass key?", (key,), (said,)), repeat(_NOISE))
+    return _in_noise(wanted, str(wanted.chance().randrange(10_000, 100_000)))
 
 
 def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A number of ten digits that come in runs ("7777222550"), said twice, in noise."""
     wanted = Wanted("number", "number", length, (depth,), seed)
-    number = _digits_in_runs(wanted.chance())
-    said = f"The hidden number is {number}. Keep it in mind: {number} is the hidden number."
-    return hide(wanted, Needles("What is the hidden number?", (number,), (said,)), repeat(_NOISE))
+    return _in_noise(wanted, _digits_in_runs(wanted.chance()))
+
+
+def _in_noise(wanted: Wanted, answer: str) -> NeedleTask:
+    what = "pass key" if wanted.kind == "passkey" else "hidden number"
+    said = f"The {what} is {answer}. Keep it in mind: {answer} is the {what}."
+    return hide(wanted, Needles(f"What is the {what}?", (answer,), (said,)), repeat(_NOISE))
 
 
 def key_value(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A dictionary in JSON, of random UUIDs and a line a pair; one of its keys is asked for."""
     wanted = Wanted("kv", "key value", length, (depth,), seed)
     chance = wanted.chance()
-    key, value = _uuid(chance), _uuid(chance)
-    told = Needles(f'Which value belongs to the key "{key}"?', (value,), (_pair(key, value),))
-    return hide(wanted, told, _pairs(chance), _DICTIONARY)
+    key, value = _pair(chance)
+    told = Needles(f'Which value belongs to the key "{key}"?', (value,), (_line((key, value)),))
+    return hide(wanted, told, (_line(_pair(chance)) for _ in count()), _DICTIONARY)
 
 
 def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest") -> NeedleTask:
@@ -254,11 +237,11 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
     if rank not in RANKS:
         raise InputError(f"{rank!r} cannot be asked for: choose one of {', '.join(RANKS)}.")
     wanted = Wanted("math", rank, length, (depth,), seed)
-    count, most = (length - 1) // _TOKENS_OF_A_NUMBER, _LARGEST - _SMALLEST + 1
-    if not _FEWEST <= count <= most:
+    number, most = (length - 1) // _TOKENS_OF_A_NUMBER, _LARGEST - _SMALLEST + 1
+    if not _FEWEST <= number <= most:
         least, longest = (_TOKENS_OF_A_NUMBER * each + 1 for each in (_FEWEST, most))
         raise InputError(f"A list of {length:,} tokens cannot be made: ask for {least} to {longest:,}.")
-    numbers = wanted.chance().sample(range(_SMALLEST, _LARGEST + 1), count)
+    numbers = wanted.chance().sample(range(_SMALLEST, _LARGEST + 1), number)
     sought = nlargest(RANKS[rank], numbers)[-1] if RANKS[rank] > 0 else min(numbers)
     numbers.remove(sought)
     said = str(sought)
@@ -273,13 +256,12 @@ def _digits_in_runs(chance: random.Random) -> str:
     return "".join(digit * length for digit, length in zip(digits, chance.sample(_RUNS, len(_RUNS)), strict=True))
 
 
-def _pairs(chance: random.Random) -> Iterator[str]:
-    while True:
-        yield _pair(_uuid(chance), _uuid(chance))
+def _pair(chance: random.Random) -> tuple[str, str]:
+    return _uuid(chance), _uuid(chance)
 
 
-def _pair(key: str, value: str) -> str:
-    return f'"{key}": "{value}"'
+def _line(pair: tuple[str, str]) -> str:
+    return f'"{pair[0]}": "{pair[1]}"'
 
 
 def _uuid(chance: random.Random) -> str:

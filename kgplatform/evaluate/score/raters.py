@@ -16,7 +16,7 @@ so. Of ``judge`` alone such an answer counts as wrong, flagged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeVar
@@ -32,7 +32,7 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.answer import fence_for
 from kgplatform.readers.window import head
-from kgplatform.text import tidy
+from kgplatform.text import tidy, unknown
 
 Degree = Literal["yes", "partially", "no"]
 
@@ -156,7 +156,7 @@ def rate(rater: str, item: ToRate, chat: Chat, *, read_tokens: int = READ_TOKENS
 def without_asking(rater: str, item: ToRate) -> Rating | None:
     """The rating where no model is needed for it; None where one is. Raises ``InputError`` for an unknown rater."""
     if rater not in METRICS:
-        raise InputError(f"There is no rater {rater!r}. Choose one of {', '.join(RATERS)}.")
+        raise InputError(unknown("rater", rater, RATERS))
     question, text = item.question, item.text
     if rater == "facts":
         missing = text is None or not item.read.strip()
@@ -178,26 +178,13 @@ def prompts(rater: str, item: ToRate, read_tokens: int = READ_TOKENS) -> list[Me
     """
     question = item.question
     if rater == "facts":
-        return [_facts_messages(question, item.read[: _fitting(item.read, read_tokens)])]
+        return [_facts_messages(question, item.read[: head(item.read, read_tokens)])]
     answer = plain(item.text or "")
     if rater == "lr":
         return [_lr_messages(name, question, answer, each) for each in question.answers for name in _LR_PROMPTS]
     references = "\n".join(map(tidy, question.answers))
     fence = fence_for(question.text, references, answer)
     return [render(_PROMPTS[rater], question=question.text, references=references, answer=answer, fence=fence)]
-
-
-def recalled(ratings: Iterable[Rating]) -> tuple[float, float] | None:
-    """The recall of supporting facts over ``ratings`` of the rater ``facts``, by fact and by sample; None without any.
-
-    By fact: those recalled of those needed, over all questions. By sample: the share of questions with all of theirs.
-    """
-    counts = [each.counts for each in ratings if each.counts.get("facts.needed")]
-    if not counts:
-        return None
-    found, needed = (sum(each[name] for each in counts) for name in ("facts.recalled", "facts.needed"))
-    whole = sum(each["facts.recalled"] == each["facts.needed"] for each in counts)
-    return found / needed, whole / len(counts)
 
 
 _LR_PROMPTS = ("evaluate/rater_strict", "evaluate/rater_permissive")
@@ -292,7 +279,7 @@ def _recall_of(count: int) -> type[_Recall]:
 
 def _facts(asked: Sequence[Messages], item: ToRate, chat: Chat, read_tokens: int) -> Rating:
     said, _ = ask(chat, asked[0], _recall_of(len(item.question.facts)), stage="rate_facts")
-    seen, whole = _fitting(item.read, read_tokens), len(item.read)
+    seen, whole = head(item.read, read_tokens), len(item.read)
     flags = (f"{CUT}: {seen:,} of {whole:,} characters that were read were rated.",) if seen < whole else ()
     if not said.needed:
         return Rating({}, (f"{UNRATED}: the rater says that none of the facts is needed.",), _fact_counts(0, 0))
@@ -308,11 +295,6 @@ def _facts_messages(question: Question, text: str) -> Messages:
 
 def _fact_counts(found: int, needed: int) -> dict[str, int]:
     return {"facts.recalled": found, "facts.needed": needed}
-
-
-def _fitting(text: str, tokens: int) -> int:
-    """How many characters of ``text`` are rated."""
-    return head(text, tokens)
 
 
 _RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]] = {
