@@ -28,12 +28,8 @@ from kgplatform.evaluate.score.metrics import METRICS, ordered
 from kgplatform.text import counted
 
 RESAMPLES = 10_000
-_DRAWN_AT_ONCE = 2_000_000
-"""Draws that are held in memory together."""
-
-_DECIMALS_OF_SUMS = 9
-"""Sums that agree so far are equal: their terms were added in another order."""
-
+_DRAWN_AT_ONCE = 2_000_000  # draws that are held in memory together
+_DECIMALS_OF_SUMS = 9  # sums that agree so far are equal: their terms were added in another order
 _DECIMALS = 12
 
 

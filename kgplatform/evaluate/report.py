@@ -208,12 +208,9 @@ def _mark(answer: Scored, metric: str) -> Mark:
     return "refused" if answer.refused else "wrong"
 
 
-_OTHER_METRICS = 5
-"""Metrics beside the chief one in the first table; a later one has all."""
-_PAIRS, _QUESTIONS, _KINDS = 40, 100, 12
-"""The most that are listed."""
-_COLUMNS = 12
-"""Setups that have a column of their own."""
+_OTHER_METRICS = 5  # metrics beside the chief one in the first table; a later one has all
+_PAIRS, _QUESTIONS, _KINDS = 40, 100, 12  # the most that are listed
+_COLUMNS = 12  # setups that have a column of their own
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&$!])")
 _HOW = f"""\
 A score is the mean over the questions that it applies to, in percent, with its 95 % confidence interval in brackets:

@@ -59,8 +59,7 @@ NO_MODEL = (
 MOST_FAILURES = 10
 """Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
 
-_AHEAD = 2
-"""Questions that are under way or next in line, for each that is asked at once."""
+_AHEAD = 2  # questions that are under way or next in line, for each that is asked at once
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 

@@ -133,8 +133,7 @@ SHORT_NAME = (2, 3, 3)
 RARE_NAME = (4, 4, 5)
 """Syllables of a name that no other text has by chance, to draw from."""
 
-_SENTENCES = 6
-"""Sentences in a paragraph: about 75 tokens."""
+_SENTENCES = 6  # sentences in a paragraph: about 75 tokens
 
 
 def invented_name(chance: random.Random, syllables: tuple[int, ...] = SHORT_NAME) -> str:

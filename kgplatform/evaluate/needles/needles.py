@@ -128,8 +128,7 @@ def _person(chance: random.Random) -> str:
     return f"{invented_name(chance)} {invented_name(chance, RARE_NAME)}"
 
 
-_SPARE = 200
-"""Tokens of invented text more than is needed, since its last paragraph is cut to what fits."""
+_SPARE = 200  # tokens of invented text more than is needed, since its last paragraph is cut to what fits
 
 
 def single_needle(
@@ -188,11 +187,8 @@ _RUNS = (4, 3, 2, 1)
 _DICTIONARY = Frame("{\n", ",\n", "\n}")
 _LIST = Frame("[", ", ", "]")
 _SMALLEST, _LARGEST = 100_000, 999_999
-_TOKENS_OF_A_NUMBER = 3
-"""With its comma."""
-
-_FEWEST = 3
-"""Numbers of a list, so that it has one of each rank."""
+_TOKENS_OF_A_NUMBER = 3  # with its comma
+_FEWEST = 3  # numbers of a list, so that it has one of each rank
 
 RANKS = {"largest": 1, "second largest": 2, "third largest": 3, "smallest": -1}
 """What may be asked for: how many of the largest numbers tell it, or of the smallest.

@@ -38,9 +38,7 @@ _LITTLE_WORDS = (
     "and to of in her was with for it from is that his he by she they or at because be on are their what as had were "
     "about being this who but have has when which does"
 )
-_STOP_WORDS = frozenset(_LITTLE_WORDS.split())
-"""Words that do not count as recalled keywords (LV-Eval's list)."""
-
+_STOP_WORDS = frozenset(_LITTLE_WORDS.split())  # words that do not count as recalled keywords (LV-Eval's list)
 _BEFORE = r"(?:(?:i['’]?m |i am )?sorry|unfortunately|(?:based on|according to|given) [^,.;!?\n]{1,80},)"
 _NOT = r"(?: not|n['’]t)"
 _WHO = r"(?:who|whom|whose|what|when|where|which|why|how|whether|if)"
