@@ -136,7 +136,7 @@ def question_fingerprint(question: Question) -> str:
 
 
 def graph_fingerprint(kg: KnowledgeGraph) -> str:
-    """The state of a graph: its documents, how far they were read, what was built on them. Kept runs do not count."""
+    """The state of a graph: its documents, how far they were read, what was built on them. Saved runs do not count."""
     stats = kg.stats()
     nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
     joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}

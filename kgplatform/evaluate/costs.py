@@ -144,7 +144,9 @@ class Prices:
         """A sentence for a ``model`` that the table does not have; empty where it has it."""
         if model in self.models:
             return ""
-        return f"There is no price of {model} in the table, so no amounts: name a table that has it with --prices FILE."
+        return (
+            f"The table has no price for {model}, so amounts are missing: name a table that has it with --prices FILE."
+        )
 
 
 def load_prices(file: Path | None = None) -> Prices:

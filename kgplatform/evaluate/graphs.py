@@ -5,7 +5,7 @@
         graphs.seconds[graphs.name_of(kg)]
 
 A graph of its own is a home folder ``evaluation/NAME`` in the home folder of the settings, with a managed server that
-runs only while it is needed. It stays on disk: the next run finds it, and an ingest that was interrupted goes on.
+runs only while it is needed. It stays on disk: the next run finds it, and an interrupted ingest resumes.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Graphs:
         if self.settings.neo4j_uri is not None:
             raise InputError(
                 f"{dataset.name} needs a graph of its own, and NEO4J_URI names one that holds other texts, is built in "
-                "another way or is to serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
+                "another way or would serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
             )
         return self._in_own(dataset, replace(build, extractor=extractor))
 
@@ -284,7 +284,7 @@ class Graphs:
         return worth(self.ledger) | worth(graph.ledger)
 
     def _keep(self, name: str, file: Path, now: dict[str, Spent], seconds: float, report: IngestReport) -> None:
-        """Add what this ingest took to what earlier ones took, unless it found everything done or began anew."""
+        """Add what this ingest took to what earlier ones took, unless it found everything done or began again."""
         kept = json.loads(file.read_text("utf-8")) if file.exists() and report.unchanged else {}
         spent = {stage: Spent(**each) for stage, each in kept.get("spent", {}).items()}
         took = kept.get("seconds", 0.0)
@@ -336,7 +336,7 @@ def _slug(name: str) -> str:
 
 
 def _forget(server: LocalNeo4j, home: Path) -> None:
-    """Begin anew: no document, schema or embedding model of an earlier run stays."""
+    """Begin again: no document, schema or embedding model of an earlier run stays."""
     server.down()
     if has_store(home / "neo4j"):
         shutil.rmtree(home / "neo4j" / "data")
@@ -360,11 +360,12 @@ class Missing:
         notes = []
         if self.tree:
             notes.append(
-                "There is no knowledge tree, so nothing was found by communities: run `kgplatform tree`, or --prepare."
+                "The graph has no knowledge tree, so nothing was found by communities: run "
+                "`kgplatform tree`, or --prepare."
             )
         if self.facts:
             notes.append(
-                f"There are passages without atomic facts from a model, and {' and '.join(self.walkers)} walked over "
+                f"Some passages have no atomic facts from a model, so {' and '.join(self.walkers)} walked over "
                 "what they have instead: run `kgplatform ingest --facts`, or --prepare."
             )
         return tuple(notes)
@@ -400,7 +401,7 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
     by_community = [each.name for each in setups if resolved(each).get("route") == "community"]
     if lacking.tree and by_community:
         raise InputError(
-            f"{' and '.join(by_community)} searches by communities, and there is no knowledge tree. Run "
+            f"{' and '.join(by_community)} searches by communities, and the graph has no knowledge tree. Run "
             "`kgplatform tree` first, or add --prepare."
         )
     return lacking.notes

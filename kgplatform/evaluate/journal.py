@@ -65,7 +65,7 @@ class Journal:
             try:
                 self._append(line)
             except OSError as error:
-                self._mend()
+                self._undo()
                 kept = f"{counted(self._kept, self._noun)} {'is' if self._kept == 1 else 'are'} kept"
                 raise _unwritten(self.path, error, kept) from error
             self._kept += 1
@@ -85,7 +85,7 @@ class Journal:
         self._size += len(content)
         self._torn = False
 
-    def _mend(self) -> None:
+    def _undo(self) -> None:
         """Take half a line away again; where even that fails, the next one begins a line of its own."""
         self._torn = True
         with suppress(OSError):

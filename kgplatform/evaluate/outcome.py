@@ -1,7 +1,6 @@
 """From answers with their scores to results: means with their intervals, who is better, and what was spent.
 
-How sure a mean is, and whether two setups differ, is told by bootstrap intervals and paired tests over the same
-questions:
+Bootstrap intervals and paired tests over the same questions say how sure a mean is, and whether two setups differ:
 
     estimate([1.0, 0.0, 1.0])                                  # Estimate(mean=0.667, low=0.0, high=1.0, count=3)
     compare({"q1": 1.0, "q2": 0.0}, {"q1": 0.0, "q2": 0.0})    # Pair(difference=0.5, …, p=1.0, count=2)

@@ -3,7 +3,7 @@
     with Graphs(settings, note, progress) as graphs:
         results, timing = evaluate(graphs, Plan(dataset, parse_setups("retrieve,youtu"), Path("evaluation")))
 
-It may be stopped at any time, and goes on: an answer is on the disk before the next thing happens. A second run asks
+It may be stopped at any time, and resumes: an answer is on disk before the next thing happens. A second run asks
 no model for what the first one has, as long as nothing changed that the answer depends on (``keys``).
 """
 
@@ -59,7 +59,7 @@ NO_MODEL = (
 MOST_FAILURES = 10
 """Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
 
-_AHEAD = 2  # questions that are under way or next in line, for each that is asked at once
+_AHEAD = 2  # questions that are running or next in line, for each that is asked at once
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -245,7 +245,7 @@ class _Round:
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
                     self._keep(*futures.pop(future), future.result())
         except KgError:
-            pool.shutdown(cancel_futures=True)  # what is under way is paid for: it is kept too
+            pool.shutdown(cancel_futures=True)  # what is running is paid for: it is kept too
             self._keep_finished(futures)
             raise
         except BaseException:  # Ctrl-C, or a fault: nobody waits for a model that may take minutes
@@ -278,8 +278,8 @@ class _Round:
         self._in_a_row += 1
         if self._in_a_row >= MOST_FAILURES:
             raise ModelError(
-                f"{MOST_FAILURES} questions in a row failed, the last: {outcome.error} What was answered is kept; put "
-                "that right and run the same command again."
+                f"{MOST_FAILURES} questions in a row failed, the last: {outcome.error} What was answered is kept; fix "
+                "that and run the same command again."
             )
 
     def results(self) -> tuple[Results, Timing]:
@@ -400,5 +400,5 @@ def _judge(chat: Chat, model: str | None) -> Chat:
     if model is None or model == chat.model:
         return chat
     if not isinstance(chat, ManyModels):
-        raise InputError("This language model has no other beside it: leave out --judge-model.")
+        raise InputError("This language model cannot be joined by another: leave out --judge-model.")
     return chat.with_model(model)

@@ -57,7 +57,7 @@ def test_the_sample_corpus_there_and_back(tmp_path: Path) -> None:
     assert said[3] == f"Made: {out}.reversion.jsonl (6 choice simple, 6 reversion simple)"
     assert any(line.startswith("Note: Great_Eastern.docx: written as text, ") for line in said)
     assert "Note: the questions were not filtered by what a model knows without texts (--filter)" in said
-    assert said[-2].startswith("Names of no known type, which stand as before")
+    assert said[-2].startswith("Names of no known type, left as they were")
     found = read_map(Path(f"{out}.map.json"))
     names = {each.name: each for each in found.entities}
     assert set(names["Edward Orange Wildman Whitehouse"].forms) >= {"Whitehouse", "Wildman Whitehouse"}
@@ -128,13 +128,13 @@ def test_names_of_the_graph_and_a_filter(kg: KnowledgeGraph, monkeypatch: pytest
     assert any("more were left out" in note and "answers them without any text" in note for note in told["notes"])
     made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
     assert {each["documents"][0] for each in made} == {"school.txt"}
-    assert all(each["choices"][0] != each["answer"] for each in made if "choices" in each)
+    assert all(each["choices"][0] not in each["answers"] for each in made if "choices" in each)
     assert not any(name in json.dumps(each["question"]) for each in made for name in pupils)
 
 
 def test_wrong_options(tmp_path: Path) -> None:
     out = ("--out", tmp_path / "out")
-    assert "--filter goes with --build-questions" in refused(CORPUS, *out, "--filter")
+    assert "--filter only works with --build-questions" in refused(CORPUS, *out, "--filter")
     assert "name a file of names" in refused(CORPUS, *out, "--extractor", "none")
     assert "and nothing else" in refused(CORPUS, *out, "--restore", "--type", "Person")
     assert "and nothing else" in refused(CORPUS, *out, "--restore", "--seed", 1)

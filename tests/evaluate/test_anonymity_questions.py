@@ -123,7 +123,7 @@ def test_a_reversion_has_all_that_is_hidden_in_it() -> None:
     assert all(placeholder in item.text for placeholder in names)
     said = "\n".join(f"{placeholder}: {name}" for placeholder, name in names.items())
     assert score_reversion(said, item.placeholders).whole
-    assert score_reversion(item.answer, item.placeholders).whole
+    assert score_reversion(item.answers[0], item.placeholders).whole
     record = as_own(item)
     assert set(record) == {"id", "question", "answers", "kind", "facts", "documents", "placeholders"}
     assert set(record["placeholders"]) == set(names)

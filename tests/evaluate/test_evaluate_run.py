@@ -208,8 +208,8 @@ def test_choices_and_the_texts_that_a_question_is_about(desk: Desk) -> None:
 def test_notes_say_what_the_graph_lacks(desk: Desk) -> None:
     results, _ = desk.run("retrieve,graphreader", raters=())
     assert [each.partition(",")[0] for each in results.notes][-2:] == [
-        "There is no knowledge tree",
-        "There are passages without atomic facts from a model",
+        "The graph has no knowledge tree",
+        "Some passages have no atomic facts from a model",
     ]
     again, _ = desk.run("retrieve,graphreader", raters=())
     assert again == results
@@ -237,7 +237,7 @@ def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph)
             r'^Unknown rater "jugde"\. Did you mean judge\? Choose one of judge, lr, rubric, facts',
         ),
         ({"dataset": DataSet("own", ())}, r"^own has no question\.$"),
-        ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is there twice"),
+        ({"setups": (*parse_setups("closed"), *parse_setups("closed"))}, r"^closed is given twice"),
         ({"setups": (Setup("closed", "closed", {}, Build(passage_tokens=50)),)}, r"about the graph that is there"),
     ],
 )
@@ -268,7 +268,7 @@ def test_what_building_and_rating_cost_is_told_by_later_runs_too(desk: Desk, set
     assert first.construction["current"]["gist"].calls > 0
     assert first.rating["judge"].calls > 0
     assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
-    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is no cost; it is left out."]
+    assert desk.notes == [f"{desk.out / 'costs.jsonl'}: a line is not a cost; it is left out."]
 
 
 def test_another_model_rates(desk: Desk) -> None:

@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
 def test_a_broken_trace_is_one_sentence(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "q01.json"
     file.write_bytes(content)
-    with pytest.raises(InputError, match=r"q01\.json holds no trace of an answer\. Remove it"):
+    with pytest.raises(InputError, match=r"q01\.json is not a trace of an answer\. Remove it"):
         read_trace(file)
 
 

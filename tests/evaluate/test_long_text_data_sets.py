@@ -73,7 +73,7 @@ def test_longbench_classes_are_choices_where_there_are_not_too_many(tmp_path: Pa
 
 def test_a_task_of_longbench_that_is_no_question_is_told(tmp_path: Path) -> None:
     dataset = load(lines(tmp_path / "mixed.jsonl", [LONGBENCH, LONGBENCH | {"input": "", "_id": "s"}]))
-    assert dataset.faults == ('mixed.jsonl, line 2: its "input" is empty: this task is no question; skipped.',)
+    assert dataset.faults == ('mixed.jsonl, line 2: its "input" is empty: this task is not a question; skipped.',)
     assert dataset.skipped == 1
 
 

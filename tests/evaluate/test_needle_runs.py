@@ -138,7 +138,10 @@ def test_a_haystack_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"kind": "singel"}, "no needle task 'singel'. Did you mean single? There are single, multi, pass-key"),
+        (
+            {"kind": "singel"},
+            'Unknown needle task "singel". Did you mean single? Choose one of single, multi, pass-key',
+        ),
         ({"lengths": ()}, "nothing to ask"),
         ({"samples": 0}, "nothing to ask"),
         ({"lengths": (300, 300)}, "A length is given twice"),

@@ -40,7 +40,7 @@ def test_an_amount_is_tokens_times_price(tmp_path: Path) -> None:
     assert prices.cost(Spent(1, 10, 10), "free") == 0
     assert prices.cost(Spent(1, 10, 10), "small-2") is None
     assert prices.lacking("small") == ""
-    assert prices.lacking("small-2").startswith("There is no price of small-2 in the table, so no amounts")
+    assert prices.lacking("small-2").startswith("The table has no price for small-2, so amounts are missing")
     assert (prices.currency, prices.as_of) == ("EUR", "2026-11-01")
 
 

@@ -118,7 +118,7 @@ def test_the_date_of_the_prices_and_a_model_without_a_price_are_told() -> None:
     assert "by prices of 2026-04-02" in markdown(results, timing_of(results), PRICES)
     other = replace(results, model="a-model-of-my-own")
     report = markdown(other, timing_of(results), PRICES)
-    assert "There is no price of a-model-of-my-own in the table" in report
+    assert "The table has no price for a-model-of-my-own" in report
     assert "USD" not in markdown(results, timing_of(results))
 
 

@@ -182,9 +182,9 @@ def test_the_table_in_markdown() -> None:
     shown = "74.9 (66.1–83.0)"
     assert "| route | R@2 | R@5 | R@10 | all@2 | all@5 | all@10 | p50 ms | p95 ms |" in text
     assert f"| all, by parts | {shown} | {shown} | {shown} | 74.9 | 74.9 | 74.9 | 1234 | 12346 |" in text
-    assert "## a\\|b &lt;i>" in text
+    assert "## a\\|b \\<i\\>" in text
     assert "50 questions (1 left out) over 1,890 documents in 1,899 passages; graph a-local, built in 94 s" in text
-    assert "- Mind the `tick`" in text
+    assert "- Mind the \\`tick\\`" in text
 
 
 def test_the_table_on_a_terminal_of_80_columns(

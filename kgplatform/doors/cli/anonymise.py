@@ -35,20 +35,21 @@ Folder = Annotated[Path, typer.Argument(help="The folder with the texts.", show_
 Out = Annotated[Path, typer.Option("--out", help="The folder to write; new, or empty.", show_default=False)]
 Types = Annotated[
     list[str] | None,
-    typer.Option("--type", metavar="TYPE", help="Hide this type; may be given several times. Else Person, Location."),
+    typer.Option("--type", metavar="TYPE", help="Hide this type; may be repeated. Default: Person, Location."),
 ]
 Questions = Annotated[
-    Path | None, typer.Option("--questions", metavar="FILE", help="Questions about the texts, to be treated alike.")
+    Path | None,
+    typer.Option("--questions", metavar="FILE", help="Questions about the texts, to be treated in the same way."),
 ]
 MapFile = Annotated[
-    Path | None, typer.Option("--map", metavar="FILE", help="Where the map goes, or lies; else OUT.map.json.")
+    Path | None, typer.Option("--map", metavar="FILE", help="Where the map goes, or is; default: OUT.map.json.")
 ]
 Extractor = Annotated[
     NameSource | None,
     typer.Option(
         "--extractor",
         help="Names from the graph that is there, or from a graph of these texts that rules (local) or the model (llm) "
-        "make; none: only those of --names. Else: the graph that is there if it holds these texts, or local.",
+        "make; none: only those of --names. Default: the graph that is there if it holds these texts, or local.",
     ),
 ]
 NamesFile = Annotated[
@@ -59,10 +60,10 @@ Wanted = Annotated[
     typer.Option("--build-questions", min=1, metavar="N", help="Make N questions: OUT.reversion.jsonl."),
 ]
 Filter = Annotated[
-    bool, typer.Option("--filter", help="Leave out those questions that the language model answers without texts.")
+    bool, typer.Option("--filter", help="Leave out questions that the language model answers without texts.")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="For the numbers of placeholders, and the questions that are drawn.")]
-Restore = Annotated[bool, typer.Option("--restore", help="The other way round: FOLDER and --map give the texts back.")]
+Restore = Annotated[bool, typer.Option("--restore", help="The reverse: FOLDER and --map give the texts back.")]
 
 
 def anonymise(
@@ -87,7 +88,7 @@ def anonymise(
         _restore(folder, out, map_file, questions, as_json)
         return
     if drop_known and not wanted:
-        raise InputError("--filter goes with --build-questions N.")
+        raise InputError("--filter only works with --build-questions N.")
     if extractor is NameSource.none and names is None:
         raise InputError("Without an extractor, name a file of names with --names FILE.")
     if extractor is NameSource.none and types:
@@ -186,14 +187,14 @@ def _show(report: AnonymityReport) -> None:
         out.print(safe(f"Left out: {line}"))
     if report.left:
         names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
-        out.print(safe(f"Names of no known type, which stand as before (add those that matter with --names): {names}"))
+        out.print(safe(f"Names of no known type, left as they were (add those that matter with --names): {names}"))
 
 
 def _show_restored(report: RestoreReport) -> None:
     from kgplatform.doors.cli.show.terminal import console, safe
 
     out = console()
-    out.print(safe(f"{counted(report.exact, 'text')} in {report.out}, to the letter what they were."))
+    out.print(safe(f"{counted(report.exact, 'text')} in {report.out}, exactly as they were."))
     for name in _first(report.by_name):
         out.print(safe(f"Changed since, or not in the map; each placeholder became the entity's name: {name}"))
     for name in _first(report.missing):

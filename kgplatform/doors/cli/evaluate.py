@@ -31,40 +31,42 @@ Questions = Annotated[
 ]
 DataSets = Annotated[
     list[str] | None,
-    typer.Option("--dataset", metavar="NAME", help="What the data set at --path is; else told by its content."),
+    typer.Option("--dataset", metavar="NAME", help="What the data set at --path is; default: seen by its content."),
 ]
 Paths = Annotated[
     list[Path] | None,
-    typer.Option("--path", help="A data set's file or folder, its texts included; may be given several times."),
+    typer.Option("--path", help="A data set's file or folder, its texts included; may be repeated."),
 ]
 Readers = Annotated[
     str | None,
     typer.Option(
         "--readers",
         metavar="READER[:OPTION=VALUE…],…",
-        help="Who answers, as youtu,youtu:agent=false,bm25,closed; else the five readers of the papers.",
+        help="Who answers, as youtu,youtu:agent=false,bm25,closed; default: the five readers of the papers.",
     ),
 ]
 Grid = Annotated[Path | None, typer.Option("--grid", help="A YAML file with readers and their options to vary.")]
 RetrievalOnly = Annotated[
     bool, typer.Option("--retrieval-only", help="Measure what each route finds. No language model is needed.")
 ]
-Routes = Annotated[list[str] | None, typer.Option("--route", help="retrieval only: a route to measure; else all.")]
-Cuts = Annotated[str | None, typer.Option("--at", metavar="K,…", help="retrieval only: recall at K; else 2,5,10.")]
+Routes = Annotated[list[str] | None, typer.Option("--route", help="retrieval only: a route to measure; default: all.")]
+Cuts = Annotated[str | None, typer.Option("--at", metavar="K,…", help="retrieval only: recall at K; default: 2,5,10.")]
 Needles = Annotated[
     str | None, typer.Option("--needles", metavar="KIND", help="Needles in a haystack: single, multi, pass-key …")
 ]
-Lengths = Annotated[str | None, typer.Option("--lengths", help=f"needles: tokens of the texts; else {_LENGTHS}.")]
-Depths = Annotated[str | None, typer.Option("--depths", help=f"needles: where they stand; else {_DEPTHS}.")]
-Samples = Annotated[int | None, typer.Option("--samples", min=1, help="needles: tasks at each place; else 1.")]
+Lengths = Annotated[str | None, typer.Option("--lengths", help=f"needles: tokens of the texts; default: {_LENGTHS}.")]
+Depths = Annotated[str | None, typer.Option("--depths", help=f"needles: where they are; default: {_DEPTHS}.")]
+Samples = Annotated[int | None, typer.Option("--samples", min=1, help="needles: tasks at each place; default: 1.")]
 Haystack = Annotated[Path | None, typer.Option("--haystack", help="needles: a text of your own to hide them in.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="needles: other needles for another number; else 0.")]
-Rank = Annotated[str | None, typer.Option("--rank", help="needles, math: which number is asked for; else largest.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="needles: another number, other needles; default: 0.")]
+Rank = Annotated[str | None, typer.Option("--rank", help="needles, math: which number is asked for; default: largest.")]
 Raters = Annotated[
     list[str] | None,
     typer.Option("--rate", metavar="RATER", help="Models that score: judge (default), lr, rubric, facts; or none."),
 ]
-JudgeModel = Annotated[str | None, typer.Option("--judge-model", metavar="MODEL", help="Who rates; else who answers.")]
+JudgeModel = Annotated[
+    str | None, typer.Option("--judge-model", metavar="MODEL", help="Who rates; default: who answers.")
+]
 Prepare = Annotated[
     bool, typer.Option("--prepare", help="First build what the readers lack: gists, the tree, atomic facts.")
 ]
@@ -74,7 +76,7 @@ Parallel = Annotated[
 ]
 PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces and plots.")]
-Caption = Annotated[str | None, typer.Option("--caption", help="A remark that stands on every plot.")]
+Caption = Annotated[str | None, typer.Option("--caption", help="A remark on every plot.")]
 
 _ONLY_WITH = {
     "retrieval_only": ("route", "at"),
@@ -121,7 +123,7 @@ def evaluate(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Compare readers on questions: answers, scores, costs, tables and plots. Stop it at any time: it goes on."""
+    """Compare readers on questions: answers, scores, costs, tables and plots. Stop it at any time and resume it."""
     given = {name: value for name, value in locals().items() if value not in (None, False)}
     check_options(given)
     from kgplatform.settings import load_settings
@@ -141,11 +143,11 @@ def check_options(given: Mapping[str, Any]) -> None:
     for option, others in _NOT_WITH.items():
         for other in others:
             if option in given and other in given:
-                raise InputError(f"{_flag(option)} and {_flag(other)} do not go together: leave one of them out.")
+                raise InputError(f"{_flag(option)} and {_flag(other)} cannot be combined: leave one of them out.")
     for option, dependent in _ONLY_WITH.items():
         for other in dependent:
             if other in given and option not in given:
-                raise InputError(f"{_flag(other)} goes with {_flag(option)} alone: add that, or leave it out.")
+                raise InputError(f"{_flag(other)} only works with {_flag(option)}: add that, or leave it out.")
     if not given.keys() & {"questions", "path", "needles"}:
         raise InputError(
             "There are no questions. Name a file of your own (`kgplatform evaluate questions.jsonl`), a data set "
@@ -155,7 +157,7 @@ def check_options(given: Mapping[str, Any]) -> None:
     if names and len(names) != len(paths):
         raise InputError("Give --dataset once for each --path, in the same order, or leave it out.")
     if "recorded" in given and len(paths) > 1:
-        raise InputError("--recorded is of one data set: give one --path.")
+        raise InputError("--recorded belongs to one data set: give one --path.")
     rates = given.get("rate", [])
     if _NONE in rates and (len(rates) > 1 or "judge_model" in given):
         raise InputError("--rate none means that no model rates: leave out the other raters and --judge-model.")
@@ -255,7 +257,7 @@ def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     if not corpus:
         return dataset
     if dataset.corpus or dataset.apart:
-        raise InputError(f"{dataset.name} brings its own texts: leave corpus out of the grid.")
+        raise InputError(f"{dataset.name} has its own texts: leave corpus out of the grid.")
     texts, titles = [], {}
     for each in load(list(corpus)):
         if isinstance(each, SkippedFile):
@@ -319,7 +321,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
 
 
 def _raters(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Needles are found or not: nobody needs to be asked, unless it is wanted."""
+    """Needles are found or not: no rater is needed, unless one is asked for."""
     rates = given.get("rate") or ([] if "needles" in given else ["judge"])
     return () if _NONE in rates else tuple(dict.fromkeys(rates))
 

@@ -140,7 +140,7 @@ def names_of_texts(
 ) -> Names:
     """What a graph of these texts says: the current one if it holds them, else one of their own, made by the ingest.
 
-    ``extractor``: how the texts are read anew; None: as they have been, or by rules. ``name``: of that graph.
+    ``extractor``: how the texts are read again; None: as they have been, or by rules. ``name``: of that graph.
     Raises ``InputError`` for types that are not there.
     """
     if extractor is not None:

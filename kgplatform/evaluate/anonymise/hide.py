@@ -71,7 +71,7 @@ class Work:
 @dataclass(frozen=True, slots=True)
 class AnonymityReport:
     """What was done. ``entities``: how many by label; ``mentions``: names that were replaced; ``left``: names of no
-    known type that stand in the texts as before, the most frequent first; ``built``: questions that were made, by kind.
+    known type that are still in the texts, the most frequent first; ``built``: questions that were made, by kind.
     """
 
     out: Path

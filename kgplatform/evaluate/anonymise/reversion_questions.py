@@ -1,11 +1,11 @@
 """Questions about an anonymised corpus: anonymity reversion and multiple choice, simple and complex (AnonyRAG).
 
-A question is made of a path of triples: each fact of it joins two names, and the next one goes on from where the last
+A question is made of a path of triples: each fact of it joins two names, and the next one begins where the last
 one ended. Up to four facts are simple, more are complex (Youtu-GraphRAG, Table 4).
 
 - Reversion: the facts are shown with their placeholders; the answer says what each placeholder stands for.
 - Choice: in the facts one placeholder and all names between are letters; the answer is the placeholder behind the
-  letter X, out of four. What is told apart is who did what, not what a model remembers of famous names.
+  letter X, out of four. What counts is who did what, not what a model remembers of famous names.
 
 What a model knows without any text measures its memory, not its retrieval: ``drop_known`` leaves it out.
 """

@@ -100,7 +100,7 @@ def _read_context(draft: Draft, entry: Entry) -> None:
     identity = values.text("_id") or f"{kind or entry.file.stem} {entry.place}"
     text = values.text("input")
     if not text:
-        raise UnusableError('its "input" is empty: this task is no question')
+        raise UnusableError('its "input" is empty: this task is not a question')
     context, answers = values.wanted("context"), values.texts("answers")
     if context not in draft.known:
         draft.known[context] = draft.text(identity, context)

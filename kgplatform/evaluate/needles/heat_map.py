@@ -36,7 +36,7 @@ Depths = float | tuple[float, ...]
 """Where one needle stands, or several that belong together: shares of the text from 0 to 1."""
 
 METRIC = "contains"
-"""A needle is found where its answer stands in the reply, word by word: LongAgent's check without a person."""
+"""A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
 
 _TASKS = {
     "single": "qa",

@@ -8,7 +8,7 @@ LongAgent takes 100 samples of SQuAD and 60 pairs of passages of HotpotQA (A, ap
 The answer follows from the passage, and cannot be known from elsewhere (LongAgent, E 3.1 (3), A 3.1). Replaced is
 
 - the answer, wherever it stands, also in the question, and each name that is made of its words alone;
-- a name that stands in two passages and not in the question: the one that joins them;
+- a name that is in two passages and not in the question: the one that joins them;
 - where the answer is yes or no, the names in the question instead.
 
 The same words are always replaced by the same. Numbers keep their form: a year becomes another year, "1,200" another
@@ -129,12 +129,12 @@ class _Replacements:
                 self.words[word] = self._fresh(word, make)
 
     def _fresh(self, word: str, make: Callable[[random.Random], str]) -> str:
-        """What ``make`` makes, if it stands nowhere in the sample yet."""
+        """What ``make`` makes, if it is not in the sample yet."""
         for _ in range(_TRIES):
             other = make(self._chance)
             if other not in self.words.values() and not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", self._text):
                 return other
-        raise InputError(f"Nothing was found to stand in for {word!r}, which its passages do not have already.")
+        raise InputError(f"No replacement for {word!r} was found that its passages do not have already.")
 
 
 def _own_words(phrase: str) -> list[str]:

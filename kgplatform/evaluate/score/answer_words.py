@@ -116,7 +116,7 @@ def f1_star(prediction: str, references: Sequence[str], keywords: Sequence[str])
 
 
 def contains(prediction: str, references: Sequence[str]) -> float:
-    """1 if one of ``references`` stands in the prediction, as whole words next to each other, both in normal form."""
+    """1 if one of ``references`` is in the prediction, as whole words next to each other, both in normal form."""
     return _best(_holds, prediction, references)
 
 

@@ -70,7 +70,7 @@ def all_found_at(found: Sequence[int | None], k: int) -> float:
 def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
     """Of each fact whether its words stand in what was ``read``: to the letter, folded, or nearly (``find_words``).
 
-    What is told in other words is not found so; the rater "facts" finds it.
+    What is said in other words is not found so; the rater "facts" finds it.
     """
     return tuple(find_words(fact, read) is not None for fact in facts)
 

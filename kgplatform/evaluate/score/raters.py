@@ -7,7 +7,7 @@
 ``lr``      ReadAgent's strict and permissive rater, of which LR-1 and LR-2 are made (section 4.1, figures 6 and 7;
             GraphReader, appendix B): each right answer is compared by itself, and the best one counts
 ``rubric``  LongAgent's three levels (EMNLP, appendix B): 2 and 1 of 2 points count as correct
-``facts``   which of the supporting facts stand in what the reader had read (GraphReader, appendix F, figure 19)
+``facts``   which of the supporting facts are in what the reader had read (GraphReader, appendix F, figure 19)
 
 A reply that gives no verdict is asked for once more, with what was wrong; then the answer is unrated, and a flag says
 so. Of ``judge`` alone such an answer counts as wrong, flagged.

@@ -40,7 +40,7 @@ _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, n
 class Ratings:
     """The ratings in ``file``, and those that ``chat`` makes, at most ``concurrency`` at once. Close it after use.
 
-    ``faults``: a sentence for each line of the file that cannot be read; it is rated anew. ``read_tokens`` bounds
+    ``faults``: a sentence for each line of the file that cannot be read; it is rated again. ``read_tokens`` bounds
     what the rater ``facts`` sees. Raises ``InputError`` where the file cannot be opened.
     """
 
@@ -56,7 +56,7 @@ class Ratings:
             if isinstance(key, str) and rating is not None:
                 self._kept[key] = rating
             else:
-                self.faults += (f"{file}: a line is no rating; it is left out.",)
+                self.faults += (f"{file}: a line is not a rating; it is left out.",)
 
     def __enter__(self) -> Ratings:
         return self
@@ -73,7 +73,7 @@ class Ratings:
 
         Each is on the disk as soon as it is there. Where the model fails, that answer is unrated and its flag says why;
         it is asked for again by another run, as is one without a verdict. Raises ``BudgetError`` when the tokens are
-        used up, with what is under way kept, and ``KgError`` where the file cannot be written.
+        used up, with what is in progress kept, and ``KgError`` where the file cannot be written.
         """
         keys = [self._key(rater, item) for item in items]
         wanted = {key: item for key, item in zip(keys, items, strict=True) if key is not None}
