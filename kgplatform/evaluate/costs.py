@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.journal import Journal, read_text
-from kgplatform.evaluate.results import Spent
+from kgplatform.evaluate.terms import Spent
 from kgplatform.models.chat import Ledger
 
 

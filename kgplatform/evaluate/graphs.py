@@ -27,8 +27,8 @@ from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.costs import added, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
-from kgplatform.evaluate.results import Build, DataSet, Setup, Spent
 from kgplatform.evaluate.setups import needs, resolved
+from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
 from kgplatform.ingest.extract_pass import passages_without_facts
 from kgplatform.ingest.formats import clean
 from kgplatform.ingest.graph_state import graph_state

@@ -22,8 +22,8 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]  # scipy carries no types
 
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.results import DataSet, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.evaluate.score.metrics import METRICS, ordered
+from kgplatform.evaluate.terms import DataSet, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.text import counted
 
 RESAMPLES = 10_000

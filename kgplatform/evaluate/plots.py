@@ -25,7 +25,7 @@ import numpy as np
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, per_question, right_where, title_of
-from kgplatform.evaluate.results import Estimate, Results, Timing
+from kgplatform.evaluate.terms import Estimate, Results, Timing
 from kgplatform.text import counted, tidy
 
 if TYPE_CHECKING:

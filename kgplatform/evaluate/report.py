@@ -17,10 +17,10 @@ from typing import Literal
 
 import numpy as np
 
-from kgplatform.evaluate.answers import FOLDER, trace_file
 from kgplatform.evaluate.costs import Prices
-from kgplatform.evaluate.results import Build, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.score.metrics import METRICS
+from kgplatform.evaluate.terms import Build, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
 
 RIGHT_FROM = 0.5

@@ -23,8 +23,8 @@ from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
-from kgplatform.evaluate.results import Build, DataSet, Estimate, Question, Text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
+from kgplatform.evaluate.terms import Build, DataSet, Estimate, Question, Text
 from kgplatform.readers.baselines.given import search_parts
 from kgplatform.records import FoundPassage, Progress
 from kgplatform.text import WORD_RUN, counted, unknown

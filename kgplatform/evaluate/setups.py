@@ -35,7 +35,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
-from kgplatform.evaluate.results import Build, Setup
+from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.gist.options import GistOptions
 from kgplatform.ingest.schema import load_schema
 from kgplatform.readers.baselines.retrieve import READER as RETRIEVE

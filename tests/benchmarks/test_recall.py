@@ -11,7 +11,7 @@ from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
 from kgplatform import FoundPassage, KnowledgeGraph
-from kgplatform.evaluate.results import Question
+from kgplatform.evaluate.terms import Question
 from kgplatform.readers.baselines.given import search_parts
 
 CUTS = (2, 5, 10)

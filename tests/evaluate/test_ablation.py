@@ -9,8 +9,8 @@ from textwrap import dedent
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.results import Build
 from kgplatform.evaluate.setups import MOST, Grid, read_grid
+from kgplatform.evaluate.terms import Build
 
 
 def write(folder: Path, text: str) -> Path:

@@ -13,8 +13,8 @@ from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, Na
 from kgplatform.evaluate.anonymise.hide import Work
 from kgplatform.evaluate.anonymise.reversion_questions import as_built, build_questions, drop_known, is_known
 from kgplatform.evaluate.datasets.shared_corpus import as_own
-from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.answer_words import Reversion, restorations, score_reversion
+from kgplatform.evaluate.terms import Question, Text
 from kgplatform.prompt import Messages
 from kgplatform.readers.choices import letter
 from kgplatform.testing import ScriptedChat

@@ -19,7 +19,7 @@ from kgplatform import KnowledgeGraph
 from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.datasets import DATA_SETS, load, write_corpus
 from kgplatform.evaluate.datasets.entries import entries
-from kgplatform.evaluate.results import DataSet, Text
+from kgplatform.evaluate.terms import DataSet, Text
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}

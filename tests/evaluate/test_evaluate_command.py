@@ -17,8 +17,8 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.evaluate import _with_corpus
 from kgplatform.doors.cli.main import app
 from kgplatform.errors import InputError
-from kgplatform.evaluate.answers import slug
 from kgplatform.evaluate.datasets import load
+from kgplatform.evaluate.kept_answers import slug
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages

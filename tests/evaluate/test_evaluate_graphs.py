@@ -12,7 +12,7 @@ import pytest
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.graphs import CURRENT, Graphs
-from kgplatform.evaluate.results import Build, DataSet, Question, Text
+from kgplatform.evaluate.terms import Build, DataSet, Question, Text
 from kgplatform.ingest.graph_state import define_graph
 from kgplatform.ingest.schema import load_schema
 from kgplatform.neo4j.server import LocalNeo4j

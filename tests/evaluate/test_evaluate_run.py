@@ -16,10 +16,10 @@ from simulated_readers import kind, reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
+from kgplatform.evaluate.evaluation import MOST_FAILURES, Plan, evaluate
 from kgplatform.evaluate.graphs import Graphs
-from kgplatform.evaluate.results import Build, DataSet, Question, Results, Setup, Timing
-from kgplatform.evaluate.run import MOST_FAILURES, Plan, evaluate
 from kgplatform.evaluate.setups import parse_setups
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages

@@ -20,8 +20,8 @@ from walks import walk
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.found import show_run, trace_in_words
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.answers import FOLDER, read_trace, slug, trace_file, write_trace
-from kgplatform.evaluate.results import Question, Setup, Text
+from kgplatform.evaluate.kept_answers import FOLDER, read_trace, slug, trace_file, write_trace
+from kgplatform.evaluate.terms import Question, Setup, Text
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.records import Answer, QueryRun, SearchResult, Step, Usage
 from kgplatform.testing import ScriptedChat

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.results import Question, Text
+from kgplatform.evaluate.terms import Question, Text
 
 SOURCED: dict[str, Any] = {
     "id": "Novel-73",

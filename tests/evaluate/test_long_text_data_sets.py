@@ -12,7 +12,7 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.results import Question, Text
+from kgplatform.evaluate.terms import Question, Text
 
 LONGBENCH: dict[str, Any] = {
     "input": "Who keeps the light?",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
-from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.metrics import CUTS, METRICS, of_failure, ordered, without_model
+from kgplatform.evaluate.terms import Question, Text
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Answer, FoundFact, FoundPassage, SearchResult, Usage
 

@@ -9,6 +9,7 @@ import pytest
 from simulated_readers import reply
 
 from kgplatform.errors import InputError
+from kgplatform.evaluate.evaluation import Plan, evaluate
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.needles import RANKS, math_find, single_needle
 from kgplatform.evaluate.needles.heat_map import (
@@ -20,9 +21,8 @@ from kgplatform.evaluate.needles.heat_map import (
     parse_lengths,
     reader_options,
 )
-from kgplatform.evaluate.results import DataSet, Question, Results, Scored, Setup, SetupScores, Text
-from kgplatform.evaluate.run import Plan, evaluate
 from kgplatform.evaluate.setups import option_names, parse_setups
+from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, SetupScores, Text
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.results import DataSet, Question, Scored, Setup
+from kgplatform.evaluate.terms import DataSet, Question, Scored, Setup
 
 
 def chief(*scores: Mapping[str, float]) -> str | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from kgplatform.errors import KgError
 from kgplatform.evaluate.datasets import load, write_questions
-from kgplatform.evaluate.results import Question, Text
+from kgplatform.evaluate.terms import Question, Text
 from kgplatform.text import tidy
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "questions.jsonl"

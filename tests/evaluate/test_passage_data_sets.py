@@ -12,7 +12,7 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.results import DataSet, Question, Text
+from kgplatform.evaluate.terms import DataSet, Question, Text
 
 HARBOUR = "Port Anselm is a harbour. It was built by Ina Roth."
 PIANIST = "Ina Roth was born in Lund. She also played the piano."

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.results import Text
 from kgplatform.evaluate.score.metrics import all_found_at, facts_found, ranks, recall_at
+from kgplatform.evaluate.terms import Text
 from kgplatform.records import FoundPassage
 
 FIELD = "Cyrus Field made his money in paper. He asked Maury about the floor of the Atlantic."

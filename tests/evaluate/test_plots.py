@@ -26,7 +26,7 @@ from kgplatform.errors import KgError, SettingError
 from kgplatform.evaluate import plots
 from kgplatform.evaluate.needles.heat_map import HeatMap
 from kgplatform.evaluate.plots import COLOURS, MARKERS, MARKS, distinct, draw, draw_heat_map, look, short
-from kgplatform.evaluate.results import Results, Timing
+from kgplatform.evaluate.terms import Results, Timing
 
 FIVE = {
     "retrieve": "+--0+---+-",

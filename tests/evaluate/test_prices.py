@@ -8,7 +8,7 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.costs import load_prices
-from kgplatform.evaluate.results import Spent
+from kgplatform.evaluate.terms import Spent
 from kgplatform.models.embed import OPENAI_DEFAULT, embedding_model
 from kgplatform.settings import Settings
 

@@ -9,7 +9,7 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.results import DataSet
+from kgplatform.evaluate.terms import DataSet
 
 DATA = Path(os.environ.get("KGPLATFORM_BENCH_DATA", Path(__file__).parent.parent.parent.parent / "shared" / "data"))
 

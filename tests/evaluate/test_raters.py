@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
-from kgplatform.evaluate.results import Question
 from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate
 from kgplatform.evaluate.score.ratings import remarks
+from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger, OpenAIChat
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL

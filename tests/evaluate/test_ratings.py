@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import BudgetError, KgError
-from kgplatform.evaluate.results import Question
 from kgplatform.evaluate.score.raters import Rating, ToRate
 from kgplatform.evaluate.score.ratings import Ratings, remarks
+from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger, OpenAIChat, within
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL

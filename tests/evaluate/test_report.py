@@ -12,10 +12,10 @@ from measured import results_of, timing_of
 from rich.console import Console
 
 from kgplatform.doors.cli import show_evaluate
-from kgplatform.evaluate.answers import slug
 from kgplatform.evaluate.costs import Prices
+from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.report import markdown, money, per_question, right_where
-from kgplatform.evaluate.results import Build, Results, Setup, Spent, Timing
+from kgplatform.evaluate.terms import Build, Results, Setup, Spent, Timing
 
 FIVE = {
     "retrieve": "+--0+---+-",

@@ -14,8 +14,8 @@ from kgplatform.doors.cli.show_retrieval import show_retrieval
 from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators, retrieval
 from kgplatform.evaluate.graphs import CURRENT, Graphs
-from kgplatform.evaluate.results import DataSet, Estimate, Question, Text
 from kgplatform.evaluate.retrieval import ROUTES, Measured, RetrievalReport, Row, evaluate_retrieval, retrieval_markdown
+from kgplatform.evaluate.terms import DataSet, Estimate, Question, Text
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import ScriptedChat

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.results import Build, Setup
 from kgplatform.evaluate.setups import check_distinct, make_setup, names, option_names, parse_setups, resolved
+from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.readers.readers import names as reader_names
 
 

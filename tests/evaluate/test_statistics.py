@@ -12,7 +12,7 @@ from scipy import stats
 
 from kgplatform.evaluate import outcome
 from kgplatform.evaluate.outcome import compare, estimate, holm, pairs
-from kgplatform.evaluate.results import Estimate
+from kgplatform.evaluate.terms import Estimate
 
 pytestmark = pytest.mark.filterwarnings("error")
 SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0]), min_size=1, max_size=25)

@@ -32,7 +32,7 @@ before: in the gists, in a walk, in the first question after a start, in the rat
 DRIVER = """
 import json, os, sys
 import matplotlib.figure, rouge_score.rouge_scorer
-import kgplatform.evaluate.plots, kgplatform.evaluate.report, kgplatform.evaluate.run
+import kgplatform.evaluate.plots, kgplatform.evaluate.report, kgplatform.evaluate.evaluation
 import kgplatform.doors.cli.show_evaluate
 from kgplatform.doors.cli import main as cli
 

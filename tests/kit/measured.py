@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.results import DataSet, Question, Results, Scored, Setup, Spent, Timing
+from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, Spent, Timing
 
 COSTS = {"retrieve": (1, 2_000, 1.0), "youtu": (5, 9_000, 6.0), "graphreader": (30, 50_000, 40.0)}
 """Calls, tokens of input and seconds of a question."""

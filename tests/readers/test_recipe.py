@@ -21,9 +21,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.mcp.app import make_server
 from kgplatform.errors import InputError
-from kgplatform.evaluate.answers import ask, task_for
-from kgplatform.evaluate.results import DataSet, Question
+from kgplatform.evaluate.kept_answers import ask, task_for
 from kgplatform.evaluate.setups import parse_setups, read_grid, resolved
+from kgplatform.evaluate.terms import DataSet, Question
 from kgplatform.neo4j.store import Connection
 from kgplatform.readers.readers import READERS
 

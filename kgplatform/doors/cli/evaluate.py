@@ -17,9 +17,9 @@ from kgplatform.errors import InputError, SettingError
 if TYPE_CHECKING:
     from kgplatform.doors.cli.show.terminal import ProgressLines
     from kgplatform.evaluate.costs import Prices
+    from kgplatform.evaluate.evaluation import Plan
     from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.results import DataSet, Question, Results, Setup, Timing
-    from kgplatform.evaluate.run import Plan
+    from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Timing
     from kgplatform.settings import Settings
 
 _LENGTHS, _DEPTHS = "1000,2000,4000,8000", "0,0.25,0.5,0.75,1"
@@ -168,7 +168,7 @@ def _flag(option: str) -> str:
 
 
 def _need_model(settings: Settings) -> None:
-    from kgplatform.evaluate.run import NO_MODEL
+    from kgplatform.evaluate.evaluation import NO_MODEL
 
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise SettingError(NO_MODEL)
@@ -250,7 +250,7 @@ def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
 
 def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     """``dataset`` with the texts in the files of ``corpus``. Raises ``InputError`` where it has its own."""
-    from kgplatform.evaluate.results import Text
+    from kgplatform.evaluate.terms import Text
     from kgplatform.ingest.load import load
     from kgplatform.records import SkippedFile
 
@@ -282,10 +282,10 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
     from kgplatform.doors.cli.show.found import trace_in_words
     from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
-    from kgplatform.evaluate.answers import slug
     from kgplatform.evaluate.costs import load_prices
+    from kgplatform.evaluate.evaluation import Plan
     from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.run import Plan
+    from kgplatform.evaluate.kept_answers import slug
 
     prices = load_prices(given.get("prices"))
     setups, corpus = _setups(given)
@@ -330,12 +330,12 @@ def _run(
     graphs: Graphs, plan: Plan, prices: Prices, given: Mapping[str, Any], progress: ProgressLines
 ) -> tuple[Results, Timing]:
     """One data set: its results are written before the next one begins."""
+    from kgplatform.evaluate.evaluation import evaluate as run
     from kgplatform.evaluate.journal import write_whole
     from kgplatform.evaluate.needles.heat_map import heat_map
     from kgplatform.evaluate.outcome import write_results
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
-    from kgplatform.evaluate.run import evaluate as run
 
     results, timing = run(graphs, plan, note, progress)
     report, caption = plan.out / "report.md", given.get("caption", "")
@@ -363,8 +363,8 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import claimed, write_whole
     from kgplatform.evaluate.outcome import as_json
-    from kgplatform.evaluate.results import Build
     from kgplatform.evaluate.retrieval import CUTS, evaluate_retrieval, retrieval_markdown
+    from kgplatform.evaluate.terms import Build
 
     cuts = _cuts(given["at"]) if "at" in given else CUTS
     extractor = given.get("extractor")

@@ -22,7 +22,7 @@ from kgplatform.evaluate.report import (
     right_where,
     title_of,
 )
-from kgplatform.evaluate.results import Pair, Results, Timing
+from kgplatform.evaluate.terms import Pair, Results, Timing
 from kgplatform.text import counted
 
 _SHOWN = 10

@@ -22,7 +22,7 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.anonymise.mentions import Finder, WordUse, label_of, number_entities, taken_numbers
 from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.journal import read_text
-from kgplatform.evaluate.results import Build, DataSet, Text
+from kgplatform.evaluate.terms import Build, DataSet, Text
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.text import normalise_name, tidy
 

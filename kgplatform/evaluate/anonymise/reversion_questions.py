@@ -24,8 +24,8 @@ from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
 from kgplatform.evaluate.anonymise.hide import Built, Work
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
 from kgplatform.evaluate.datasets.shared_corpus import as_own
-from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.answer_words import score_reversion
+from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answer import fence_for

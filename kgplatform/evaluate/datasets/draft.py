@@ -19,7 +19,7 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, shown
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.results import DataSet, Question, Text
+from kgplatform.evaluate.terms import DataSet, Question, Text
 from kgplatform.readers.choices import check_choices
 from kgplatform.text import counted, node_id, normalise_name
 

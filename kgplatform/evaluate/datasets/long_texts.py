@@ -14,7 +14,7 @@ from pathlib import Path
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.evaluate.datasets.draft import Draft, Format
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, shown, whole
-from kgplatform.evaluate.results import Question
+from kgplatform.evaluate.terms import Question
 from kgplatform.ingest.decode import decode
 from kgplatform.ingest.formats import clean
 from kgplatform.readers.choices import MOST

@@ -15,7 +15,7 @@ from kgplatform.evaluate.datasets.draft import Draft, Format, Sources
 from kgplatform.evaluate.datasets.entries import UnusableError, Values, described, entries, some
 from kgplatform.evaluate.datasets.long_texts import LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY
 from kgplatform.evaluate.datasets.shared_corpus import GRAPHRAG_BENCH, HOTPOTQA, MUSIQUE, OWN, TWO_WIKI
-from kgplatform.evaluate.results import DataSet, Text
+from kgplatform.evaluate.terms import DataSet, Text
 from kgplatform.text import counted, unknown
 
 FORMATS: dict[str, Format] = {

@@ -17,7 +17,7 @@ from typing import Any
 
 from kgplatform.evaluate.datasets.draft import Draft, Format, ReadEntry, write_lines
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, described, entries, shown, whole
-from kgplatform.evaluate.results import Question, Text
+from kgplatform.evaluate.terms import Question, Text
 from kgplatform.text import counted, tidy
 
 KEYS = (

@@ -29,7 +29,7 @@ from kgplatform.evaluate.needles import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.results import DataSet, Question, Results, Scored, Setup, Text
+from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, Text
 from kgplatform.text import unknown
 
 Depths = float | tuple[float, ...]

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from kgplatform.evaluate.results import Question, Text
 from kgplatform.evaluate.score.answer_words import (
     compression,
     contains,
@@ -28,6 +27,7 @@ from kgplatform.evaluate.score.answer_words import (
     rouge,
     score_reversion,
 )
+from kgplatform.evaluate.terms import Question, Text
 from kgplatform.places import find_words
 from kgplatform.readers.choices import read_choice
 from kgplatform.readers.readers import READERS

@@ -24,8 +24,8 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, Field, create_model, model_validator
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.results import Question
 from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
+from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.models.reply import ask

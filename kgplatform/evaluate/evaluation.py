@@ -18,7 +18,11 @@ from pathlib import Path
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError
-from kgplatform.evaluate.answers import (
+from kgplatform.evaluate.costs import Costs, added, less, worth
+from kgplatform.evaluate.datasets import write_corpus
+from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
+from kgplatform.evaluate.journal import Journal, claimed
+from kgplatform.evaluate.kept_answers import (
     Answers,
     InWords,
     Outcome,
@@ -33,17 +37,13 @@ from kgplatform.evaluate.answers import (
     texts_fingerprint,
     unanswered,
 )
-from kgplatform.evaluate.costs import Costs, added, less, worth
-from kgplatform.evaluate.datasets import write_corpus
-from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
-from kgplatform.evaluate.journal import Journal, claimed
 from kgplatform.evaluate.outcome import outcome
-from kgplatform.evaluate.results import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
 from kgplatform.evaluate.score.answer_words import need_rouge
 from kgplatform.evaluate.score.metrics import what_was_kept
 from kgplatform.evaluate.score.raters import RATERS, ToRate
 from kgplatform.evaluate.score.ratings import Ratings, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Scored, Setup, Spent, Text, Timing
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress

@@ -29,10 +29,10 @@ from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, answer_closed, off
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.needles.heat_map import reader_options
-from kgplatform.evaluate.results import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.evaluate.score.answer_words import is_refusal
 from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
 from kgplatform.evaluate.setups import option_names, resolved
+from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown
