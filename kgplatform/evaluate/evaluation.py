@@ -1,7 +1,7 @@
 """An evaluation from its first question to its results: every setup answers every question, and every answer is kept.
 
     with Graphs(settings, note, progress) as graphs:
-        results, timing = evaluate(graphs, Plan(dataset, parse_setups("retrieve,youtu"), Path("evaluation")))
+        results, timing = evaluate(graphs, EvaluationPlan(dataset, parse_setups("retrieve,youtu"), Path("evaluation")))
 
 It may be stopped at any time, and resumes: an answer is on disk before the next thing happens. A second run asks
 no model for what the first one has, as long as nothing changed that the answer depends on (``keys``).
@@ -65,7 +65,7 @@ _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, n
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluationPlan:
     """What is to be evaluated. ``out``: the folder of all that comes of it. ``parallel``: questions at once.
 
     ``prepare``: build what the readers lack (gists, tree, facts). ``raters``: names from ``raters.RATERS``;
@@ -87,7 +87,7 @@ class Plan:
 
 
 def evaluate(
-    graphs: Graphs, plan: Plan, note: Callable[[str], None] = lambda line: None, progress: Progress = _SILENT
+    graphs: Graphs, plan: EvaluationPlan, note: Callable[[str], None] = lambda line: None, progress: Progress = _SILENT
 ) -> tuple[Results, Timing]:
     """Ask, score, rate, and compare. What failed is in the results, and is asked again by the next run.
 
@@ -109,7 +109,7 @@ def evaluate(
         return asked.results()
 
 
-def _checked(graphs: Graphs, plan: Plan) -> Chat:
+def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     """The model, once nothing is found wrong that can be seen before anything is asked."""
     check_distinct(plan.setups)
     check_installed(plan.setups)
@@ -130,7 +130,7 @@ class _Round:
     def __init__(
         self,
         graphs: Graphs,
-        plan: Plan,
+        plan: EvaluationPlan,
         chat: Chat,
         answers: Answers,
         costs: Costs,

@@ -2,7 +2,7 @@
 
 Bootstrap intervals and paired tests over the same questions say how sure a mean is, and whether two setups differ:
 
-    estimate([1.0, 0.0, 1.0])                                  # Estimate(mean=0.667, low=0.0, high=1.0, count=3)
+    estimate([1.0, 0.0, 1.0])                                  # Mean(mean=0.667, low=0.0, high=1.0, count=3)
     compare({"q1": 1.0, "q2": 0.0}, {"q1": 0.0, "q2": 0.0})    # Pair(difference=0.5, …, p=1.0, count=2)
 
 Everything is drawn with a seed: the same scores give the same figures, in whatever order they come.
@@ -23,7 +23,7 @@ from scipy import stats  # type: ignore[import-untyped]  # scipy carries no type
 
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.score.metrics import METRICS, ordered
-from kgplatform.evaluate.terms import DataSet, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.text import counted
 
 RESAMPLES = 10_000
@@ -32,14 +32,14 @@ _DECIMALS_OF_SUMS = 9  # sums that agree so far are equal: their terms were adde
 _DECIMALS = 12
 
 
-def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Estimate:
+def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Mean:
     """The mean with its 95 % interval by the percentile bootstrap (Efron and Tibshirani 1993, chapter 13).
 
     Values that are all the same, and one value alone, have no spread to draw from: then both bounds are the mean, which
     says nothing of how sure it is. Raises ``ValueError`` without values.
     """
     mean, low, high = _interval(values, seed, resamples)
-    return Estimate(mean, low, high, len(values))
+    return Mean(mean, low, high, len(values))
 
 
 def compare(
@@ -216,7 +216,7 @@ def _scores_of(setup: Setup, answers: Sequence[Scored], metrics: Sequence[str]) 
     )
 
 
-def _estimates(answers: Sequence[Scored], metrics: Sequence[str]) -> dict[str, Estimate]:
+def _estimates(answers: Sequence[Scored], metrics: Sequence[str]) -> dict[str, Mean]:
     values = {name: [each.scores[name] for each in answers if name in each.scores] for name in metrics}
     return {name: estimate(found) for name, found in values.items() if found}
 

@@ -25,7 +25,7 @@ import numpy as np
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, per_question, right_where, title_of
-from kgplatform.evaluate.terms import Estimate, Results, Timing
+from kgplatform.evaluate.terms import Mean, Results, Timing
 from kgplatform.text import counted, tidy
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def look(number: int) -> dict[str, Any]:
     return {**pair, "markeredgecolor": _EDGE, "markeredgewidth": 0.6}
 
 
-def _percent(estimate: Estimate | None) -> str:
+def _percent(estimate: Mean | None) -> str:
     return "not scored" if estimate is None else f"{100 * estimate.mean:.0f} %"
 
 
@@ -191,7 +191,7 @@ def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=_columns(labels))
 
 
-def _draw_point(axes: Axes, place: float, score: Estimate, number: int, along: str, **more: Any) -> None:
+def _draw_point(axes: Axes, place: float, score: Mean, number: int, along: str, **more: Any) -> None:
     """A score with its interval, in percent on the axis ``along`` ("x" or "y"), and at ``place`` on the other."""
     mean, low, high = (100 * each for each in (score.mean, score.low, score.high))
     reach = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
@@ -240,7 +240,7 @@ def _looks(results: Results) -> dict[str, int]:
     }
 
 
-def _labels(results: Results, scores: Mapping[str, Estimate | None], never: Container[str] = ()) -> list[Label]:
+def _labels(results: Results, scores: Mapping[str, Mean | None], never: Container[str] = ()) -> list[Label]:
     """The setups, the best first, with those that ``never`` answered; the readers where the setups are too many."""
     setups = [each.setup for each in results.setups]
     if len(setups) > _MOST_NAMED:
@@ -254,7 +254,7 @@ def _labels(results: Results, scores: Mapping[str, Estimate | None], never: Cont
     return [labels[number] for number in sorted(range(len(setups)), key=lambda number: -means[number])]
 
 
-def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Estimate]], looks: Mapping[str, int]) -> None:
+def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]], looks: Mapping[str, int]) -> None:
     """One cost: for each setup that has both figures, (cost, score), a point and its interval."""
     from matplotlib.transforms import offset_copy  # as in ``_style``
 

@@ -20,7 +20,7 @@ import numpy as np
 from kgplatform.evaluate.costs import Prices
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.score.metrics import METRICS
-from kgplatform.evaluate.terms import Build, Estimate, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.terms import Build, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
 
 RIGHT_FROM = 0.5
@@ -53,12 +53,12 @@ def kinds_of(results: Results) -> dict[str, int]:
     return dict(Counter({each.question: each.kind for each in results.answers if each.kind}.values()))
 
 
-def percent(score: Estimate | None) -> str:
+def percent(score: Mean | None) -> str:
     """``75.0``; a dash without a score."""
     return NONE if score is None else f"{100 * score.mean:.1f}"
 
 
-def interval(score: Estimate | None) -> str:
+def interval(score: Mean | None) -> str:
     """``75.0 (55.0–90.0)``."""
     return NONE if score is None else f"{percent(score)} ({100 * score.low:.1f}–{100 * score.high:.1f})"
 
@@ -443,7 +443,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _crossed(what: str, scores: Mapping[str, Sequence[Estimate | None]], setups: Sequence[SetupScores]) -> str:
+def _crossed(what: str, scores: Mapping[str, Sequence[Mean | None]], setups: Sequence[SetupScores]) -> str:
     """``scores``: a row of one for each setup; the setups stand at the side where they are more."""
     names = [each.setup.name for each in setups]
     rows = [[title, *map(interval, found)] for title, found in scores.items()]

@@ -1,7 +1,7 @@
 """What retrieval finds, without any language model: recall of supporting passages by route, and how long it takes.
 
     report = evaluate_retrieval([musique, hotpotqa], graphs)
-    report.measured[0].rows[0]      # Row(route='all', recall=(Estimate(…), …), …)
+    report.measured[0].rows[0]      # Row(route='all', recall=(Mean(…), …), …)
     print(retrieval_markdown(report))
 
 Beside the platform's own routes stand the papers' baselines over the same passages and vectors (BM25, dense, the two
@@ -24,7 +24,7 @@ from kgplatform.evaluate.graphs import AS_USUAL, Graphs
 from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
-from kgplatform.evaluate.terms import Build, DataSet, Estimate, Question, Text
+from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Text
 from kgplatform.readers.baselines.given import search_parts
 from kgplatform.records import FoundPassage, Progress
 from kgplatform.text import WORD_RUN, counted, unknown
@@ -48,8 +48,8 @@ class Row:
     question's embedding included. ``failed``: questions that it could not search, which found nothing."""
 
     route: str
-    recall: tuple[Estimate, ...]
-    all_found: tuple[Estimate, ...]
+    recall: tuple[Mean, ...]
+    all_found: tuple[Mean, ...]
     p50: float
     p95: float
     questions: int

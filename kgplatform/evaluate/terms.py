@@ -148,7 +148,7 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Mean:
     """A mean over ``count`` questions with the bounds of its 95 % confidence interval (bootstrap)."""
 
     mean: float
@@ -162,8 +162,8 @@ class SetupScores:
     """The scores of one setup: over all questions, and by kind of question. ``failed``: how many had no answer."""
 
     setup: Setup
-    scores: Mapping[str, Estimate]
-    by_kind: Mapping[str, Mapping[str, Estimate]]
+    scores: Mapping[str, Mean]
+    by_kind: Mapping[str, Mapping[str, Mean]]
     spent: Mapping[str, Spent]
     answered: int
     failed: int

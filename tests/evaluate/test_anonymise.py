@@ -17,7 +17,7 @@ from kgplatform.evaluate.anonymise.hidden_names import (
     Candidate,
     Dictionary,
     Entity,
-    Names,
+    SourceNames,
     chosen_types,
     graph_names,
     names_from_file,
@@ -152,7 +152,7 @@ def test_what_has_no_type() -> None:
     found, left = resolve(people, [], WordUse.of(["A field, the field and a field. Field."]))
     assert [each.forms for each in found] == [("Cyrus Field",)]
     assert set(left) == {"Field", "Field Marshal", "The Whale"}
-    dictionary = Dictionary.of([Names(tuple(people))], ["A field. Field and Field and Field marshal"], 0)
+    dictionary = Dictionary.of([SourceNames(tuple(people))], ["A field. Field and Field and Field marshal"], 0)
     assert set(dictionary.untyped) == {"The Whale"}  # of the other something is hidden
     assert dictionary.finder.placeholder_of("Field")
     assert not dictionary.finder.mentions("FIELD")  # a common word too: not looked for in capitals
@@ -189,7 +189,7 @@ def test_numbers_are_stable_and_tell_nothing() -> None:
 
 def test_numbers_that_the_texts_have_are_not_given() -> None:
     assert taken_numbers("[PERSON#7] and [X#12], [Person #3], [#4]") == {7, 12}
-    names = Names((person("Ahab"), person("Starbuck")))
+    names = SourceNames((person("Ahab"), person("Starbuck")))
     found = Dictionary.of([names], ["Ahab met [PERSON#1] and [OTHER#2]. Starbuck."], seed=0)
     assert sorted(found.entities) == ["[PERSON#3]", "[PERSON#4]"]
 
@@ -286,7 +286,7 @@ PIECES = st.one_of(
     st.sampled_from(["[PERSON#", " ", "\r\n", "\n\n", "\t", ", ", "\ufeff", "#1]", "]", '"', "\\"]),
 )
 TEXTS = st.lists(PIECES, max_size=30).map("".join)
-PEOPLE = Names(tuple(person(name) for name in NAMES))
+PEOPLE = SourceNames(tuple(person(name) for name in NAMES))
 
 
 @settings(deadline=None)

@@ -11,8 +11,8 @@ import pytest
 
 from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.anonymise.files import Map, read_map
-from kgplatform.evaluate.anonymise.hidden_names import Candidate, Names
-from kgplatform.evaluate.anonymise.hide import AnonymityReport, Request, anonymise
+from kgplatform.evaluate.anonymise.hidden_names import Candidate, SourceNames
+from kgplatform.evaluate.anonymise.hide import AnonymityReport, HideRequest, anonymise
 from kgplatform.evaluate.anonymise.restore import restore
 
 
@@ -20,15 +20,15 @@ def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
     return Candidate("PERSON", name, aliases, is_person=True, weight=weight)
 
 
-def own(*candidates: Candidate) -> list[Names]:
-    return [Names(candidates)]
+def own(*candidates: Candidate) -> list[SourceNames]:
+    return [SourceNames(candidates)]
 
 
 AHAB = own(person("Captain Ahab", "Ahab"), Candidate("LOCATION", "Nantucket"))
 
 
-def run(folder: Path, out: Path, names: list[Names] = AHAB, **more: object) -> AnonymityReport:
-    return anonymise(Request(folder, out, **more), lambda _: names)  # type: ignore[arg-type]  # fields by name
+def run(folder: Path, out: Path, names: list[SourceNames] = AHAB, **more: object) -> AnonymityReport:
+    return anonymise(HideRequest(folder, out, **more), lambda _: names)  # type: ignore[arg-type]  # fields by name
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, Names, Statement
-from kgplatform.evaluate.anonymise.hide import Work
+from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, SourceNames, Statement
+from kgplatform.evaluate.anonymise.hide import HiddenCorpus
 from kgplatform.evaluate.anonymise.reversion_questions import as_built, build_questions, drop_known, is_known
 from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import Reversion, restorations, score_reversion
@@ -90,12 +90,12 @@ PEOPLE = [f"{first} {last}" for first in ("Ada", "Bea", "Cid", "Dov") for last i
 CHAIN = [(one, "taught", other) for one, other in zip(PEOPLE, PEOPLE[1:], strict=False)]
 
 
-def work(triples: Sequence[tuple[str, str, str]]) -> Work:
+def work(triples: Sequence[tuple[str, str, str]]) -> HiddenCorpus:
     ends = dict.fromkeys(name for subject, _, object_ in triples for name in (subject, object_))
     candidates = tuple(Candidate("PERSON" if name in PEOPLE else "", name) for name in dict.fromkeys([*PEOPLE, *ends]))
     statements = tuple(Statement(s, p, o, f"{s} {p} {o} in {1800 + n}.", "Doc") for n, (s, p, o) in enumerate(triples))
-    names = Names(candidates, (), statements)
-    return Work(Dictionary.of([names], [each.text for each in statements], 0), (names,), {"Doc": "doc.txt"})
+    names = SourceNames(candidates, (), statements)
+    return HiddenCorpus(Dictionary.of([names], [each.text for each in statements], 0), (names,), {"Doc": "doc.txt"})
 
 
 def test_the_four_kinds() -> None:
@@ -191,8 +191,8 @@ def test_statements_that_do_not_show_both_names_are_not_used() -> None:
     made = work(CHAIN[:1])
     hidden = Statement(PEOPLE[0], "taught", PEOPLE[1], "He taught her.", "Doc")
     plain = Statement("The Ship", "met", "A Whale", "The Ship met A Whale.", "Doc")
-    names = Names(made.names[0].candidates, (), (hidden, plain))
-    assert build_questions(Work(made.dictionary, (names,), {}), 10, 0) == []
+    names = SourceNames(made.names[0].candidates, (), (hidden, plain))
+    assert build_questions(HiddenCorpus(made.dictionary, (names,), {}), 10, 0) == []
 
 
 # ------------------------------------------------------------------------------------------------------------ filtering

@@ -16,7 +16,7 @@ from simulated_readers import kind, reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
-from kgplatform.evaluate.evaluation import MOST_FAILURES, Plan, evaluate
+from kgplatform.evaluate.evaluation import MOST_FAILURES, EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.setups import parse_setups
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
@@ -62,7 +62,7 @@ class Desk:
         self.notes: list[str] = []
 
     def run(self, readers: str, dataset: DataSet = ASKED, **changes: Any) -> tuple[Results, Timing]:
-        plan = replace(Plan(dataset, parse_setups(readers), self.out), **changes)
+        plan = replace(EvaluationPlan(dataset, parse_setups(readers), self.out), **changes)
         if self.chat is not None:
             self.chat.calls.clear()
         with Graphs(self.settings, embedder=HashEmbedder(64), chat=self.chat) as graphs:
@@ -252,7 +252,7 @@ def test_without_a_model_it_says_what_to_set(settings: Settings, tmp_path: Path)
         Graphs(settings, embedder=HashEmbedder(64)) as graphs,
         pytest.raises(SettingError, match=r"^Answers are written by a language model\. Set OPENAI_API_KEY, or "),
     ):
-        evaluate(graphs, Plan(ASKED, parse_setups("closed"), tmp_path / "out"))
+        evaluate(graphs, EvaluationPlan(ASKED, parse_setups("closed"), tmp_path / "out"))
 
 
 def test_what_building_and_rating_cost_is_told_by_later_runs_too(desk: Desk, settings: Settings) -> None:

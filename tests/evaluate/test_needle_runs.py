@@ -9,7 +9,7 @@ import pytest
 from simulated_readers import reply
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.evaluation import Plan, evaluate
+from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.needles import RANKS, math_find, single_needle
 from kgplatform.evaluate.needles.heat_map import (
@@ -247,7 +247,7 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path)
             neo4j_page_cache="32m",
         )
         setups = parse_setups("longagent:member_tokens=300,retrieve,fulltext:window_tokens=1500")
-        plan = Plan(data_set, setups, tmp_path / "out", raters=(), chief="contains")
+        plan = EvaluationPlan(data_set, setups, tmp_path / "out", raters=(), chief="contains")
         with Graphs(settings, embedder=HashEmbedder(64)) as graphs:
             found, _ = evaluate(graphs, plan)
         sent = len(server.requests)

@@ -15,7 +15,7 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators, retrieval
 from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.retrieval import ROUTES, Measured, RetrievalReport, Row, evaluate_retrieval, retrieval_markdown
-from kgplatform.evaluate.terms import DataSet, Estimate, Question, Text
+from kgplatform.evaluate.terms import DataSet, Mean, Question, Text
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import ScriptedChat
@@ -75,7 +75,7 @@ def test_every_route_is_measured(given: Settings) -> None:
     rows = {row.route: row for row in found.rows}
     for route in ("all", "bm25", "official-hybrid"):
         assert rows[route].recall[1].mean == 1.0, route
-        assert rows[route].all_found[1] == Estimate(1.0, 1.0, 1.0, 2)
+        assert rows[route].all_found[1] == Mean(1.0, 1.0, 1.0, 2)
     assert all(row.p95 >= row.p50 > 0 and row.failed == 0 for row in found.rows)
     # Two passages are needed for one question, one for the other: the first result is one of each at best.
     assert rows["bm25"].recall[0].mean == 0.75
@@ -168,7 +168,7 @@ def test_data_sets_of_one_name_are_told_apart() -> None:
 
 # ------------------------------------------------------------------------------------------------------------ showing
 
-SHARE = Estimate(0.749, 0.661, 0.83, 50)
+SHARE = Mean(0.749, 0.661, 0.83, 50)
 ROW = Row("all, by parts", (SHARE, SHARE, SHARE), (SHARE, SHARE, SHARE), 1234.4, 12345.6, 50, 0)
 REPORT = RetrievalReport(
     (2, 5, 10),

@@ -12,7 +12,7 @@ from scipy import stats
 
 from kgplatform.evaluate import outcome
 from kgplatform.evaluate.outcome import compare, estimate, holm, pairs
-from kgplatform.evaluate.terms import Estimate
+from kgplatform.evaluate.terms import Mean
 
 pytestmark = pytest.mark.filterwarnings("error")
 SHARES = st.lists(st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.9, 1.0]), min_size=1, max_size=25)
@@ -27,7 +27,7 @@ def named(values: list[float]) -> dict[str, float]:
 
 def test_an_interval_by_counting() -> None:
     """One right of two: a draw of two has the mean 0, 1/2 or 1, with chances 1/4, 1/2, 1/4."""
-    assert estimate([0, 1]) == Estimate(0.5, 0.0, 1.0, 2)
+    assert estimate([0, 1]) == Mean(0.5, 0.0, 1.0, 2)
 
 
 def test_the_interval_of_a_share_is_the_binomial_one() -> None:
@@ -57,7 +57,7 @@ def test_an_interval_holds_the_truth_about_as_often_as_it_says() -> None:
 
 @pytest.mark.parametrize("values", [[1.0] * 20, [0.0], [0.3], [1 / 3] * 7])
 def test_values_without_a_spread_are_their_own_bounds(values: list[float]) -> None:
-    assert estimate(values) == Estimate(values[0], values[0], values[0], len(values))
+    assert estimate(values) == Mean(values[0], values[0], values[0], len(values))
 
 
 def test_nothing_cannot_be_estimated() -> None:

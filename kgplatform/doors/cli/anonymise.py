@@ -14,8 +14,8 @@ from kgplatform.errors import InputError, SettingError
 from kgplatform.text import counted
 
 if TYPE_CHECKING:
-    from kgplatform.evaluate.anonymise.hidden_names import Names
-    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, Sources, Work
+    from kgplatform.evaluate.anonymise.hidden_names import SourceNames
+    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, HiddenCorpus, Sources
     from kgplatform.evaluate.anonymise.restore import RestoreReport
     from kgplatform.records import Document
 
@@ -94,13 +94,13 @@ def anonymise(
     if extractor is NameSource.none and types:
         raise InputError("--type chooses among what an extractor finds; all names of --names are hidden. Leave it out.")
     from kgplatform.doors.cli.show import terminal
-    from kgplatform.evaluate.anonymise.hide import Request
+    from kgplatform.evaluate.anonymise.hide import HideRequest
     from kgplatform.evaluate.anonymise.hide import anonymise as run
 
     with terminal.ProgressLines() as progress:
         sources = _sources(extractor, names, tuple(types or ()), folder, home, progress)
         builder = _builder(wanted, drop_known, seed, home) if wanted else None
-        report = run(Request(folder, out, map_file, questions, seed), sources, builder)
+        report = run(HideRequest(folder, out, map_file, questions, seed), sources, builder)
     terminal.show(as_json, report, _show)
 
 
@@ -118,7 +118,7 @@ def _sources(
     own = [names_from_file(names)] if names else []
     chosen = types or DEFAULT_TYPES
 
-    def found(documents: Sequence[Document]) -> Sequence[Names]:
+    def found(documents: Sequence[Document]) -> Sequence[SourceNames]:
         if extractor is NameSource.none:
             return own
         with Graphs(settings_of(home), note, progress) as graphs:
@@ -130,7 +130,7 @@ def _sources(
     return found
 
 
-def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[[Work], Built]:
+def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[[HiddenCorpus], Built]:
     from kgplatform.evaluate.anonymise.reversion_questions import POOL, as_built, build_questions
     from kgplatform.evaluate.anonymise.reversion_questions import drop_known as kept_of
     from kgplatform.models.chat import Ledger, make_chat
@@ -140,7 +140,7 @@ def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[
     if drop and chat is None:
         raise SettingError("Questions are filtered by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
 
-    def build(work: Work) -> Built:
+    def build(work: HiddenCorpus) -> Built:
         if chat is None:
             unfiltered = "the questions were not filtered by what a model knows without texts (--filter)"
             return as_built(build_questions(work, wanted, seed), wanted, [unfiltered])

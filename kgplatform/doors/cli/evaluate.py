@@ -17,7 +17,7 @@ from kgplatform.errors import InputError, SettingError
 if TYPE_CHECKING:
     from kgplatform.doors.cli.show.terminal import ProgressLines
     from kgplatform.evaluate.costs import Prices
-    from kgplatform.evaluate.evaluation import Plan
+    from kgplatform.evaluate.evaluation import EvaluationPlan
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Timing
     from kgplatform.settings import Settings
@@ -283,7 +283,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
     from kgplatform.doors.cli.show.found import trace_in_words
     from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
     from kgplatform.evaluate.costs import load_prices
-    from kgplatform.evaluate.evaluation import Plan
+    from kgplatform.evaluate.evaluation import EvaluationPlan
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.kept_answers import slug
 
@@ -291,7 +291,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
     setups, corpus = _setups(given)
     needles = "needles" in given
     plans = [
-        Plan(
+        EvaluationPlan(
             _with_corpus(each, corpus),
             setups,
             given["out"] / slug(each.name) if len(datasets) > 1 else given["out"],
@@ -327,7 +327,7 @@ def _raters(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _run(
-    graphs: Graphs, plan: Plan, prices: Prices, given: Mapping[str, Any], progress: ProgressLines
+    graphs: Graphs, plan: EvaluationPlan, prices: Prices, given: Mapping[str, Any], progress: ProgressLines
 ) -> tuple[Results, Timing]:
     """One data set: its results are written before the next one begins."""
     from kgplatform.evaluate.evaluation import evaluate as run
@@ -349,7 +349,7 @@ def _run(
     return results, timing
 
 
-def _show(done: Sequence[tuple[Plan, Results, Timing]], prices: Prices) -> None:
+def _show(done: Sequence[tuple[EvaluationPlan, Results, Timing]], prices: Prices) -> None:
     from kgplatform.doors.cli.show_evaluate import show_results
 
     for plan, results, timing in done:

@@ -60,7 +60,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class SourceNames:
     """What a source gives. ``likenesses``: pairs of names that are likely one thing."""
 
     candidates: tuple[Candidate, ...] = ()
@@ -91,7 +91,7 @@ class Dictionary:
     untyped: Mapping[str, int]
 
     @classmethod
-    def of(cls, names: Sequence[Names], texts: Sequence[str], seed: int) -> Dictionary:
+    def of(cls, names: Sequence[SourceNames], texts: Sequence[str], seed: int) -> Dictionary:
         """The dictionary for ``texts`` out of all that the sources give, the surest source first."""
         candidates = [candidate for source in names for candidate in source.candidates]
         use = WordUse.of(texts)
@@ -114,7 +114,7 @@ class Dictionary:
         return (entity.name, *entity.may_be)
 
 
-def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> Names:
+def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
     """The entities of the graph that have one of ``types`` or no type, and its triples.
 
     Raises ``InputError`` for an empty graph and for types that are not there.
@@ -132,12 +132,12 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> Names:
         candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, passages))
         likenesses += [(name, other) for other in same]
     statements = [Statement(*row) for row in rows(graph, "evaluate/stated_triples") if row[-1] is not None]
-    return Names(tuple(candidates), tuple(likenesses), tuple(statements))
+    return SourceNames(tuple(candidates), tuple(likenesses), tuple(statements))
 
 
 def names_of_texts(
     graphs: Graphs, name: str, documents: Sequence[Document], types: Sequence[str], extractor: str | None
-) -> Names:
+) -> SourceNames:
     """What a graph of these texts says: the current one if it holds them, else one of their own, made by the ingest.
 
     ``extractor``: how the texts are read again; None: as they have been, or by rules. ``name``: of that graph.
@@ -185,13 +185,13 @@ class _Line(BaseModel):
     aliases: tuple[str, ...] = ()
 
 
-def names_from_file(path: Path) -> Names:
+def names_from_file(path: Path) -> SourceNames:
     """The names that a person wrote, JSON lines of ``{name, type, aliases}``. Raises ``InputError``."""
     lines = read_text(path, "The names").split("\n")
     candidates = tuple(_named(path, number, line) for number, line in enumerate(lines, start=1) if line.strip())
     if not candidates:
         raise InputError(f'The names {path} are empty. Write a line for each, as {{"name": "Ahab", "type": "Person"}}.')
-    return Names(candidates)
+    return SourceNames(candidates)
 
 
 def _named(path: Path, number: int, line: str) -> Candidate:

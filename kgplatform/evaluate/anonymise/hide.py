@@ -29,7 +29,7 @@ from kgplatform.evaluate.anonymise.files import (
     sha256,
     write_folder,
 )
-from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Names
+from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
 from kgplatform.evaluate.anonymise.mentions import with_edits
 from kgplatform.evaluate.journal import read_bytes
 from kgplatform.records import Document, SkippedFile
@@ -43,7 +43,7 @@ _WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HideRequest:
     """What is to be anonymised, and where to. ``map``: by default ``OUT.map.json``, beside ``out``."""
 
     folder: Path
@@ -59,12 +59,12 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class HiddenCorpus:
     """All that was found and decided, before anything is written. ``documents``: what ``ingest`` will call each
     document, by its name before: the file's, or the title where a file holds several."""
 
     dictionary: Dictionary
-    names: tuple[Names, ...]
+    names: tuple[SourceNames, ...]
     documents: Mapping[str, str]
 
 
@@ -106,11 +106,11 @@ class _Done:
     notes: tuple[str, ...] = ()
 
 
-Sources = Callable[[Sequence[Document]], Sequence[Names]]
-Builder = Callable[[Work], Built]
+Sources = Callable[[Sequence[Document]], Sequence[SourceNames]]
+Builder = Callable[[HiddenCorpus], Built]
 
 
-def anonymise(request: Request, sources: Sources, builder: Builder | None = None) -> AnonymityReport:
+def anonymise(request: HideRequest, sources: Sources, builder: Builder | None = None) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
     ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.
@@ -133,7 +133,7 @@ def anonymise(request: Request, sources: Sources, builder: Builder | None = None
     hidden = _Hidden(request, dictionary, done, questions)
     if not hidden.counts:
         raise InputError("None of the names is in the texts. Name those that are with --names FILE.")
-    built = builder(Work(dictionary, names, _document_titles(files, renamed, dictionary))) if builder else None
+    built = builder(HiddenCorpus(dictionary, names, _document_titles(files, renamed, dictionary))) if builder else None
     hidden.write(built)
     return hidden.report(skipped, built)
 
@@ -142,7 +142,7 @@ def anonymise(request: Request, sources: Sources, builder: Builder | None = None
 class _Hidden:
     """All files without their names."""
 
-    request: Request
+    request: HideRequest
     dictionary: Dictionary
     done: Sequence[_Done]
     questions: _Done | None
@@ -208,7 +208,7 @@ class _Hidden:
         )
 
 
-def _check_places(request: Request, builds: bool) -> None:
+def _check_places(request: HideRequest, builds: bool) -> None:
     folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
     check_apart(request.folder, request.out)
     if out in map_path.parents or folder in map_path.parents:

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
-from kgplatform.evaluate.anonymise.hide import Built, Work
+from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
 from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import score_reversion
@@ -99,7 +99,7 @@ def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iter
                 yield item
 
 
-def build_questions(work: Work, wanted: int, seed: int) -> list[Question]:
+def build_questions(work: HiddenCorpus, wanted: int, seed: int) -> list[Question]:
     """At most ``wanted`` items about an anonymised corpus."""
     statements = [statement for names in work.names for statement in names.statements]
     edges = edges_of(statements, work.dictionary, work.documents)

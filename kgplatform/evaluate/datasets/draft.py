@@ -1,6 +1,6 @@
 """A data set in the making: questions and texts as they are found, what is wrong with them, and what comes of it.
 
-draft = Draft("musique", Sources(folder, (file,)))
+draft = Draft("musique", SetFiles(folder, (file,)))
 number = draft.text("Ada Lovelace", "She wrote the first program.")
 draft.question("dev.jsonl, line 1", Question(id="q1", text="…", answers=("Ada",)), [number])
 draft.finish(file, limit=None, sample=None)
@@ -25,7 +25,7 @@ from kgplatform.text import counted, node_id, normalise_name
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class SetFiles:
     """The files of one data set. ``folder``: where the questions lie, with what they may name beside them."""
 
     folder: Path
@@ -42,7 +42,7 @@ class Draft:
     apart. ``known``: numbers of texts by whatever a format knows them by.
     """
 
-    def __init__(self, name: str, sources: Sources, *, apart: bool = False) -> None:
+    def __init__(self, name: str, sources: SetFiles, *, apart: bool = False) -> None:
         self.name = name
         self.sources = sources
         self.apart = apart

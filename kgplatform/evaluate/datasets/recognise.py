@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets.draft import Draft, Format, Sources
+from kgplatform.evaluate.datasets.draft import Draft, Format, SetFiles
 from kgplatform.evaluate.datasets.entries import UnusableError, Values, described, entries, some
 from kgplatform.evaluate.datasets.long_texts import LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY
 from kgplatform.evaluate.datasets.shared_corpus import GRAPHRAG_BENCH, HOTPOTQA, MUSIQUE, OWN, TWO_WIKI
@@ -60,7 +60,7 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
     return _with_recording(draft.finish(path, limit=limit, sample=sample), sources.recording)
 
 
-def _recognise(path: Path, name: str | None) -> tuple[Format, Sources]:
+def _recognise(path: Path, name: str | None) -> tuple[Format, SetFiles]:
     """The format of ``path``, a file or a folder, and its files. With ``name``, nothing but that format is accepted."""
     if name is not None and name not in FORMATS:
         raise InputError(unknown("data set", name, FORMATS))
@@ -74,14 +74,14 @@ def _recognise(path: Path, name: str | None) -> tuple[Format, Sources]:
     return _in_folder(path, wanted) if is_folder else _in_file(path, wanted)
 
 
-def _in_file(path: Path, wanted: Format | None) -> tuple[Format, Sources]:
+def _in_file(path: Path, wanted: Format | None) -> tuple[Format, SetFiles]:
     objects = some(path)
     found = _format(objects, wanted)
     if found is None:
         raise InputError(_refusal(path, objects, wanted))
     aliases = path.parent / "id_aliases.json"
     has_aliases = found is TWO_WIKI and aliases.is_file()
-    return found, Sources(path.parent, (path,), aliases=aliases if has_aliases else None)
+    return found, SetFiles(path.parent, (path,), aliases=aliases if has_aliases else None)
 
 
 def _format(objects: Sequence[Values], wanted: Format | None) -> Format | None:
@@ -104,7 +104,7 @@ def _refusal(path: Path, objects: Sequence[Values], wanted: Format | None) -> st
     )
 
 
-def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, Sources]:
+def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, SetFiles]:
     others: list[str] = []
     formats: dict[Path, Format] = {}
     roles: dict[str, list[Path]] = {"a corpus": [], "recorded extractions": [], "aliases": []}
@@ -129,7 +129,7 @@ def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, Sources]:
         raise InputError(f"{folder} holds no {what}: {told}.")
     corpus, recordings, aliases = map(tuple, roles.values())
     only = _only_format(folder, formats, corpus)
-    return only, Sources(
+    return only, SetFiles(
         folder=next(iter(formats)).parent if len(formats) == 1 else folder,
         questions=tuple(formats),
         corpus=corpus,
