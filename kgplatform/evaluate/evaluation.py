@@ -104,8 +104,8 @@ def evaluate(
         for fault in (*journal.faults, *costs.faults):
             note(fault)
         asked = _Round(graphs, plan, chat, Answers(plan.out, journal, plan.in_words), costs, note, progress)
-        for build, setups in _by_build(plan.setups):
-            asked.ask_all(build, setups)
+        for setups in _by_build(plan.setups):
+            asked.ask_all(setups[0].build, setups)
         return asked.results()
 
 
@@ -375,16 +375,12 @@ def _place(task: Task) -> Place:
     return task.setup.name, task.question.id
 
 
-def _by_build(setups: Sequence[Setup]) -> list[tuple[Build, list[Setup]]]:
+def _by_build(setups: Sequence[Setup]) -> list[list[Setup]]:
     """Setups whose graph is built in the same way, together; the first of each decides the order."""
-    groups: list[tuple[Build, list[Setup]]] = []
+    groups: dict[str, list[Setup]] = {}
     for setup in setups:
-        of_its_build = next((group for build, group in groups if build == setup.build), None)
-        if of_its_build is None:
-            groups.append((setup.build, [setup]))
-        else:
-            of_its_build.append(setup)
-    return groups
+        groups.setdefault(repr(setup.build), []).append(setup)
+    return list(groups.values())
 
 
 def _groups(dataset: DataSet) -> Iterator[tuple[tuple[Text, ...], list[Question]]]:

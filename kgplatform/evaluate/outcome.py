@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import asdict, replace
+from functools import reduce
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from typing import Any
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped]  # scipy carries no types
 
+from kgplatform.evaluate.costs import added
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.score.metrics import METRICS, ordered
-from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, Timing
 from kgplatform.text import counted
 
 RESAMPLES = 10_000
@@ -175,7 +177,11 @@ def outcome(
         raters=dict(raters),
         metrics=metrics,
         setups=tuple(_scores_of(setup, by_setup[setup.name], metrics) for setup in setups),
-        pairs=tuple(pair for name in compared for pair in pairs(name, _by_question(name, by_setup))),
+        pairs=tuple(
+            pair
+            for metric in compared
+            for pair in pairs(metric, {name: _by_question(metric, its) for name, its in by_setup.items()})
+        ),
         answers=tuple(answers),
         notes=(*_faults(dataset), *_facts_notes(dataset, by_setup), *notes),
     )
@@ -210,30 +216,19 @@ def _scores_of(setup: Setup, answers: Sequence[Scored], metrics: Sequence[str]) 
         setup,
         _estimates(answers, metrics),
         {kind: _estimates([each for each in answers if each.kind == kind], metrics) for kind in kinds},
-        _sum(answers),
+        reduce(added, (dict(each.spent) for each in answers), {}),
         len(answers) - failed,
         failed,
     )
 
 
 def _estimates(answers: Sequence[Scored], metrics: Sequence[str]) -> dict[str, Mean]:
-    values = {name: [each.scores[name] for each in answers if name in each.scores] for name in metrics}
+    values = {name: list(_by_question(name, answers).values()) for name in metrics}
     return {name: estimate(found) for name, found in values.items() if found}
 
 
-def _by_question(metric: str, by_setup: Mapping[str, Sequence[Scored]]) -> dict[str, dict[str, float]]:
-    return {
-        setup: {each.question: each.scores[metric] for each in answers if metric in each.scores}
-        for setup, answers in by_setup.items()
-    }
-
-
-def _sum(answers: Sequence[Scored]) -> dict[str, Spent]:
-    total: dict[str, Spent] = {}
-    for each in answers:
-        for stage, spent in each.spent.items():
-            total[stage] = total.get(stage, Spent()) + spent
-    return dict(sorted(total.items()))
+def _by_question(metric: str, answers: Sequence[Scored]) -> dict[str, float]:
+    return {each.question: each.scores[metric] for each in answers if metric in each.scores}
 
 
 def _faults(dataset: DataSet) -> list[str]:

@@ -125,19 +125,14 @@ def json_edits(text: str, change: Change, plain: Callable[[str], Sequence[Edit]]
     edits: list[Edit] = []
     broken: list[int] = []
     at = 0
-    for number, line in enumerate(_lines(text), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):  # other line ends may be in strings
         if not line.strip().removeprefix(_BOM) or _is_json(line.removeprefix(_BOM)):
             edits += _literal_edits(text, at, at + len(line), change)
         else:
             broken.append(number)
             edits += [(at + start, at + end, new) for start, end, new in plain(line)]
-        at += len(line)
+        at += len(line) + 1
     return edits, broken
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as JSON lines have them: other line ends may stand in strings."""
-    return [line + "\n" for line in text.split("\n")[:-1]] + text.split("\n")[-1:]
 
 
 def _is_json(text: str) -> bool:

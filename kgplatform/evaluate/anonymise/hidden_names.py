@@ -262,8 +262,10 @@ def resolve(
     _join_aliases(joined)
     alike = {frozenset((_key(one), _key(other))) for one, other in likenesses}
     for one, *other in sorted(map(sorted, alike)):
-        if other and {one, *other} <= joined.names.keys() and not _is_part(one, other[0]):
-            joined.join(one, other[0])
+        if other and {one, *other} <= joined.names.keys():
+            first, second = _words(one), _words(other[0])
+            if not (first < second or second < first):
+                joined.join(one, other[0])
     may_be = _join_shorter(joined, alike, use)
     return _entities(joined, may_be)
 
@@ -279,10 +281,6 @@ def _shown(name: str) -> str:
 
 def _words(key: str) -> frozenset[str]:
     return frozenset(key.split())
-
-
-def _is_part(one: str, other: str) -> bool:
-    return _words(one) < _words(other) or _words(other) < _words(one)
 
 
 def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:

@@ -46,7 +46,8 @@ class _Form:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """All spellings of the form."""
-        return re.compile("|".join(_pattern(each) for each in self._spellings))
+        ways = (_GAP.join(map(_word_pattern, words)) for words in self._spellings)
+        return re.compile("|".join(ways))
 
 
 class Finder:
@@ -65,9 +66,9 @@ class Finder:
                 continue
             spelt = _spellings(words, in_capitals=form not in plain)
             found = _Form(spelt, forms[form])
-            for piece in dict.fromkeys(_first_piece(each[0]) for each in spelt):
-                if piece:
-                    self._by_piece[piece].append(found)
+            pieces = [WORD.search(each[0]) for each in spelt]
+            for piece in dict.fromkeys(each[0].casefold() for each in pieces if each):
+                self._by_piece[piece].append(found)
 
     def mentions(self, text: str) -> list[Mention]:
         """What stands for names in ``text``, from left to right; of overlapping ones the longest, then the first."""
@@ -110,11 +111,6 @@ def with_edits(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def _first_piece(word: str) -> str:
-    found = WORD.search(word)
-    return found[0].casefold() if found else ""
-
-
 def _spellings(words: Sequence[str], *, in_capitals: bool) -> list[list[str]]:
     """Ways to write a name: as it is, with a capital first letter, in capitals; each composed and decomposed."""
     first = words[0][:1].upper() + words[0][1:]
@@ -125,10 +121,6 @@ def _spellings(words: Sequence[str], *, in_capitals: bool) -> list[list[str]]:
     return [list(way) for way in dict.fromkeys(map(tuple, forms))]
 
 
-def _pattern(words: Sequence[str]) -> str:
-    return _GAP.join("".join(map(_letter, word[:-1])) + _last_letter(word) for word in words)
-
-
 def _letter(letter: str) -> str:
     for alike in (_APOSTROPHES, _HYPHENS):
         if letter in alike:
@@ -136,9 +128,10 @@ def _letter(letter: str) -> str:
     return re.escape(letter)
 
 
-def _last_letter(word: str) -> str:
+def _word_pattern(word: str) -> str:
     """The full stop of "Mrs." may be missing."""
-    return r"\.?" if word[-1] == "." and len(word) > 1 else _letter(word[-1])
+    last = r"\.?" if word[-1] == "." and len(word) > 1 else _letter(word[-1])
+    return "".join(map(_letter, word[:-1])) + last
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -85,10 +85,6 @@ def _is_longbench(values: Values) -> bool:
     return _has_context(values) and ("_id" in values or "all_classes" in values)
 
 
-def _is_lveval(values: Values) -> bool:
-    return _has_context(values) and not _is_longbench(values)
-
-
 def _has_context(values: Values) -> bool:
     return {"input", "context", "answers"} <= values.keys()
 
@@ -122,15 +118,11 @@ LONGBENCH = Format(
 LVEVAL = Format(
     "lveval",
     "input, context, answers, answer_keywords",
-    _is_lveval,
+    lambda values: _has_context(values) and not _is_longbench(values),
     lambda draft: partial(_read_context, draft),
     several=True,
     apart=True,
 )
-
-
-def _is_quality(values: Values) -> bool:
-    return "article" in values and isinstance(values.get("questions"), list)
 
 
 def _read_article(draft: Draft, entry: Entry) -> None:
@@ -181,7 +173,7 @@ def _label(draft: Draft, entry: Entry, most: int) -> int:
 QUALITY = Format(
     "quality",
     "article, questions (question, options, gold_label)",
-    _is_quality,
+    lambda values: "article" in values and isinstance(values.get("questions"), list),
     lambda draft: partial(_read_article, draft),
     apart=True,
 )
@@ -190,10 +182,6 @@ QUALITY = Format(
 _STORIES = "tmp"
 _SUMMARIES = ("third_party/wikipedia/summaries.csv", "summaries.csv")
 _SHOWN_OF_ID = 12
-
-
-def _is_narrativeqa(values: Values) -> bool:
-    return _is_row(values) or (isinstance(values.get("document"), dict) and isinstance(values.get("question"), dict))
 
 
 def _is_row(values: Values) -> bool:
@@ -294,7 +282,7 @@ def _story(file: Path) -> str:
 NARRATIVEQA = Format(
     "narrativeqa",
     "document_id, question, answer1, or document (id, text), question, answers",
-    _is_narrativeqa,
+    lambda values: _is_row(values) or all(isinstance(values.get(key), dict) for key in ("document", "question")),
     lambda draft: _Stories(draft).read,
     apart=True,
 )

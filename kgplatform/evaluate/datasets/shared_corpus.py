@@ -33,10 +33,6 @@ _RESULTS = ({"key", "setup"}, {"rater"}, {"reader", "trace"})
 """By these keys an answer, a rating or a trace is known, which may lie in the same folder and have their question."""
 
 
-def _is_own(values: Values) -> bool:
-    return isinstance(values.get("question"), str) and not any(keys <= values.keys() for keys in _RESULTS)
-
-
 def _read_own(draft: Draft, entry: Entry) -> None:
     values = Values({key: value for key, value in entry.values.items() if value not in ("", None) or key in _NEEDED})
     for key in entry.value:
@@ -98,7 +94,12 @@ def as_own(question: Question) -> dict[str, Any]:
     return kept if question.answerable else kept | {"answerable": False}
 
 
-OWN = Format("own", "question, answer", _is_own, lambda draft: partial(_read_own, draft))
+OWN = Format(
+    "own",
+    "question, answer",
+    lambda values: isinstance(values.get("question"), str) and not any(keys <= values.keys() for keys in _RESULTS),
+    lambda draft: partial(_read_own, draft),
+)
 
 
 _EARLIER = re.compile(r"#(\d+)")
@@ -168,10 +169,6 @@ def _parts(steps: Sequence[Values]) -> tuple[str, ...]:
 MUSIQUE = Format(
     "musique", "question, paragraphs (title, paragraph_text)", _is_musique, lambda draft: partial(_read_musique, draft)
 )
-
-
-def _is_hotpotqa(values: Values) -> bool:
-    return {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values)
 
 
 def _is_2wiki(values: Values) -> bool:
@@ -270,7 +267,7 @@ def _begin_2wiki(draft: Draft) -> ReadEntry:
 HOTPOTQA = Format(
     "hotpotqa",
     "question, context, supporting_facts",
-    _is_hotpotqa,
+    lambda values: {"question", "context", "supporting_facts"} <= values.keys() and not _is_2wiki(values),
     lambda draft: partial(_read_sentences, draft, "", {}),
 )
 TWO_WIKI = Format("2wiki", "question, context, evidences", _is_2wiki, _begin_2wiki)
@@ -283,10 +280,7 @@ _KINDS = {
     "TF": "true or false",
     "OE": "open-ended",
 }
-
-
-def _is_graphrag_bench(values: Values) -> bool:
-    return {"question", "source", "question_type"} <= values.keys() or {"Question", "Answer"} <= values.keys()
+_GRAPHRAG_BENCH = ({"question", "source", "question_type"}, {"Question", "Answer"})
 
 
 def _begin_graphrag_bench(draft: Draft) -> ReadEntry:
@@ -366,7 +360,7 @@ def _right(options: dict[str, str], answers: tuple[str, ...]) -> list[str]:
 GRAPHRAG_BENCH = Format(
     "graphrag-bench",
     "question, source, question_type, or Question, Answer, Level-1 Topic",
-    _is_graphrag_bench,
+    lambda values: any(keys <= values.keys() for keys in _GRAPHRAG_BENCH),
     _begin_graphrag_bench,
     several=True,
 )

@@ -226,7 +226,9 @@ def heat_map(results: Results) -> HeatMap:
             for setup in setups
         }
 
-    return HeatMap(setups, lengths, depths, table(_mean), table(len), METRIC)
+    return HeatMap(
+        setups, lengths, depths, table(lambda found: sum(found) / len(found) if found else None), table(len), METRIC
+    )
 
 
 def _axes(answers: Sequence[Scored]) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -234,7 +236,3 @@ def _axes(answers: Sequence[Scored]) -> tuple[tuple[int, ...], tuple[str, ...]]:
     cells = [cell for each in answers if (cell := _CELL.fullmatch(each.kind))]
     depths = sorted({each[3] for each in cells}, key=lambda depth: tuple(map(float, depth.split("/"))))
     return tuple(sorted({int(each[2]) for each in cells})), tuple(depths)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None

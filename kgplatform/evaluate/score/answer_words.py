@@ -92,7 +92,7 @@ def words(text: str) -> list[str]:
 
 def exact_match(prediction: str, references: Sequence[str]) -> float:
     """1 if the normal form is that of one of ``references``."""
-    return _best(_same, prediction, references)
+    return _best(lambda one, other: float(one == other), prediction, references)
 
 
 def f1(prediction: str, references: Sequence[str]) -> float:
@@ -117,7 +117,7 @@ def f1_star(prediction: str, references: Sequence[str], keywords: Sequence[str])
 
 def contains(prediction: str, references: Sequence[str]) -> float:
     """1 if one of ``references`` is in the prediction, as whole words next to each other, both in normal form."""
-    return _best(_holds, prediction, references)
+    return _best(lambda one, other: float(bool(other) and f" {other} " in f" {one} "), prediction, references)
 
 
 def rouge(prediction: str, references: Sequence[str]) -> dict[str, float]:
@@ -173,10 +173,6 @@ def _compared(score: Callable[[str, str], float], prediction: str, reference: st
     return float(bool(prediction.strip()) and normalise_name(prediction) == normalise_name(reference))
 
 
-def _same(one: str, other: str) -> float:
-    return float(one == other)
-
-
 def _overlap(one: str, other: str) -> float:
     ours, theirs = one.split(), other.split()
     shared = sum((Counter(ours) & Counter(theirs)).values())
@@ -184,10 +180,6 @@ def _overlap(one: str, other: str) -> float:
         return 0.0
     precision, recall = shared / len(ours), shared / len(theirs)
     return 2 * precision * recall / (precision + recall)
-
-
-def _holds(one: str, other: str) -> float:
-    return float(bool(other) and f" {other} " in f" {one} ")
 
 
 @lru_cache(maxsize=4096)

@@ -76,10 +76,8 @@ def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
 
 
 def _rank(title: str, text: str, passages: Sequence[_Compared]) -> int | None:
-    for rank, passage in enumerate(passages, start=1):
-        if title in passage.names and (passage.text in text or text in passage.text):
-            return rank
-    return None
+    fits = (title in each.names and (each.text in text or text in each.text) for each in passages)
+    return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
 
 
 def _names(passage: FoundPassage) -> frozenset[str]:
@@ -244,16 +242,13 @@ def _of_words(question: Question, said: str, refused: bool) -> dict[str, float]:
     if question.choices:
         chosen = None if refused else read_choice(said, question.choices)
         said = said if chosen is None else question.choices[chosen]
-        scores["choice"] = float(chosen is not None and _is_among(said, answers))
+        right = normalise_name(said) in map(normalise_name, answers)
+        scores["choice"] = float(chosen is not None and right)
     scores |= {"em": exact_match(said, answers), "f1": f1(said, answers)}
     if question.keywords:
         scores["f1*"] = f1_star(said, answers, question.keywords)
     scores["contains"] = 0.0 if refused else contains(said, answers)
     return scores | rouge(said, answers)
-
-
-def _is_among(choice: str, answers: Iterable[str]) -> bool:
-    return normalise_name(choice) in map(normalise_name, answers)
 
 
 def _of_retrieval(question: Question, answer: Answer) -> dict[str, float]:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, create_model, model_validator
@@ -181,7 +180,7 @@ def prompts(rater: str, item: ToRate, read_tokens: int = READ_TOKENS) -> list[Me
         return [_facts_messages(question, item.read[: head(item.read, read_tokens)])]
     answer = plain(item.text or "")
     if rater == "lr":
-        return [_lr_messages(name, question, answer, each) for each in question.answers for name in _LR_PROMPTS]
+        return [_lr_messages(name, question, answer, tidy(each)) for each in question.answers for name in _LR_PROMPTS]
     references = "\n".join(map(tidy, question.answers))
     fence = fence_for(question.text, references, answer)
     return [render(_PROMPTS[rater], question=question.text, references=references, answer=answer, fence=fence)]
@@ -230,7 +229,6 @@ def _lr_scores(verdicts: Sequence[tuple[bool, Degree]]) -> dict[str, float]:
 
 
 def _lr_messages(prompt: str, question: Question, answer: str, reference: str) -> Messages:
-    reference = tidy(reference)
     fence = fence_for(question.text, reference, answer)
     return render(prompt, question=question.text, answer=answer, reference=reference, fence=fence)
 
@@ -271,14 +269,9 @@ class _Recall(BaseModel):
         return self
 
 
-@cache
-def _recall_of(count: int) -> type[_Recall]:
-    """The reply about ``count`` supporting facts."""
-    return create_model("Recall", __base__=_Recall, needed=(int, Field(ge=0, le=count)))
-
-
 def _facts(asked: Sequence[Messages], item: ToRate, chat: Chat, read_tokens: int) -> Rating:
-    said, _ = ask(chat, asked[0], _recall_of(len(item.question.facts)), stage="rate_facts")
+    bounded = create_model("Recall", __base__=_Recall, needed=(int, Field(ge=0, le=len(item.question.facts))))
+    said, _ = ask(chat, asked[0], bounded, stage="rate_facts")
     seen, whole = head(item.read, read_tokens), len(item.read)
     flags = (f"{CUT}: {seen:,} of {whole:,} characters that were read were rated.",) if seen < whole else ()
     if not said.needed:

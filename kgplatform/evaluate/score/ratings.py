@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.evaluate.journal import Journal
 from kgplatform.evaluate.score.raters import (
@@ -34,6 +36,7 @@ from kgplatform.records import Progress
 from kgplatform.text import counted
 from kgplatform.work.crew import Work, run
 
+_RATING = TypeAdapter(Rating)
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
 
@@ -79,7 +82,7 @@ class Ratings:
         wanted = {key: item for key, item in zip(keys, items, strict=True) if key is not None}
         known = {key: self._kept[key] for key in wanted if key in self._kept}
         new = self._ask(rater, {key: item for key, item in wanted.items() if key not in known}, len(known), progress)
-        made = known | {key: each if isinstance(each, Rating) else _unrated(each) for key, each in new.items()}
+        made = known | new
         plain = [without_asking(rater, item) for item in items]
         return [each or made[key or ""] for each, key in zip(plain, keys, strict=True)]
 
@@ -90,29 +93,24 @@ class Ratings:
         sent = prompts(rater, item, self.read_tokens)
         return cache_key({"rater": rater, "model": self.chat.model, "prompts": sent})
 
-    def _ask(
-        self, rater: str, wanted: Mapping[str, ToRate], known: int, progress: Progress
-    ) -> dict[str, Rating | ModelError]:
+    def _ask(self, rater: str, wanted: Mapping[str, ToRate], known: int, progress: Progress) -> dict[str, Rating]:
         """What the model made of each, by its key."""
-        made: dict[str, Rating | ModelError] = {}
+        made: dict[str, Rating] = {}
         total = known + len(wanted)
 
         def done(key: str, item: ToRate, rating: Rating | ModelError) -> Iterable[Work]:
+            if isinstance(rating, ModelError):
+                rating = Rating({}, (f"{UNRATED}: {rating}",), settled=False)
             made[key] = rating
-            if isinstance(rating, Rating) and rating.settled:
+            if rating.settled:
                 self._keep(key, rater, item, rating)
             progress(f"rate ({rater})", known + len(made), total)
             return ()
 
-        works = [
-            Work(
-                number,
-                partial(rate, rater, item, self.chat, read_tokens=self.read_tokens),
-                partial(done, key, item),
-                partial(done, key, item),
-            )
-            for number, (key, item) in enumerate(wanted.items())
-        ]
+        works = []
+        for number, (key, item) in enumerate(wanted.items()):
+            ask, kept = partial(rate, rater, item, self.chat, read_tokens=self.read_tokens), partial(done, key, item)
+            works.append(Work(number, ask, kept, kept))
         stopped = run(works, self.concurrency)
         if stopped:
             raise BudgetError(stopped)
@@ -143,15 +141,9 @@ def remarks(rater: str, ratings: Sequence[Rating]) -> tuple[str, ...]:
     )
 
 
-def _unrated(error: ModelError) -> Rating:
-    return Rating({}, (f"{UNRATED}: {error}",), settled=False)
-
-
 def _rating(record: Mapping[str, Any]) -> Rating | None:
     """The rating in a line of the file; None where it is none."""
-    scores, flags, counts = (record.get(name) for name in ("scores", "flags", "counts"))
-    if not (isinstance(scores, dict) and isinstance(flags, list) and isinstance(counts, dict)):
+    try:
+        return _RATING.validate_python({name: record[name] for name in ("scores", "flags", "counts")})
+    except (KeyError, ValidationError):
         return None
-    if not all(isinstance(value, int | float) for value in (*scores.values(), *counts.values())):
-        return None
-    return Rating({name: float(value) for name, value in scores.items()}, tuple(map(str, flags)), counts)
