@@ -23,12 +23,13 @@ A value alone is set for all setups, a list is varied. An option that itself tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -46,7 +47,6 @@ from kgplatform.settings import load_settings
 from kgplatform.text import unknown
 
 _JOINED = "+"
-_Made = TypeVar("_Made")
 
 
 def names() -> tuple[str, ...]:
@@ -199,50 +199,46 @@ def read_grid(file: Path) -> Grid:
     Raises ``InputError`` for a file that cannot be read, an unknown key, reader, option or value, for setups that are
     the same, and for more than 200 of them; it names the file and the place.
     """
-    place = _Place(str(file))
-    content = place.mapping(_read_yaml(file, place), ("readers", "build", "corpus"))
-    readers = content.get("readers")
-    if not isinstance(readers, list) or not readers:
-        raise place.fault(f"there are no readers. {_SHAPE}")
-    asked = [setup for number, item in enumerate(readers, 1) for setup in _readers(item, place / f"reader {number}")]
-    builds = _builds(content.get("build"), file.parent, place / "build")
-    place.check_size(len(asked) * len(builds))
-    setups = tuple(
-        replace(setup, name=f"{setup.name}, {told}" if told else setup.name, build=build)
-        for told, build in builds
-        for setup in asked
-    )
-    place.calling(check_distinct, setups)
-    return Grid(setups, _corpus(content.get("corpus"), file.parent, place / "corpus"))
+    with _at(str(file)):
+        content = _mapping(_read_yaml(file), ("readers", "build", "corpus"))
+        readers = content.get("readers")
+        if not isinstance(readers, list) or not readers:
+            raise InputError(f"there are no readers. {_SHAPE}")
+        asked = [setup for number, item in enumerate(readers, 1) for setup in _readers(item, number)]
+        builds = _builds(content.get("build"), file.parent)
+        _check_size(len(asked) * len(builds))
+        setups = tuple(
+            replace(setup, name=f"{setup.name}, {told}" if told else setup.name, build=build)
+            for told, build in builds
+            for setup in asked
+        )
+        check_distinct(setups)
+        return Grid(setups, _corpus(content.get("corpus"), file.parent))
 
 
-def _readers(item: object, place: _Place) -> list[Setup]:
+def _readers(item: object, number: int) -> list[Setup]:
     """The setups of one item of the list."""
-    entry = {"reader": item} if isinstance(item, str) else place.mapping(item, ("reader", "options", "one_at_a_time"))
-    name = entry.get("reader")
-    if not isinstance(name, str):
-        raise place.fault("the reader has no name. Write reader: youtu.")
-    usual: Setup = place.calling(make_setup, name, {})
-    place /= name
-
-    def setup(options: Mapping[str, Any]) -> Setup:
-        made: Setup = place.calling(make_setup, name, options)
-        return made
-
-    choices = _choices(entry.get("options"), option_names(usual.reader), place / "options")
-    return list(map(setup, _combined(choices, entry, place, lambda options: resolved(setup(options)))))
+    with _at(f"reader {number}"):
+        entry = {"reader": item} if isinstance(item, str) else _mapping(item, ("reader", "options", "one_at_a_time"))
+        name = entry.get("reader")
+        if not isinstance(name, str):
+            raise InputError("the reader has no name. Write reader: youtu.")
+        usual = make_setup(name, {})
+        with _at(name):
+            choices = _choices(entry.get("options"), option_names(usual.reader), "options")
+            combined = _combined(choices, entry, lambda options: resolved(make_setup(name, options)))
+            return [make_setup(name, options) for options in combined]
 
 
-def _builds(given: object, folder: Path, place: _Place) -> list[tuple[str, Build]]:
+def _builds(given: object, folder: Path) -> list[tuple[str, Build]]:
     """How graphs are built, each way with what distinguishes it from the others."""
-    entry = {} if given is None else place.mapping(given, (*_BUILD_KEYS, "one_at_a_time"))
-    choices = _choices({key: value for key, value in entry.items() if key in _BUILD_KEYS}, _BUILD_KEYS, place)
-    checked = {
-        name: [_build_value(name, value, folder, place / name) for value in values] for name, values in choices.items()
-    }
-    made = [Build(**each) for each in _combined(checked, entry, place, dict)]
-    differ = {name for name, values in checked.items() if len(values) > 1}
-    return [(_difference(each, differ), each) for each in made]
+    with _at("build"):
+        entry = {} if given is None else _mapping(given, (*_BUILD_KEYS, "one_at_a_time"))
+        choices = _choices({key: value for key, value in entry.items() if key in _BUILD_KEYS}, _BUILD_KEYS)
+        checked = {name: [_build_value(name, value, folder) for value in values] for name, values in choices.items()}
+        made = [Build(**each) for each in _combined(checked, entry, dict)]
+        differ = {name for name, values in checked.items() if len(values) > 1}
+        return [(_difference(each, differ), each) for each in made]
 
 
 def _difference(build: Build, differ: Collection[str]) -> str:
@@ -252,68 +248,59 @@ def _difference(build: Build, differ: Collection[str]) -> str:
     return " ".join(f"{name}={_shown(value)}" for name, value in told.items())
 
 
-def _build_value(name: str, value: object, folder: Path, place: _Place) -> Any:
-    if name == "gist":
-        return _gist(value, place)
-    if not isinstance(value, str):
-        raise place.fault(f"{value!r} cannot be the value of {name}.")
-    if name == "passage_tokens":
-        place.calling(load_settings, passage_tokens=value)
-        return int(value)
-    if name == "schema":
-        schema = str(folder / value) if (folder / value).is_file() else value
-        place.calling(load_schema, schema)
-        return schema
-    if value not in _CHOICES[name]:
-        raise place.fault(unknown(name, value, _CHOICES[name]))
-    return value
+def _build_value(name: str, value: object, folder: Path) -> Any:
+    with _at(name):
+        if name == "gist":  # the sizes of pages belong together: a mapping is one value
+            given = _Gist.model_validate(_mapping(value, tuple(_Gist.model_fields))).model_dump(exclude_unset=True)
+            GistOptions.of(**given)
+            return given
+        if not isinstance(value, str):
+            raise InputError(f"{value!r} cannot be the value of {name}.")
+        if name == "passage_tokens":
+            load_settings(passage_tokens=value)
+            return int(value)
+        if name == "schema":
+            schema = str(folder / value) if (folder / value).is_file() else value
+            load_schema(schema)
+            return schema
+        if value not in _CHOICES[name]:
+            raise InputError(unknown(name, value, _CHOICES[name]))
+        return value
 
 
-def _gist(value: object, place: _Place) -> dict[str, Any]:
-    """The sizes of pages, which belong together: a mapping is one value."""
-    try:
-        given = _Gist.model_validate(place.mapping(value, tuple(_Gist.model_fields))).model_dump(exclude_unset=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise place.fault(f"{'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
-    place.calling(GistOptions.of, **given)
-    return given
+def _corpus(given: object, folder: Path) -> tuple[Path, ...]:
+    with _at("corpus"):
+        listed = [] if given is None else given if isinstance(given, list) else [given]
+        named = [each for each in listed if isinstance(each, str) and each]
+        if len(named) < len(listed):
+            raise InputError("this is not a path. Write corpus: FOLDER, or a list of files and folders.")
+        paths = tuple(folder / each for each in named)
+        for path in paths:
+            if not path.exists():
+                raise InputError(f"{path} does not exist. Paths are relative to the folder of the grid.")
+        return paths
 
 
-def _corpus(given: object, folder: Path, place: _Place) -> tuple[Path, ...]:
-    listed = [] if given is None else given if isinstance(given, list) else [given]
-    named = [each for each in listed if isinstance(each, str) and each]
-    if len(named) < len(listed):
-        raise place.fault("this is not a path. Write corpus: FOLDER, or a list of files and folders.")
-    paths = tuple(folder / each for each in named)
-    for path in paths:
-        if not path.exists():
-            raise place.fault(f"{path} does not exist. Paths are relative to the folder of the grid.")
-    return paths
-
-
-def _choices(given: object, known: Sequence[str], place: _Place) -> dict[str, list[Any]]:
+def _choices(given: object, known: Sequence[str], where: str = "") -> dict[str, list[Any]]:
     """By option the values to choose from: a list of them, or the one that is given."""
-    options = {} if given is None else place.mapping(given, known)
-    listed = {name: value if isinstance(value, list) else [value] for name, value in options.items()}
-    for name, values in listed.items():
-        if not values:
-            raise place.fault(f"{name} has no value. Write {name}: [VALUE, VALUE].")
-    return listed
+    with _at(where) if where else nullcontext():
+        options = {} if given is None else _mapping(given, known)
+        listed = {name: value if isinstance(value, list) else [value] for name, value in options.items()}
+        for name, values in listed.items():
+            if not values:
+                raise InputError(f"{name} has no value. Write {name}: [VALUE, VALUE].")
+        return listed
 
 
 def _combined(
-    choices: Mapping[str, Sequence[Any]],
-    entry: Mapping[str, Any],
-    place: _Place,
-    meaning: Callable[[Mapping[str, Any]], object],
+    choices: Mapping[str, Sequence[Any]], entry: Mapping[str, Any], meaning: Callable[[Mapping[str, Any]], object]
 ) -> list[dict[str, Any]]:
     """Every combination of ``choices``. With ``one_at_a_time`` in the ``entry``: the fixed values, then every value of
     one option with them, but for those that have the same ``meaning``: the default is there already."""
     alone = entry.get("one_at_a_time", "false")
     if alone not in ("true", "false"):
-        raise place.fault(f"one_at_a_time is {alone!r}. Write true or false.")
-    place.check_size((sum if alone == "true" else prod)(map(len, choices.values())))
+        raise InputError(f"one_at_a_time is {alone!r}. Write true or false.")
+    _check_size((sum if alone == "true" else prod)(map(len, choices.values())))
     if alone == "false":
         return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
     fixed = {name: values[0] for name, values in choices.items() if len(values) == 1}
@@ -321,38 +308,38 @@ def _combined(
     return [fixed, *(each for each in single if meaning(each) != meaning(fixed))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A place in the file, with which the sentence about a fault begins."""
+class _PlacedError(InputError):
+    """A fault with the place in the file before it."""
 
-    where: str
 
-    def __truediv__(self, name: str) -> _Place:
-        return _Place(f"{self.where}, {name}")
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """What is wrong in here is said behind the ``place``, and that behind the places around it."""
+    try:
+        yield
+    except _PlacedError as error:
+        raise _PlacedError(f"{place}, {error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise _PlacedError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from error
+    except (InputError, SettingError, SchemaError) as error:
+        raise _PlacedError(f"{place}: {error}") from error
 
-    def fault(self, said: str) -> InputError:
-        return InputError(f"{self.where}: {said}")
 
-    def calling(self, function: Callable[..., _Made], *given: Any, **named: Any) -> _Made:
-        """What ``function`` makes of it; its own sentence about what it cannot use, behind the place."""
-        try:
-            return function(*given, **named)
-        except (InputError, SettingError, SchemaError) as error:
-            raise self.fault(str(error)) from error
+def _mapping(value: object, known: Sequence[str]) -> dict[str, Any]:
+    """``value`` if it is a mapping of ``known`` keys."""
+    if not isinstance(value, dict):
+        raise InputError(f"this must be a mapping with {', '.join(known)}. {_SHAPE}")
+    for key in value:
+        if key not in known:
+            raise InputError(unknown("key", str(key), known))
+    return value
 
-    def mapping(self, value: object, known: Sequence[str]) -> dict[str, Any]:
-        """``value`` if it is a mapping of ``known`` keys."""
-        if not isinstance(value, dict):
-            raise self.fault(f"this must be a mapping with {', '.join(known)}. {_SHAPE}")
-        for key in value:
-            if key not in known:
-                raise self.fault(unknown("key", str(key), known))
-        return value
 
-    def check_size(self, setups: int) -> None:
-        """Raise ``InputError`` for more setups than anybody means to ask."""
-        if setups > MOST:
-            raise self.fault(f"these are {setups:,} setups, and {MOST} are the most. Vary fewer options.")
+def _check_size(setups: int) -> None:
+    """Raise ``InputError`` for more setups than anybody means to ask."""
+    if setups > MOST:
+        raise InputError(f"these are {setups:,} setups, and {MOST} are the most. Vary fewer options.")
 
 
 class _Loader(yaml.BaseLoader):
@@ -366,14 +353,14 @@ class _Loader(yaml.BaseLoader):
         return super().construct_mapping(node, deep)
 
 
-def _read_yaml(file: Path, place: _Place) -> object:
+def _read_yaml(file: Path) -> object:
     try:
         return yaml.load(file.read_text(encoding="utf-8-sig"), _Loader)
     except (OSError, UnicodeDecodeError) as error:
-        raise place.fault(f"the grid cannot be read: {error}.") from error
+        raise InputError(f"the grid cannot be read: {error}.") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f"line {mark.line + 1}: " if mark else ""
-        raise place.fault(f"{line}not valid YAML ({error.problem or error.context}).") from error
+        raise InputError(f"{line}not valid YAML ({error.problem or error.context}).") from error
     except (yaml.YAMLError, RecursionError) as error:
-        raise place.fault(f"not valid YAML ({' '.join(str(error).split())}).") from error
+        raise InputError(f"not valid YAML ({' '.join(str(error).split())}).") from error
