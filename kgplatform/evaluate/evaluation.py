@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -124,32 +124,23 @@ def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     return graphs.chat
 
 
+@dataclass
 class _Round:
     """The questions of one plan on their way to the results."""
 
-    def __init__(
-        self,
-        graphs: Graphs,
-        plan: EvaluationPlan,
-        chat: Chat,
-        answers: Answers,
-        costs: Costs,
-        note: Callable[[str], None],
-        progress: Progress,
-    ) -> None:
-        self.graphs = graphs
-        self.plan = plan
-        self.chat = chat
-        self.answers = answers
-        self.costs = costs
-        self.note = note
-        self.progress = progress
-        self.notes: dict[str, None] = {}
-        self.graph_notes: tuple[str, ...] = ()
-        self.known: dict[tuple[str, str], tuple[Task, Record]] = {}
-        self.failed: dict[tuple[str, str], tuple[Task, Outcome]] = {}
-        self._in_a_row = 0
-        self._told: set[str] = set()
+    graphs: Graphs
+    plan: EvaluationPlan
+    chat: Chat
+    answers: Answers
+    costs: Costs
+    note: Callable[[str], None]
+    progress: Progress
+    notes: dict[str, None] = field(default_factory=dict)
+    graph_notes: tuple[str, ...] = ()
+    known: dict[Place, tuple[Task, Record]] = field(default_factory=dict)
+    failed: dict[Place, tuple[Task, Outcome]] = field(default_factory=dict)
+    _in_a_row: int = 0
+    _told: set[str] = field(default_factory=set)
 
     def ask_all(self, build: Build, setups: Sequence[Setup]) -> None:
         """Ask ``setups``, all over graphs that are built in the same way."""

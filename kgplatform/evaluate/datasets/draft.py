@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class SetFiles:
     aliases: Path | None = None
 
 
+@dataclass
 class Draft:
     """What was found so far. ``apart``: as in ``DataSet``; a format sets it, at any time before the end.
 
@@ -42,20 +43,19 @@ class Draft:
     apart. ``known``: numbers of texts by whatever a format knows them by.
     """
 
-    def __init__(self, name: str, sources: SetFiles, *, apart: bool = False) -> None:
-        self.name = name
-        self.sources = sources
-        self.apart = apart
-        self.given: tuple[Text, ...] | None = None
-        self.known: dict[str, int] = {}
-        self.questions: list[Question] = []
-        self.skipped = 0
-        self._faults: dict[str, None] = {}
-        self._stored: list[tuple[str, str | Callable[[], str]]] = []
-        self._numbers: dict[tuple[str, str], int] = {}
-        self._texts_of: dict[str, tuple[int, ...]] = {}
-        self._by_id: dict[str, Question] = {}
-        self._copies: dict[str, int] = {}
+    name: str
+    sources: SetFiles
+    apart: bool = False
+    given: tuple[Text, ...] | None = None
+    known: dict[str, int] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+    skipped: int = 0
+    _faults: dict[str, None] = field(default_factory=dict)
+    _stored: list[tuple[str, str | Callable[[], str]]] = field(default_factory=list)
+    _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _texts_of: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _by_id: dict[str, Question] = field(default_factory=dict)
+    _copies: dict[str, int] = field(default_factory=dict)
 
     def fault(self, where: str, reason: str) -> None:
         """Report, once, what cannot be used; the question, if it is about one, stays."""

@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, Field, create_model, model_validator
 
 from kgplatform.errors import InputError
+from kgplatform.evaluate.score import metrics
 from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
@@ -99,15 +100,9 @@ def _placed(text: str, verdict: str) -> re.Match[str] | None:
 
 T = TypeVar("T")
 
-METRICS: Mapping[str, tuple[str, ...]] = {
-    "judge": ("judge",),
-    "lr": ("lr1", "lr2", "strict", "permissive"),
-    "rubric": ("accuracy",),
-    "facts": ("facts.rated",),
-}
-"""What each rater scores; ``metrics.METRICS`` has the definitions."""
-
-RATERS = tuple(METRICS)
+RATERS = ("judge", "lr", "rubric", "facts")
+METRICS = {rater: tuple(each.name for each in metrics.METRICS.values() if each.rater == rater) for rater in RATERS}
+"""What each rater scores."""
 READ_TOKENS = 16_000
 """Of what a reader had read, as much as the rater ``facts`` sees."""
 
