@@ -259,11 +259,9 @@ def _asked(results: Results) -> list[str]:
         lines.append(f"The chief metric is {text(title_of(chief))} ({text(METRICS[chief].source)}).")
     if results.skipped:
         lines.append(f"Skipped, since they cannot be used: {counted(results.skipped, 'question')}.")
-    kinds = kinds_of(results)
-    if len(kinds) > _KINDS:
-        lines.append(f"They are of {counted(len(kinds), 'kind')}.")
-    elif kinds:
-        lines.append(f"Kinds of question: {', '.join(f'{text(kind)} ({n:,})' for kind, n in kinds.items())}.")
+    if kinds := [f"{text(kind)} ({number:,})" for kind, number in kinds_of(results).items()]:
+        named = f": {', '.join(kinds)}" if len(kinds) <= _KINDS else ""
+        lines.append(f"The questions are of {counted(len(kinds), 'kind')}{named}.")
     return lines
 
 
@@ -285,8 +283,8 @@ def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str
         rows.append([each.setup.name, *scores, *figures, f"{each.failed:,}", *priced])
     lines = ["Scores are in percent; calls, tokens and seconds are per question.", table(["Setup", *heads], rows)]
     if prices:
-        priced_how = f"Amounts are in {prices.currency}, by prices of {prices.as_of}."
-        lines.append(text(prices.lacking(results.model)) or priced_how)
+        lacking = text(prices.lacking(results.model))
+        lines.append(lacking or f"Amounts are in {prices.currency}, by prices of {prices.as_of}.")
     cached = ", ".join(f"{text(name)} ({number:,})" for name, number in sorted(timing.cached.items()) if number)
     if cached:
         lines.append(f"Seconds are too short where answers came from the cache of replies; such questions: {cached}.")
@@ -304,9 +302,8 @@ def _pairs(results: Results) -> list[str]:
         better = better_of(pair)
         points = f"{100 * pair.difference:+.1f} ({100 * pair.low:+.1f} to {100 * pair.high:+.1f})"
         tests = [f"{pair.p:.2g}", f"{pair.adjusted:.2g}", f"{pair.count:,}"]
-        rows.append(
-            [pair.first, pair.second, points, *tests, f"{better} is better" if better else "no difference shown"]
-        )
+        words = f"{better} is better" if better else "no difference shown"
+        rows.append([pair.first, pair.second, points, *tests, words])
     heads = ["First", "Second", "First minus second, points", "p", "p, adjusted", "Questions", "In words"]
     others = " Comparisons by other metrics are in results.json." if len(chief) < len(results.pairs) else ""
     lines = [f"By {text(title_of(chief[0].metric))}.{others}", table(heads, rows)]
