@@ -16,13 +16,13 @@ from kgplatform.errors import InputError
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, without_model
 from kgplatform.readers.calls import Calls
-from kgplatform.readers.longagent.conflict import is_refusal
 from kgplatform.readers.longagent.leader import Leader
 from kgplatform.readers.longagent.meeting import Meeting
 from kgplatform.readers.longagent.options import Options
 from kgplatform.readers.longagent.team import Team, read_parts
 from kgplatform.readers.marked import asked, finish
 from kgplatform.readers.reader import Reader
+from kgplatform.readers.refusals import is_refusal
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence

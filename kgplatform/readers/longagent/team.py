@@ -23,9 +23,9 @@ from kgplatform.models.chat import Chat, metered
 from kgplatform.readers.answer import fence_for
 from kgplatform.readers.calls import Calls
 from kgplatform.readers.citations import cite_words
-from kgplatform.readers.longagent.conflict import is_refusal
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope
 from kgplatform.readers.longagent.options import MEMBER_PROMPT, MEMBER_TYPES, Options, member_messages
+from kgplatform.readers.refusals import is_refusal
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence

@@ -11,9 +11,9 @@ import pytest
 
 from kgplatform.models.chat import Ledger, Reply
 from kgplatform.readers.calls import Calls
-from kgplatform.readers.longagent.conflict import is_refusal
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, read_envelope, reminder_tokens
 from kgplatform.readers.longagent.experts import EXPERTS, find_expert, listed
+from kgplatform.readers.refusals import is_refusal
 from kgplatform.readers.window import cost
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
