@@ -17,7 +17,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.config import has_store
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
+from kgplatform.readers.reader import Need
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
 from kgplatform.text import counted, node_id, tidy
@@ -51,7 +52,6 @@ _RECORD = "construction.json"
 _LONGEST_NAME = 60
 _DIGITS = 8
 _TOLD = 5
-_COMPLETE = "complete"
 _MOST_ROWS = 5_000_000
 _SECONDS = 600.0
 
@@ -342,35 +342,6 @@ def _forget(server: LocalNeo4j, home: Path) -> None:
         shutil.rmtree(home / "neo4j" / "data")
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """What a graph lacks for some setups: how many documents have no pages, how many passages no atomic facts from a
-    model or a recording, and whether there is no tree. ``readers``: the setups that need pages; ``walkers``: the
-    readers that need facts."""
-
-    pages: int = 0
-    facts: int = 0
-    tree: bool = False
-    readers: tuple[str, ...] = ()
-    walkers: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A sentence for each thing without which a reader works, but not as it is meant to."""
-        notes = []
-        if self.tree:
-            notes.append(
-                "The graph has no knowledge tree, so nothing was found by communities: run "
-                "`kgplatform tree`, or --prepare."
-            )
-        if self.facts:
-            notes.append(
-                f"Some passages have no atomic facts from a model, so {' and '.join(self.walkers)} walked over "
-                "what they have instead: run `kgplatform ingest --facts`, or --prepare."
-            )
-        return tuple(notes)
-
-
 def check_installed(setups: Sequence[Setup]) -> None:
     """Raise ``SettingError`` where a setup needs a package that is not installed."""
     official = [each.name for each in setups if each.reader in OFFICIAL]
@@ -378,33 +349,49 @@ def check_installed(setups: Sequence[Setup]) -> None:
         raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `pip install 'kgplatform[graphrag]'`.")
 
 
-def missing(kg: KnowledgeGraph, setups: Sequence[Setup]) -> Missing:
-    """What ``setups`` would use and ``kg`` does not have."""
-    wanted = {need: tuple(each for each in setups if need in needs(each)) for need in ("gists", "facts", "tree")}
-    tree = bool(wanted["tree"]) and graph_state(kg.store).get("treeState") != _COMPLETE
-    return Missing(
-        sum(not each.pages for each in kg.documents()) if wanted["gists"] else 0,
-        len(passages_without_facts(kg.store, None)) if wanted["facts"] else 0,
-        tree,
-        tuple(each.name for each in wanted["gists"]),
-        tuple(dict.fromkeys(each.reader for each in wanted["facts"])),
-    )
+def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:
+    return [each for each in setups if need in needs(each)]
+
+
+def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Setup]]:
+    """What ``kg`` does not have, with the setups that need it: pages of all documents, atomic facts of all passages
+    from a model or a recording, and the tree."""
+    lacks: dict[Need, Callable[[], bool]] = {
+        "gists": lambda: not all(each.pages for each in kg.documents()),
+        "facts": lambda: bool(passages_without_facts(kg.store, None)),
+        "tree": lambda: graph_state(kg.store).get("treeState") != "complete",
+    }
+    return {need: wanting for need in lacks if (wanting := _needing(setups, need)) and lacks[need]()}
 
 
 def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ...]:
-    """Notes on what is missing. Raises ``InputError`` where a setup could not answer any question without it."""
-    lacking = missing(kg, setups)
-    if lacking.pages:
-        lack = f"{counted(lacking.pages, 'document')} {'has' if lacking.pages == 1 else 'have'} none"
-        names = " and ".join(lacking.readers)
+    """A note for each thing without which a reader works, but not as it is meant to.
+
+    Raises ``InputError`` where a setup could not answer any question without what is missing.
+    """
+    lacking, notes = _lacking(kg, setups), []
+    if "gists" in lacking:
+        names, without = _named(lacking["gists"]), sum(not each.pages for each in kg.documents())
+        lack = f"{counted(without, 'document')} {'has' if without == 1 else 'have'} none"
         raise InputError(f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add --prepare.")
-    by_community = [each.name for each in setups if resolved(each).get("route") == "community"]
-    if lacking.tree and by_community:
-        raise InputError(
-            f"{' and '.join(by_community)} searches by communities, and the graph has no knowledge tree. Run "
-            "`kgplatform tree` first, or add --prepare."
+    by_community = [each for each in setups if resolved(each).get("route") == "community"]
+    if "tree" in lacking:
+        lack, run = "the graph has no knowledge tree", "run `kgplatform tree`"
+        if by_community:
+            what = f"{_named(by_community)} searches by communities, and {lack}"
+            raise InputError(f"{what}. {run.capitalize()} first, or add --prepare.")
+        notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or --prepare.")
+    if "facts" in lacking:
+        walkers = " and ".join(dict.fromkeys(each.reader for each in lacking["facts"]))
+        notes.append(
+            f"Some passages have no atomic facts from a model, so {walkers} walked over what they have instead: run "
+            "`kgplatform ingest --facts`, or --prepare."
         )
-    return lacking.notes
+    return tuple(notes)
+
+
+def _named(setups: Sequence[Setup]) -> str:
+    return " and ".join(each.name for each in setups)
 
 
 def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress: Progress) -> tuple[str, ...]:
@@ -413,19 +400,18 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
     What is there already, and was built with the same options, costs nothing. Raises ``BudgetError`` where the tokens
     ran out: what was built until then is kept.
     """
-    lacking = missing(kg, setups)
-    notes = []
-    if lacking.facts:
+    lacking, notes = _lacking(kg, setups), []
+    if "facts" in lacking:
         read = kg.ingest(facts=True, progress=progress)
         _check(read.stopped)
         if read.facts_failed:
             notes.append("The atomic facts of some passages could not be read.")
-    if lacking.pages or (lacking.readers and build.gist):
+    if "gists" in lacking or (build.gist and _needing(setups, "gists")):
         gists = kg.gist(**build.gist, progress=progress)
         _check(gists.stopped)
         if gists.failed:
             notes.append("The gists of some pages could not be written.")
-    if lacking.tree and kg.stats().nodes.get("Entity"):  # of a text without any there is no tree to build
+    if "tree" in lacking and kg.stats().nodes.get("Entity"):  # of a text without any there is no tree to build
         _check(kg.build_tree(progress=progress).stopped)
     return tuple(notes)
 

@@ -209,12 +209,11 @@ def _named(path: Path, number: int, line: str) -> Candidate:
 
 @dataclass(slots=True)
 class _Name:
-    """What is said of one name. ``spellings``: of the name itself; ``forms``: those and its aliases, by key."""
+    """What is said of one name. ``forms``: the spellings of the name itself and of its aliases, by key."""
 
     label: str
     is_person: bool
     weight: int
-    spellings: list[str] = field(default_factory=list)
     forms: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -295,8 +294,6 @@ def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:
             spellings = name.forms.setdefault(_key(form), [])
             if _shown(form) not in spellings and any(letter.isalpha() for letter in form):
                 spellings.append(_shown(form))
-    for key, name in names.items():
-        name.spellings = name.forms[key]
     return names
 
 
@@ -341,7 +338,7 @@ def _entities(joined: _Joined, may_be: Mapping[str, Sequence[str]]) -> tuple[tup
     """One entity for each home, and one for each form that may mean several."""
     groups = joined.groups()
     names = {
-        home: _fullest([form for key in keys for form in joined.names[key].spellings]) for home, keys in groups.items()
+        home: _fullest([form for key in keys for form in joined.names[key].forms[key]]) for home, keys in groups.items()
     }
     hidden = [home for home in groups if joined.label(home) or home in may_be]
     labels = {home: joined.label(home) or joined.label(may_be[home][0]) for home in hidden}
