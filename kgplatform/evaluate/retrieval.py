@@ -128,7 +128,9 @@ def _measure(
         rows = []
         for at, route in enumerate(chosen):
             progress(f"{dataset.name}: searching", at, len(chosen))
-            rows.append(_row(route, graph, questions, cuts, notes))
+            row, said = _row(route, graph, questions, cuts)
+            rows.append(row)
+            notes += said
         progress(f"{dataset.name}: searching", len(chosen), len(chosen))
         return Measured(
             dataset.name,
@@ -147,8 +149,9 @@ def _measure(
 
 
 def _row(
-    route: str, graph: KnowledgeGraph, questions: Sequence[Question], cuts: tuple[int, ...], notes: list[str]
-) -> Row:
+    route: str, graph: KnowledgeGraph, questions: Sequence[Question], cuts: tuple[int, ...]
+) -> tuple[Row, list[str]]:
+    """The figures of one route, and what a person must know of them."""
     asked = [each for each in questions if each.parts] if route == BY_PARTS else questions
     find = _finder(route, graph, max(cuts))
     for question in asked[-_WARM_UPS:]:
@@ -162,6 +165,7 @@ def _row(
         seconds.append(time.perf_counter() - started)
         found.append(ranks(question.supports, passages))
         faults += [f"{question.id}: {fault}"] if fault else []
+    notes = []
     if faults:
         notes.append(f"{route}: {counted(len(faults), 'question')} failed and found nothing, the first {faults[0]}")
     if len(asked) < len(questions):
@@ -169,7 +173,7 @@ def _row(
     p50, p95 = (round(1000 * float(each), 2) for each in np.percentile(seconds, (50, 95)))
     recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in cuts)
     complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in cuts)
-    return Row(route, recall, complete, p50, p95, len(asked), len(faults))
+    return Row(route, recall, complete, p50, p95, len(asked), len(faults)), notes
 
 
 def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:

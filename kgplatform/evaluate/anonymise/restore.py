@@ -71,7 +71,11 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
         for each in content.files
         if each.converted and each.name in exact
     ]
-    others = _questions(questions, content, out, notes)
+    others: list[Output] = []
+    if questions is not None:
+        output, said = _questions(questions, content, out)
+        others.append(output)
+        notes += said
     write_folder(out, restored, others)
     missing = tuple(sorted(name for name in known if name not in data))
     target = others[0].path if others else None
@@ -137,17 +141,15 @@ def _with_names(text: str, names: Mapping[str, str], *, is_json: bool) -> str:
     return PLACEHOLDER.sub(lambda found: shown.get(found[0], found[0]), text)
 
 
-def _questions(path: Path | None, content: Map, out: Path, notes: list[str]) -> list[Output]:
-    if path is None:
-        return []
+def _questions(path: Path, content: Map, out: Path) -> tuple[Output, list[str]]:
     target = beside(out, "questions.jsonl")
     if target.exists():
         raise InputError(f"{target} exists already. Move it, or choose another --out.")
     data, entry = read_bytes(path), content.questions
     if entry is not None and sha256(data) == entry.sha256:
-        return [Output(target, _exactly(entry, data))]
+        return Output(target, _exactly(entry, data)), []
     text = _by_name(Path("questions.jsonl"), data, content.names())
     if text is None:
         raise InputError(f"The questions {path} are not text.")
-    notes.append(f"{path.name}: changed since, or not anonymised with this map; restored by the names of the map")
-    return [Output(target, text)]
+    note = f"{path.name}: changed since, or not anonymised with this map; restored by the names of the map"
+    return Output(target, text), [note]

@@ -5,7 +5,7 @@ them; then the corpus, then the questions one by one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -105,10 +105,10 @@ def _refusal(path: Path, objects: Sequence[Values], wanted: Format | None) -> st
 
 
 def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, SetFiles]:
-    others: list[str] = []
+    candidates, others = _candidates(folder)
     formats: dict[Path, Format] = {}
     roles: dict[str, list[Path]] = {"a corpus": [], "recorded extractions": [], "aliases": []}
-    for file in _candidates(folder, others):
+    for file in candidates:
         try:
             objects = some(file)
         except InputError as error:
@@ -147,17 +147,14 @@ def _role(first: Values) -> str:
     return "a corpus" if any(keys <= first.keys() for keys in _CORPUS) and "question" not in first else ""
 
 
-def _candidates(folder: Path, refused: list[str]) -> Iterator[Path]:
-    """The files below ``folder`` that may be of a data set, sorted; what is hidden, or deep below, is left out.
+def _candidates(folder: Path) -> tuple[list[Path], list[str]]:
+    """The files below ``folder`` that may be of a data set, sorted, and what cannot be opened.
 
-    A folder that cannot be opened goes into ``refused``.
+    What is hidden, or deep below, is left out.
     """
-
-    def refuse(error: OSError) -> None:
-        refused.append(f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}")
-
-    count = 0
-    for place, folders, names in os.walk(folder, onerror=refuse):
+    found: list[Path] = []
+    errors: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=errors.append):
         here = Path(place)
         deep = len(here.relative_to(folder).parts) >= _DEEPEST
         folders[:] = [] if deep else sorted(each for each in folders if not each.startswith("."))
@@ -165,10 +162,10 @@ def _candidates(folder: Path, refused: list[str]) -> Iterator[Path]:
             suffix = Path(name).suffix.lower()
             split = suffix in _SPLITS and name.lower().startswith("quality")
             if not name.startswith(".") and (suffix in _SUFFIXES or split):
-                count += 1
-                yield here / name
-        if count > _MOST_FILES:
+                found.append(here / name)
+        if len(found) > _MOST_FILES:
             raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
+    return found, [f"{each.filename} cannot be opened: {(each.strerror or str(each)).lower()}" for each in errors]
 
 
 def _only_format(folder: Path, formats: dict[Path, Format], corpus: Sequence[Path]) -> Format:
