@@ -33,3 +33,16 @@ def chief(*scores: Mapping[str, float]) -> str | None:
 )
 def test_the_chief_metric(scores: tuple[Mapping[str, float], ...], wanted: str) -> None:
     assert chief(*scores) == wanted
+
+
+def test_the_recall_by_fact_and_by_sample() -> None:
+    """3 of 5 facts over all questions; 1 question of 3 has all of its facts."""
+    facts = {"q1": (2, 1.0), "q2": (2, 0.5), "q3": (1, 0.0)}
+    questions = [Question(name, "Who?", ("Ann",), facts=("x",) * size) for name, (size, _) in facts.items()]
+    answers = [
+        Scored(name, "", "youtu", "Ann", None, False, {"facts": share, "facts.all": float(share == 1)}, {})
+        for name, (_, share) in facts.items()
+    ]
+    found = outcome(DataSet("own", tuple(questions)), [Setup("youtu", "youtu")], answers, model="m", raters={})
+    assert found.notes == ("Facts read, counted by fact over all questions: youtu 3 of 5 (60.0 %).",)
+    assert found.setups[0].scores["facts.all"].mean == pytest.approx(1 / 3)
