@@ -12,7 +12,7 @@ from typing import Any
 import neo4j
 import pytest
 from conftest import EXAMPLES, wipe
-from walks import walk
+from graphreader_runs import walk
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.type_names import reserved_label, reserved_relationship

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from corpora import put
+from model_by_prompt import Prompt
 from pydantic import SecretStr
-from simulated_readers import kind, reply
+from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
@@ -72,7 +73,7 @@ class Desk:
     def asked(self) -> list[str]:
         """The prompts that were sent by the last run."""
         assert self.chat is not None
-        return [kind(each.messages) for each in self.chat.calls]
+        return [Prompt(each.messages).name for each in self.chat.calls]
 
 
 @pytest.fixture
@@ -142,7 +143,7 @@ def test_an_answer_without_its_trace_is_asked_for_again(desk: Desk) -> None:
 
 def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
     def moody(messages: Messages) -> str:
-        if "Heron" in messages[1]["content"] and kind(messages) == "evaluate/zero_shot":
+        if "Heron" in messages[1]["content"] and Prompt(messages).name == "evaluate/zero_shot":
             raise ModelError("The model is tired.")
         return reply(messages)
 

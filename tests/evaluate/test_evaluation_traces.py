@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from graphreader_runs import walk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from walks import walk
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.found import show_run, trace_in_words

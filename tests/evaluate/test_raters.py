@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from model_by_prompt import Model, Prompt
 
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate
 from kgplatform.evaluate.score.ratings import remarks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger, OpenAIChat
-from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Usage
 from kgplatform.settings import load_settings
@@ -28,47 +27,10 @@ QUESTION = Question("q1", "Who lit the lamp of Skerry Point first?", answers=("I
 FACTS = Question(
     "q2", "Where was its keeper born?", answers=("Ostrel",), facts=("Voss kept the lamp.", "Voss: Ostrel.")
 )
-STARTS = {
-    "You compare two answers strictly": "strict",
-    "You say how much two answers": "permissive",
-    "You judge whether": "judge",
-    "You score how well": "rubric",
-    "You check what somebody": "facts",
-}
-
-
-def kind(messages: Messages) -> str:
-    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
-
-
-def section(messages: Messages, title: str) -> str:
-    """What stands between the tags under a title."""
-    user = messages[-1]["content"]
-    found = re.search(rf"^{title}[^\n]*:\n<(data-\w+)>\n(.*?)\n</\1>", user, re.DOTALL | re.MULTILINE)
-    assert found is not None, user
-    return found[2]
-
-
-@dataclass
-class Rater:
-    """A model: replies in order for each kind of prompt, the last again and again, or a function of the messages."""
-
-    replies: dict[str, Sequence[str | Fault] | Callable[[Messages], str | Fault]]
-    asked: list[Messages] = field(default_factory=list)
-
-    def __call__(self, messages: Messages) -> str | Fault:
-        self.asked.append(messages)
-        said = self.replies[kind(messages)]
-        if callable(said):
-            return said(messages)
-        return said[min(len(self.of(kind(messages))), len(said)) - 1]
-
-    def of(self, name: str) -> list[Messages]:
-        return [each for each in self.asked if kind(each) == name]
 
 
 @contextmanager
-def served(model: Rater, folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
+def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
     with OpenAIServer(model) as server:
         given = load_settings(openai_base_url=server.base_url, model_retries=0, **settings)
         chat = OpenAIChat(given, Ledger(given.max_tokens), folder / "llm-cache" if cache else None)
@@ -76,8 +38,8 @@ def served(model: Rater, folder: Path, cache: bool = False, **settings: Any) -> 
         chat.close()
 
 
-def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Rating, Rater]:
-    model = Rater(replies)
+def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Rating, Model]:
+    model = Model({f"rater_{name}": said for name, said in replies.items()})
     with served(model, folder) as chat:
         return rate(rater, item, chat), model
 
@@ -98,16 +60,16 @@ def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Ratin
 )
 def test_the_truth_table(tmp_path: Path, strict: str, permissive: str, lr1: int, lr2: int, level: str) -> None:
     """GraphReader, appendix B; ReadAgent, section 4.1: all six cells."""
-    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=[strict], permissive=[permissive])
+    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=strict, permissive=permissive)
     single = {"strict": float(strict == "YES"), "permissive": float(permissive != "No")}
     assert done == Rating({"lr1": lr1, "lr2": lr2, **single})
-    assert [kind(each) for each in model.asked] == ["strict", "permissive"], "both are applied to every answer"
+    assert model.kinds == ["rater_strict", "rater_permissive"], "both are applied to every answer"
     degrees = {"Yes": "yes", "Yes, partially": "partially", "No": "no"}
     assert lr_level(strict == "YES", degrees[permissive]) == level  # type: ignore[arg-type]  # one of the three
 
 
-def by_reference(said: dict[str, str]) -> Callable[[Messages], str]:
-    return lambda messages: said[section(messages, "The right answer")]
+def by_reference(said: dict[str, str]) -> Callable[[Prompt], str]:
+    return lambda prompt: said[prompt.section("The right answer")]
 
 
 def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_path: Path) -> None:
@@ -120,9 +82,9 @@ def test_of_several_right_answers_the_best_counts_each_compared_by_itself(tmp_pa
         permissive=by_reference({"Nils Moe": "No", "Ingrid Moe": "Yes", "the keeper": "Yes, partially"}),
     )
     assert done.scores == {"lr1": 1, "lr2": 1, "strict": 0, "permissive": 1}
-    shown = [section(each, "The right answer") for each in model.of("strict")]
+    shown = [each.section("The right answer") for each in model.of("rater_strict")]
     assert shown == ["Nils Moe", "Ingrid Moe", "the keeper"]
-    assert {section(each, "What John answered") for each in model.asked} == {"Ingrid."}, "without citation marks"
+    assert {each.section("What John answered") for each in model.asked} == {"Ingrid."}, "without citation marks"
 
 
 def test_strict_and_permissive_may_prefer_different_right_answers(tmp_path: Path) -> None:
@@ -144,12 +106,12 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tm
         "lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=["YES or NO", "**YES**."], permissive=["", "Yes, partially"]
     )
     assert done == Rating({"lr1": 1, "lr2": 1, "strict": 1, "permissive": 1})
-    first, second = model.of("strict")
-    assert second[-1]["content"].startswith(first[-1]["content"])
-    more = second[-1]["content"].removeprefix(first[-1]["content"]).strip()
+    first, second = model.of("rater_strict")
+    assert second.messages[-1]["content"].startswith(first.messages[-1]["content"])
+    more = second.messages[-1]["content"].removeprefix(first.messages[-1]["content"]).strip()
     assert more.startswith("Your last reply could not be used: it has none of these, or more than one.")
     assert more.endswith("YES or NO.")
-    assert "it was empty" in model.of("permissive")[1][-1]["content"]
+    assert "it was empty" in model.of("rater_permissive")[1].messages[-1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +128,7 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tm
 def test_after_two_such_replies_only_what_they_cannot_change_has_a_score(
     tmp_path: Path, strict: str, permissive: str, scores: dict[str, float], silent: str
 ) -> None:
-    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=[strict], permissive=[permissive])
+    done, model = rated("lr", ToRate(QUESTION, "Ingrid"), tmp_path, strict=strict, permissive=permissive)
     assert done.scores == scores
     assert done.flags == (f"unrated: the {silent} gave no verdict, asked twice.",)
     assert not done.settled
@@ -191,23 +153,23 @@ def test_a_verdict_that_is_missing_for_one_right_answer_does_no_harm_where_anoth
 )
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     question = Question("q", "Who?", answers=("Ingrid Moe", "Mrs\nMoe"))
-    done, model = rated("judge", ToRate(question, "Ingrid [1]."), tmp_path, judge=[reply])
+    done, model = rated("judge", ToRate(question, "Ingrid [1]."), tmp_path, judge=reply)
     assert done == Rating({"judge": score})
     assert len(model.asked) == 1
-    assert section(model.asked[0], "The right answers") == "Ingrid Moe\nMrs Moe"
-    assert section(model.asked[0], "The answer to be judged") == "Ingrid."
+    assert model.asked[0].section("The right answers") == "Ingrid Moe\nMrs Moe"
+    assert model.asked[0].section("The answer to be judged") == "Ingrid."
 
 
 def test_a_judge_without_a_verdict_is_asked_again_and_then_counts_as_wrong_flagged(tmp_path: Path) -> None:
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm.", "correct: 1"])
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 2)
-    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=["Hm."])
+    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge="Hm.")
     assert (done.scores, done.settled, len(model.asked)) == ({"judge": 0}, False, 2)
     assert done.flags == ("flagged: the judge gave no verdict, asked twice: wrong.",)
 
 
 def test_replies_without_a_verdict_are_not_kept_in_the_cache(tmp_path: Path) -> None:
-    model = Rater({"judge": ["Hm.", "Well.", "1"]})
+    model = Model(rater_judge=["Hm.", "Well.", "1"])
     with served(model, tmp_path, cache=True) as chat:
         assert rate("judge", ToRate(QUESTION, "Ingrid"), chat).scores == {"judge": 0}
         assert rate("judge", ToRate(QUESTION, "Ingrid"), chat) == Rating({"judge": 1}), "the model, not its cache"
@@ -219,7 +181,7 @@ def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -
     broken = Fault.length_limit("<think>Yes, 1 of them is right, so")
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=[broken, "<think>Not 1.</think>0"])
     assert done == Rating({"judge": 0})
-    assert "it broke off at the length limit" in model.asked[1][-1]["content"]
+    assert "it broke off at the length limit" in model.asked[1].messages[-1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +194,7 @@ def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -
     ],
 )
 def test_the_rubric_counts_two_and_one_as_correct(tmp_path: Path, reply: str, accuracy: int, points: int) -> None:
-    done, _ = rated("rubric", ToRate(QUESTION, "Ingrid"), tmp_path, rubric=[reply])
+    done, _ = rated("rubric", ToRate(QUESTION, "Ingrid"), tmp_path, rubric=reply)
     assert done == Rating({"accuracy": accuracy}, counts={"points": points})
 
 
@@ -252,14 +214,14 @@ def counted(found: int, needed: int) -> str:
 @pytest.mark.parametrize(("found", "needed", "share"), [(0, 2, 0), (1, 2, 0.5), (2, 2, 1), (1, 1, 1)])
 def test_the_recall_of_facts(tmp_path: Path, found: int, needed: int, share: float) -> None:
     item = ToRate(FACTS, "Ostrel", "Voss kept the lamp.\n\nShe was born in Ostrel.")
-    done, model = rated("facts", item, tmp_path, facts=[counted(found, needed)])
+    done, model = rated("facts", item, tmp_path, facts=counted(found, needed))
     assert done == Rating({"facts.rated": share}, counts={"facts.recalled": found, "facts.needed": needed})
-    assert section(model.asked[0], "The text") == item.read
-    assert section(model.asked[0], "The supporting facts") == "1. Voss kept the lamp.\n2. Voss: Ostrel."
+    assert model.asked[0].section("The text") == item.read
+    assert model.asked[0].section("The supporting facts") == "1. Voss kept the lamp.\n2. Voss: Ostrel."
 
 
 def test_where_no_fact_is_needed_there_is_no_score(tmp_path: Path) -> None:
-    done, _ = rated("facts", ToRate(FACTS, "Ostrel", "Text."), tmp_path, facts=[counted(0, 0)])
+    done, _ = rated("facts", ToRate(FACTS, "Ostrel", "Text."), tmp_path, facts=counted(0, 0))
     assert (done.scores, done.counts["facts.needed"]) == ({}, 0)
     assert done.flags == ("unrated: the rater says that none of the facts is needed.",)
     assert remarks("facts", [done]) == (
@@ -273,21 +235,21 @@ def test_counts_that_cannot_be_are_asked_for_again(tmp_path: Path, wrong: str) -
     item = ToRate(FACTS, "Ostrel", "Voss kept the lamp.")
     done, model = rated("facts", item, tmp_path, facts=[wrong, counted(1, 2)])
     assert done.scores == {"facts.rated": 0.5}
-    assert model.asked[1][-1]["content"].startswith("Your answer could not be used:")
+    assert model.asked[1].messages[-1]["content"].startswith("Your answer could not be used:")
     with pytest.raises(ReplyError, match="rate_facts"):
-        rated("facts", item, tmp_path, facts=[wrong])
+        rated("facts", item, tmp_path, facts=wrong)
 
 
 def test_what_was_read_is_cut_to_the_tokens_and_that_is_said(tmp_path: Path) -> None:
     read = " ".join(f"Gull {number} sat on the roof." for number in range(400))
-    model = Rater({"facts": [counted(1, 2)]})
+    model = Model(rater_facts=counted(1, 2))
     with served(model, tmp_path) as chat:
         done = rate("facts", ToRate(FACTS, "Ostrel", read), chat, read_tokens=100)
         whole = rate("facts", ToRate(FACTS, "Ostrel", read), chat)
-    shown = section(model.asked[0], "The text")
+    shown = model.asked[0].section("The text")
     assert read.startswith(shown)
     assert shown.rstrip().endswith(".") and 50 < count_tokens(shown) <= 100
-    assert section(model.asked[1], "The text") == read
+    assert model.asked[1].section("The text") == read
     (flag,) = done.flags
     assert re.fullmatch(rf"cut: [\d,]+ of {len(read):,} characters that were read were rated\.", flag)
     assert (whole.flags, done.settled) == ((), True)
@@ -323,13 +285,13 @@ def test_a_refusal_is_wrong_to_the_judge_without_asking(tmp_path: Path) -> None:
     done, model = rated("judge", ToRate(QUESTION, REFUSAL), tmp_path)
     assert (done, model.asked) == (Rating({"judge": 0}), [])
     sought = Question("q", "What does the log say of the crew?", answers=("The text does not mention it.",))
-    done, model = rated("judge", ToRate(sought, REFUSAL), tmp_path, judge=["1"])
+    done, model = rated("judge", ToRate(sought, REFUSAL), tmp_path, judge="1")
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 1), "where saying so is the right answer it is asked"
 
 
 def test_an_answer_of_no_is_judged_although_it_goes_on_like_a_refusal(tmp_path: Path) -> None:
     asked = Question("q", "Had he a sister?", answers=("no",))
-    done, model = rated("judge", ToRate(asked, "No, the text does not mention one."), tmp_path, judge=["1"])
+    done, model = rated("judge", ToRate(asked, "No, the text does not mention one."), tmp_path, judge="1")
     assert (done, len(model.asked)) == (Rating({"judge": 1}), 1)
 
 
@@ -364,18 +326,19 @@ def test_all_text_stands_between_tags_that_it_cannot_contain(rater: str) -> None
 
 def test_every_prompt_differs_from_the_others_in_how_it_begins() -> None:
     items = ToRate(FACTS, "Ostrel", "text")
-    assert [kind(each) for rater in RATERS for each in prompts(rater, items)] == [
-        "judge",
-        "strict",
-        "permissive",
-        "rubric",
-        "facts",
+    assert [Prompt(each).kind for rater in RATERS for each in prompts(rater, items)] == [
+        "rater_judge",
+        "rater_strict",
+        "rater_permissive",
+        "rater_rubric",
+        "rater_facts",
     ]
 
 
 def test_what_raters_cost_is_counted_by_rater(tmp_path: Path) -> None:
-    said = {"judge": ["1"], "strict": ["NO"], "permissive": ["No"], "rubric": ["2"], "facts": [counted(1, 2)]}
-    model = Rater(said)
+    model = Model(
+        rater_judge="1", rater_strict="NO", rater_permissive="No", rater_rubric="2", rater_facts=counted(1, 2)
+    )
     with OpenAIServer(model) as server:
         ledger = Ledger()
         chat = OpenAIChat(load_settings(openai_base_url=server.base_url), ledger, None)
@@ -388,8 +351,8 @@ def test_what_raters_cost_is_counted_by_rater(tmp_path: Path) -> None:
 
 def test_errors_of_the_model_are_the_callers_news(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="overloaded"):
-        rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=[Fault.refuse(500, "overloaded")])
-    model = Rater({"strict": ["NO"], "permissive": ["No"]})
+        rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=Fault.refuse(500, "overloaded"))
+    model = Model(rater_strict="NO", rater_permissive="No")
     with served(model, tmp_path, max_tokens=1) as chat, pytest.raises(BudgetError, match="--max-tokens"):
         rate("lr", ToRate(QUESTION, "Ingrid"), chat)
     assert len(model.asked) == 1

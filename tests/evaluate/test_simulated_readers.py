@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from model_by_prompt import Prompt, beginnings
 from shared_words import by_rank, names_in, tell
-from simulated_readers import RULES, _beginnings, kind, reply
+from simulated_readers import RULES, reply
 
 from kgplatform.evaluate.needles.heat_map import KINDS, needle_data_set, parse_depths
 from kgplatform.prompt import prompt_names, render
@@ -19,9 +20,7 @@ def test_every_prompt_has_a_rule() -> None:
     files = set(prompt_names())
     assert files - {name for name in files if name.endswith("again")} - set(RULES) == set()
     assert set(RULES) <= files
-    assert len(set(_beginnings().values())) == len(_beginnings()), (
-        "two prompts begin alike: no rule can tell them apart"
-    )
+    assert len(set(beginnings().values())) == len(beginnings()), "two prompts begin alike: no rule can tell them apart"
 
 
 def test_a_second_sentence_follows_from_a_name_of_the_first() -> None:
@@ -55,7 +54,7 @@ def test_an_answer_quotes_the_passage_that_says_it() -> None:
         passages=f"[1] Weather: It rained.\n\n[2] Lamp: {LAMP}",
         notes="",
     )
-    assert kind(messages) == "readers/answer"
+    assert Prompt(messages).name == "readers/answer"
     said = json.loads(reply(messages))
     assert [each["passage"] for each in said["citations"]] == [2, 2]
     assert all(each["quote"] in LAMP for each in said["citations"])

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from corpora import difference
-from gists import assert_memory, by_rules, ingested, opened, pages_of, shown, story, task_of, tasks
+from gists import assert_memory, by_rules, ingested, opened, pages_of, story, tasks
 from graph_state import snapshot
+from model_by_prompt import Prompt
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.gist.options import GistOptions
@@ -22,20 +23,20 @@ TWENTY = story([100] * 20)
 
 def in_short(messages: Messages) -> str:
     """Ten words of a page, however long it is; half of a gist; no new part begins."""
-    if task_of(messages) == "merge":
+    if Prompt(messages).kind == "merge":
         return "no"
     if "Shorten it again" in messages[0]["content"]:
-        words = shown(messages).split()
+        words = Prompt(messages).data.split()
         return " ".join(words[: max(1, len(words) // 2)])
-    return by_rules(messages).split("\n")[0] if task_of(messages) == "gist" else by_rules(messages)
+    return by_rules(messages).split("\n")[0] if Prompt(messages).kind == "gist" else by_rules(messages)
 
 
 def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path) -> None:
     said = {"Pdqa": "no", "Pgqa": "Yes.", "Pjqa": "not sure", "Pbcqa": "no", "Pbfqa": "It depends.", "Pbiqa": "no"}
 
     def by_part(messages: Messages) -> str:
-        if task_of(messages) == "merge":
-            second = shown(messages).partition("Page 2:\n")[2].split()[0]
+        if Prompt(messages).kind == "merge":
+            second = Prompt(messages).data.partition("Page 2:\n")[2].split()[0]
             return said.get(second, f"no answer for {second}")
         return in_short(messages)
 
@@ -68,8 +69,8 @@ def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path)
 
 def test_only_pages_of_no_are_merged_and_gisted_again(store: Store, tmp_path: Path) -> None:
     def third(messages: Messages) -> str:
-        if task_of(messages) == "merge":
-            return "no" if "Page 2:\nPgqa" in shown(messages) else "yes"
+        if Prompt(messages).kind == "merge":
+            return "no" if "Page 2:\nPgqa" in Prompt(messages).data else "yes"
         return in_short(messages)
 
     kg = opened(store, tmp_path / "home", third)
@@ -83,7 +84,7 @@ def test_only_pages_of_no_are_merged_and_gisted_again(store: Store, tmp_path: Pa
 
 
 def test_where_every_page_begins_a_part_the_shortest_pair_is_merged(store: Store, tmp_path: Path) -> None:
-    kg = opened(store, tmp_path / "home", lambda m: "yes" if task_of(m) == "merge" else in_short(m))
+    kg = opened(store, tmp_path / "home", lambda m: "yes" if Prompt(m).kind == "merge" else in_short(m))
     ingested(kg, tmp_path, {"story.txt": TWENTY})
     report = kg.gist(fit=40)
     pages = assert_memory(kg, "story")
@@ -126,8 +127,8 @@ def test_older_gists_are_shortened_first(store: Store, tmp_path: Path) -> None:
 
 def test_gists_that_do_not_become_shorter_are_left_alone(store: Store, tmp_path: Path) -> None:
     def stubborn(messages: Messages) -> str:
-        if "Shorten it again" in messages[0]["content"] and "Paqa" in shown(messages):
-            return shown(messages)
+        if "Shorten it again" in messages[0]["content"] and "Paqa" in Prompt(messages).data:
+            return Prompt(messages).data
         return in_short(messages)
 
     kg = opened(store, tmp_path / "home", stubborn)
@@ -168,7 +169,7 @@ def test_a_run_that_is_stopped_while_it_shrinks_goes_on(store: Store, tmp_path: 
 
 def test_a_verdict_that_fails_leaves_the_memory_as_it_was(store: Store, tmp_path: Path) -> None:
     def moody(messages: Messages) -> str:
-        if task_of(messages) == "merge" and "Page 2:\nPgqa" in shown(messages):
+        if Prompt(messages).kind == "merge" and "Page 2:\nPgqa" in Prompt(messages).data:
             raise ModelError("The server is tired.")
         return in_short(messages)
 

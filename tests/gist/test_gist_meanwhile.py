@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gists import assert_memory, by_rules, ingested, labels, opened, pages_of, paragraph, story, task_of
+from gists import assert_memory, by_rules, ingested, labels, opened, pages_of, paragraph, story
+from model_by_prompt import Prompt
 
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
@@ -31,8 +32,8 @@ def once_at(task: str, number: int, happens: Callable[[], object]) -> Callable[[
 
     def answer(messages: Messages) -> str:
         with lock:
-            seen[0] += task_of(messages) == task
-            if task_of(messages) == task and seen[0] == number:
+            seen[0] += Prompt(messages).kind == task
+            if Prompt(messages).kind == task and seen[0] == number:
                 happens()
         return by_rules(messages)
 
@@ -41,7 +42,7 @@ def once_at(task: str, number: int, happens: Callable[[], object]) -> Callable[[
 
 def last_label(messages: Messages) -> str:
     """As ``by_rules``, with longer pages."""
-    return f"<{labels(messages)[-1]}>" if task_of(messages) == "pause" else by_rules(messages)
+    return f"<{labels(messages)[-1]}>" if Prompt(messages).kind == "pause" else by_rules(messages)
 
 
 def test_a_gist_of_a_text_that_changes_meanwhile_is_not_kept(store: Store, tmp_path: Path) -> None:

@@ -17,13 +17,12 @@ from gists import (
     opened,
     pages_of,
     paragraph,
-    shown,
     story,
-    task_of,
     tasks,
     text_of,
 )
 from graph_state import snapshot
+from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
@@ -167,7 +166,7 @@ def test_uniform_pages_need_no_model_for_their_ends(store: Store, tmp_path: Path
 def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Path) -> None:
     def conditional(messages: Messages) -> str:
         asked = "Who sailed?" in messages[0]["content"]
-        if task_of(messages) == "pause" and asked:
+        if Prompt(messages).kind == "pause" and asked:
             return f"Break point: <{labels(messages)[-1]}>"
         return "Ada sailed." if asked else by_rules(messages)
 
@@ -215,7 +214,7 @@ def test_without_a_model_or_documents(store: Store, tmp_path: Path) -> None:
 
 def test_a_page_that_fails_is_that_page_s_and_is_tried_again(store: Store, tmp_path: Path) -> None:
     def moody(messages: Messages) -> str:
-        if task_of(messages) == "gist" and "Paqa" in shown(messages):
+        if Prompt(messages).kind == "gist" and "Paqa" in Prompt(messages).data:
             raise ModelError("The server is tired.")
         return by_rules(messages)
 
@@ -238,7 +237,7 @@ def test_a_pause_that_fails_leaves_the_rest_for_the_next_run(store: Store, tmp_p
     tired = ["Paqa"]
 
     def moody(messages: Messages) -> str:
-        if task_of(messages) == "pause" and shown(messages).startswith(tired[0]):
+        if Prompt(messages).kind == "pause" and Prompt(messages).data.startswith(tired[0]):
             raise ModelError("The server is tired.")
         return by_rules(messages)
 
@@ -287,8 +286,8 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
 
 def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Path) -> None:
     def sloppy(messages: Messages) -> str:
-        text = shown(messages)
-        if task_of(messages) == "pause":
+        text = Prompt(messages).data
+        if Prompt(messages).kind == "pause":
             return "<99>" if "Paqa" in text else "I would not pause at all."
         if "Paqa" in text:
             return f"Sure! Here is the shortened passage:\n<Page 0>\n{by_rules(messages)}"

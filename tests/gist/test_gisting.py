@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from gists import paragraph, shown, story
+from gists import paragraph, story
 from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
+from model_by_prompt import Prompt
 
 from kgplatform.errors import ModelError
 from kgplatform.gist.options import GistOptions
@@ -46,7 +47,7 @@ def test_the_prompt_asks_to_shorten() -> None:
     system = call.messages[0]["content"]
     assert "You shorten a passage from an article or a story" in system
     assert "summar" not in system.lower()
-    assert (shown(call.messages), call.stage) == (PAGE, "gist")
+    assert (Prompt(call.messages).data, call.stage) == (PAGE, "gist")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_what_the_user_wants_is_a_rule(options: GistOptions, rule: str) -> None:
     chat = ScriptedChat(["Ada sailed."])
     shorten(chat, PAGE, options)
     assert rule in chat.calls[0].messages[0]["content"]
-    assert shown(chat.calls[0].messages) == PAGE, "and no part of the data"
+    assert Prompt(chat.calls[0].messages).data == PAGE, "and no part of the data"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_once_more_is_said_to_be_so() -> None:
     assert shorten_again(chat, "Ada sailed to Brest in May.", ARTICLE).text == "Ada sailed."
     (call,) = chat.calls
     assert "Shorten it again, to about half" in call.messages[0]["content"]
-    assert (shown(call.messages), call.stage) == ("Ada sailed to Brest in May.", "shorten")
+    assert (Prompt(call.messages).data, call.stage) == ("Ada sailed to Brest in May.", "shorten")
     assert shorten_again(ScriptedChat(["", " "]), "Ada sailed.", ARTICLE).text == "", "what is there is better"
 
 

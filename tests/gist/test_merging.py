@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from gists import shown
 from hypothesis import given
 from hypothesis import strategies as st
+from model_by_prompt import Prompt
 
 from kgplatform.gist.fit import (
     NO,
@@ -59,7 +59,7 @@ def test_the_prompt_shows_both_pages() -> None:
     assert ask_verdict(chat, " One. \n", "Two.", GistOptions.of("book")) == NOT_SURE
     (call,) = chat.calls
     assert "two pages of a book" in call.messages[0]["content"]
-    assert (shown(call.messages), call.stage) == ("Page 1:\nOne.\n\nPage 2:\nTwo.", "merge")
+    assert (Prompt(call.messages).data, call.stage) == ("Page 1:\nOne.\n\nPage 2:\nTwo.", "merge")
 
 
 def test_only_no_merges_and_within_the_bound() -> None:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Sequence
 
 import pytest
-from gists import labels, shown, story
+from gists import labels, story
 from hypothesis import given
 from hypothesis import settings as tries
 from hypothesis import strategies as st
+from model_by_prompt import Prompt
 
 from kgplatform.gist.options import GistOptions
 from kgplatform.gist.pagination import (
@@ -59,7 +60,7 @@ def test_the_labels_of_ten_paragraphs_of_a_hundred_words() -> None:
     assert offer == Offer(0, 6, (3, 4, 5, 6))
     messages = pause_messages(TEN, found, offer, ARTICLE)
     assert labels(messages) == [3, 4, 5, 6]
-    parts = shown(messages).split("\n\n")
+    parts = Prompt(messages).data.split("\n\n")
     assert [part[:4] for part in parts] == [
         "Paqa",
         "Pbqa",
@@ -145,14 +146,14 @@ def test_what_the_prompt_says_of_a_kind_of_text(options: GistOptions, system: st
     ask_pause(chat, TEN, found, next_offer(found, 0, options), options, "Before.")
     (call,) = chat.calls
     assert system in call.messages[0]["content"]
-    assert shown(call.messages).startswith(begins)
+    assert Prompt(call.messages).data.startswith(begins)
     assert call.stage == "paginate"
 
 
 def test_where_the_text_ends_no_dots_say_that_it_goes_on() -> None:
     found = paragraphs(TEN, ARTICLE.longest_paragraph)
-    assert shown(pause_messages(TEN, found, next_offer(found, 0, ARTICLE), ARTICLE)).endswith("<6>\n\n…")
-    assert shown(pause_messages(TEN, found, next_offer(found, 5, ARTICLE), ARTICLE)).endswith("<5>")
+    assert Prompt(pause_messages(TEN, found, next_offer(found, 0, ARTICLE), ARTICLE)).data.endswith("<6>\n\n…")
+    assert Prompt(pause_messages(TEN, found, next_offer(found, 5, ARTICLE), ARTICLE)).data.endswith("<5>")
 
 
 # --------------------------------------------------------------------------------------------------------- properties
@@ -228,7 +229,7 @@ def test_the_words_that_prompts_carry_are_bounded() -> None:
     sent: list[int] = []
 
     def first(messages: Messages) -> str:
-        passage = re.sub(r"^<\d+>$|…", "", shown(messages), flags=re.M)
+        passage = re.sub(r"^<\d+>$|…", "", Prompt(messages).data, flags=re.M)
         sent.append(len(passage.split()))
         return f"<{labels(messages)[0]}>"
 

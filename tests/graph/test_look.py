@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from conftest import EXAMPLES, wipe
+from graphreader_runs import walk
 from read_again import model, read_again
-from walks import walk
 from written_pages import run
 
 from kgplatform.client import KnowledgeGraph

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulated_readers import kind, reply
+from model_by_prompt import Prompt
+from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -72,7 +73,7 @@ class Model:
     def __call__(self, messages: Messages) -> str:
         with self._lock:
             self.requests += 1
-            self.seen += self.kill_at is not None and kind(messages) == self.kill_at[0]
+            self.seen += self.kill_at is not None and Prompt(messages).name == self.kill_at[0]
             if self.kill_at is not None and self.seen == self.kill_at[1]:
                 os.kill(self.process, signal.SIGKILL)
         return reply(messages)

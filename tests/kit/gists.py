@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora import put
+from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.gist.options import GistOptions
@@ -47,34 +48,19 @@ def _letters(number: int) -> str:
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
-def task_of(messages: Messages) -> str:
-    """Which prompt this is: pause, merge or gist."""
-    system = messages[0]["content"]
-    if "where to pause" in system:
-        return "pause"
-    return "merge" if "two pages" in system else "gist"
-
-
-def shown(messages: Messages) -> str:
-    """What stands between the tags of a prompt."""
-    found = re.search(r"<(text-[0-9a-f]{12})>\n(.*)\n</\1>", messages[1]["content"], re.DOTALL)
-    assert found, messages[1]["content"]
-    return found[2]
-
-
 def labels(messages: Messages) -> list[int]:
     """The labels that a prompt offers."""
-    return [int(each) for each in re.findall(r"^<(\d+)>$", shown(messages), re.M)]
+    return [int(each) for each in re.findall(r"^<(\d+)>$", Prompt(messages).data, re.M)]
 
 
 def by_rules(messages: Messages) -> str:
     """The first label; "no"; or the first sentence of each paragraph."""
-    task = task_of(messages)
+    task = Prompt(messages).kind
     if task == "pause":
         return f"Break point: <{labels(messages)[0]}>\nBecause so much was said."
     if task == "merge":
         return "No."
-    return "\n\n".join(each.split(". ")[0].rstrip(".") + "." for each in shown(messages).split("\n\n"))
+    return "\n\n".join(each.split(". ")[0].rstrip(".") + "." for each in Prompt(messages).data.split("\n\n"))
 
 
 def opened(store: Store, home: Path, answers: Answers | None = by_rules, **more: Any) -> KnowledgeGraph:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from model_by_prompt import Prompt
+
 from kgplatform.prompt import Messages
 
 REFUSES = "The documents do not say."
@@ -27,23 +29,17 @@ class RuleReader:
     """Messages of any of the platform's prompts to a reply. Without state, so it may serve several threads at once."""
 
     def __call__(self, messages: Messages) -> str:
-        system, user = messages[0]["content"], messages[1]["content"]
-        question, data = _question(user), _fenced(user)
-        if "read_chunk(List[ID])" in system:
-            return self._facts(question, data)
-        if "read_subsequent_chunk()" in system:
-            return self._chunk(question, data)
-        if "read_neighbor_node(" in system:
-            return self._neighbours(question, data)
-        if "Node: <name>, Score:" in system:
-            return self._nodes(question, data)
-        if "Final answer:" in system:
-            return self._answer(question, data)
-        if "serial number" in system:
-            return extract(data)
-        if "You plan how" in system:
-            return f"Find what the question asks for: {_relations(question)}"
-        return _from_text(question, data)
+        prompt = Prompt(messages)
+        rules = {
+            "graphreader/plan": lambda question, data: f"Find what the question asks for: {_relations(question)}",
+            "graphreader/nodes": self._nodes,
+            "graphreader/facts": self._facts,
+            "graphreader/chunk": self._chunk,
+            "graphreader/neighbours": self._neighbours,
+            "graphreader/answer": self._answer,
+            "ingest/atomic_facts": lambda question, data: extract(data),
+        }
+        return rules.get(prompt.name, _from_text)(prompt.question, prompt.data)
 
     def _nodes(self, question: str, data: str) -> str:
         names = data.split("Nodes:\n", 1)[1].splitlines()
@@ -146,16 +142,6 @@ def _from_text(question: str, text: str) -> str:
     if not last and (later := _LATER.search(changed)):
         last = later[1]
     return f"[answerable] {last}" if last else "[unanswerable]"
-
-
-def _question(user: str) -> str:
-    found = re.search(r"Question: (.+)", user)
-    return found[1].strip() if found else user.strip()
-
-
-def _fenced(user: str) -> str:
-    found = re.search(r"<(data-\w+)>\n?(.*?)\n?</\1>", user, re.S)
-    return found[2] if found else user
 
 
 def _notebook(data: str) -> str:

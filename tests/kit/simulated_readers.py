@@ -16,13 +16,12 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
 
+from model_by_prompt import Prompt
 from rule_reader import extract
 from shared_words import WORD, by_rank, names_in, sentences_of, shared, stems_of, tell, tell_of
 
-from kgplatform.prompt import Messages, prompt_names, source_of
+from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 
 NO_MENTION = "No Mention"
@@ -31,78 +30,16 @@ _UNANSWERABLE = "[unanswerable]"
 _ASKED_AGAIN = re.compile(r"\ASay what is told of (?P<name>.+?), asked: (?P<question>.+)", re.DOTALL)
 
 
-# -------------------------------------------------------------------------------------------------------------- prompts
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A prompt taken apart. ``data``: what stands between its first tags."""
-
-    messages: Messages
-
-    @property
-    def user(self) -> str:
-        """The user message that the prompt ends with, or the one before what was asked again."""
-        return self.messages[1]["content"]
-
-    @property
-    def question(self) -> str:
-        """Behind "Question:", else all of the data."""
-        found = re.search(r"^Question: (.+)", self.user, re.MULTILINE)
-        return found[1].strip() if found else self.data.strip()
-
-    @property
-    def data(self) -> str:
-        """Between the first tags, which have a name that no text between them has."""
-        found = re.search(r"<([a-z]+-[0-9a-f]{12})>\n?(.*?)\n?</\1>", self.user, re.DOTALL)
-        return found[2] if found else self.user
-
-    def section(self, label: str, user: str | None = None) -> str:
-        """Between the tags under the line that begins with ``label``; empty where there is none."""
-        user = self.messages[-1]["content"] if user is None else user
-        tags = r"<([a-z]+-[0-9a-f]{12})>\n(.*?)\n?</\1>"
-        found = re.search(rf"^{label}[^:\n]*:\n{tags}", user, re.DOTALL | re.MULTILINE)
-        return found[2] if found else ""
-
-    @property
-    def passages(self) -> dict[int, str]:
-        """The numbered passages, less their titles."""
-        listed = self.data.partition("Passages:\n")[2].partition("\n\nNotes:\n")[0]
-        parts = re.split(r"(?:\A|\n\n)\[(\d+)\] ", listed)[1:]
-        return {int(n): text.partition(": ")[2] for n, text in zip(parts[::2], parts[1::2], strict=True)}
-
-    @property
-    def pages(self) -> dict[int, str]:
-        """What a memory has under the tags of its pages."""
-        parts = re.split(r"^<Page (\d+)>\n", self.data, flags=re.MULTILINE)[1:]
-        return {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
-
-
 def reply(messages: Messages) -> str:
     """The reply to any prompt of the platform. Raises ``LookupError`` for one that it has no rule for."""
-    return RULES[kind(messages)](Asked(messages))
-
-
-def kind(messages: Messages) -> str:
-    """The name of the prompt: the file of ``prompts/`` with the longest beginning that ``messages`` have."""
-    system = messages[0]["content"]
-    fitting = [(len(start), name) for name, start in _beginnings().items() if system.startswith(start)]
-    if not fitting:
-        raise LookupError(f"no prompt begins with {system[:80]!r}")
-    return max(fitting)[1]
-
-
-@cache
-def _beginnings() -> dict[str, str]:
-    """How each prompt begins, up to its first input; those that only ask again are no prompts of their own."""
-    starts = {name: source_of(name).lstrip().partition("\n")[0].partition("$")[0] for name in prompt_names()}
-    return {name: start for name, start in starts.items() if start and not name.endswith("again") and start != "---"}
+    prompt = Prompt(messages)
+    return RULES[prompt.name](prompt)
 
 
 # ----------------------------------------------------------------------------------------- retrieve, youtu, plain texts
 
 
-def _answer(asked: Asked) -> str:
+def _answer(asked: Prompt) -> str:
     told = tell(asked.question, asked.passages.values())
     cited = [(_holding(each, asked.passages), each) for each in told.sentences]
     if not cited:
@@ -116,7 +53,7 @@ def _holding(sentence: str, passages: Mapping[int, str]) -> int:
     return next((number for number, text in passages.items() if sentence in " ".join(text.split())), 1)
 
 
-def _decompose(asked: Asked) -> str:
+def _decompose(asked: Prompt) -> str:
     """A sub-question for each of the first names, or for each part of a list of numbers: the question itself."""
     names = names_in(asked.question)[:3]
     parts = [f"What is told of {name}?" for name in names] if len(names) > 1 else [asked.question]
@@ -124,7 +61,7 @@ def _decompose(asked: Asked) -> str:
     return json.dumps({"sub_questions": [{"sub-question": each} for each in parts], "involved_types": involved})
 
 
-def _fill_in(asked: Asked) -> str:
+def _fill_in(asked: Prompt) -> str:
     parts = re.split(r"^Question (\d+): ", asked.data, flags=re.MULTILINE)[1:]
     answers = []
     for number, part in zip(parts[::2], parts[1::2], strict=True):
@@ -134,7 +71,7 @@ def _fill_in(asked: Asked) -> str:
     return json.dumps({"answers": answers}, ensure_ascii=False)
 
 
-def _reflect(asked: Asked) -> str:
+def _reflect(asked: Prompt) -> str:
     told = tell(asked.question, asked.passages.values())
     name = told.lead(asked.question)
     if name:
@@ -142,12 +79,12 @@ def _reflect(asked: Asked) -> str:
     return f"By shared words.\nSo the answer is: {told.text or REFUSES}"
 
 
-def _from_text(asked: Asked) -> str:
+def _from_text(asked: Prompt) -> str:
     told = tell(asked.question, [asked.data])
     return f"[answerable] {told.text}" if told.text else _UNANSWERABLE
 
 
-def _from_piece(asked: Asked) -> str:
+def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
     notes = asked.data.partition("Notes on what came before:\n")[2].partition("\n\nPiece:\n")[0]
     told = tell(asked.question, [notes, asked.data.partition("\nPiece:\n")[2]])
@@ -160,7 +97,7 @@ def _from_piece(asked: Asked) -> str:
 # ---------------------------------------------------------------------------------------------------------- graphreader
 
 
-def _nodes(asked: Asked) -> str:
+def _nodes(asked: Prompt) -> str:
     names = asked.data.partition("Nodes:\n")[2].splitlines()
     scored = sorted(((_likeness(name, asked.question), name) for name in names), key=lambda each: (-each[0], each[1]))
     return "\n".join(f"Node: {name}, Score: {score}" for score, name in scored[:10]) or "Node: none, Score: 0"
@@ -171,7 +108,7 @@ def _likeness(name: str, question: str) -> int:
     return 100 * shared(name, question) // max(1, len(stems_of(name)))
 
 
-def _facts(asked: Asked) -> str:
+def _facts(asked: Prompt) -> str:
     """The passages not yet read whose facts share most with the question, two at most."""
     done, notebook, listed = _walk(asked, "Node: ")
     facts = listed.partition("Its atomic facts")[2]
@@ -183,7 +120,7 @@ def _facts(asked: Asked) -> str:
     return _step(notebook, action)
 
 
-def _passage(asked: Asked) -> str:
+def _passage(asked: Prompt) -> str:
     _, notebook, shown = _walk(asked, "Chunk ID-")
     here = re.match(r"Chunk (ID-\d+)", shown)
     text = shown.partition(":\n")[2]
@@ -195,7 +132,7 @@ def _passage(asked: Asked) -> str:
     return _step(notebook, "termination()" if complete else "search_more()")
 
 
-def _neighbours(asked: Asked) -> str:
+def _neighbours(asked: Prompt) -> str:
     """A neighbour that the notebook names, else one that the question does."""
     done, notebook, listed = _walk(asked, "Node: ")
     names = [name for name in listed.partition("Its neighbours")[2].splitlines()[1:] if name and name not in done]
@@ -204,7 +141,7 @@ def _neighbours(asked: Asked) -> str:
     return f"Rationale for Next Action: by shared words.\nChosen Action: {action}"
 
 
-def _from_notebooks(asked: Asked) -> str:
+def _from_notebooks(asked: Prompt) -> str:
     """The noted sentences that answer, each with its mark."""
     marks = {said.strip(): mark for said, mark in re.findall(r'^(.+?) (\[ID-\d+ "[^"]*"\])$', asked.data, re.MULTILINE)}
     told = tell(asked.question, marks)
@@ -212,7 +149,7 @@ def _from_notebooks(asked: Asked) -> str:
     return f"Analyze: by shared words.\nFinal answer: {final or REFUSES}"
 
 
-def _walk(asked: Asked, label: str) -> tuple[str, str, str]:
+def _walk(asked: Prompt, label: str) -> tuple[str, str, str]:
     """Previous actions, notebook, and what is shown, which begins with ``label``."""
     done, _, rest = asked.data.partition("\n\nNotebook:\n")
     notebook, _, shown = rest.partition(f"\n\n{label}")
@@ -231,7 +168,7 @@ def _step(notebook: str, action: str) -> str:
 # --------------------------------------------------------------------------------------------------------------- cypher
 
 
-def _write_cypher(asked: Asked) -> str:
+def _write_cypher(asked: Prompt) -> str:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
     listed = asked.data.partition("Names in the graph that the question may mean:\n")[2].splitlines()
@@ -244,7 +181,7 @@ def _write_cypher(asked: Asked) -> str:
     return json.dumps({"statement": statement, "parameters": {"names": names}}, ensure_ascii=False)
 
 
-def _from_rows(asked: Asked) -> str:
+def _from_rows(asked: Prompt) -> str:
     """The rows that share enough words with the question."""
     rows = dict(re.findall(r"^\[(\d+)\] fact: (.+)$", asked.data, re.MULTILINE))
     told = tell(asked.question, rows.values())
@@ -256,37 +193,37 @@ def _from_rows(asked: Asked) -> str:
 # ------------------------------------------------------------------------------------------------------------ readagent
 
 
-def _pause(asked: Asked) -> str:
+def _pause(asked: Prompt) -> str:
     labels = re.findall(r"^<(\d+)>$", asked.data, re.MULTILINE)
     return f"Break point: <{labels[len(labels) // 2]}>\nBecause it is the one in the middle."
 
 
-def _gist(asked: Asked) -> str:
+def _gist(asked: Prompt) -> str:
     """The first sentence of each paragraph."""
     firsts = (sentences_of(each) for each in re.split(r"\n\s*\n", asked.data))
     return "\n".join(each[0] for each in firsts if each)
 
 
-def _lookup(asked: Asked) -> str:
+def _lookup(asked: Prompt) -> str:
     return f"I want to look up Page [{', '.join(map(str, _best_pages(asked)[:2]))}] to see what they say."
 
 
-def _next_page(asked: Asked) -> str:
+def _next_page(asked: Prompt) -> str:
     read = set(map(int, re.findall(r"Page (\d+)", asked.user.rpartition("Read again already")[2])))
     return next((f"Page {number}" for number in _best_pages(asked) if number not in read), "STOP")
 
 
-def _best_pages(asked: Asked) -> list[int]:
+def _best_pages(asked: Prompt) -> list[int]:
     """Those whose gists share words with the question, most first."""
     found = {number: shared(asked.question, text) for number, text in asked.pages.items()}
     return sorted((number for number in found if found[number]), key=lambda each: (-found[each], each))
 
 
-def _from_memory(asked: Asked) -> str:
+def _from_memory(asked: Prompt) -> str:
     return tell(asked.question, asked.pages.values()).text or _UNANSWERABLE
 
 
-def _choose(asked: Asked) -> str:
+def _choose(asked: Prompt) -> str:
     """The option that shares most with what is remembered about the question."""
     options = re.findall(r"^\(([A-Z])\) (.+)", asked.user, re.MULTILINE)
     told = tell(asked.question, asked.pages.values()).text
@@ -297,7 +234,7 @@ def _choose(asked: Asked) -> str:
 # ------------------------------------------------------------------------------------------------------------ longagent
 
 
-def _member(asked: Asked) -> str:
+def _member(asked: Prompt) -> str:
     instruction, passage = asked.section("Instruction"), asked.section("Passage")
     of_name = _ASKED_AGAIN.match(instruction)
     if of_name:
@@ -307,7 +244,7 @@ def _member(asked: Asked) -> str:
     return f"<scratchpad>By shared words.</scratchpad>\n{_envelope('response', said or NO_MENTION)}"
 
 
-def _decide(asked: Asked) -> str:
+def _decide(asked: Prompt) -> str:
     """An answer, or in the first round an instruction that asks for what a name was told of."""
     objective = asked.section("Objective")
     told = tell(objective, _said(asked))
@@ -317,13 +254,13 @@ def _decide(asked: Asked) -> str:
     return _envelope("answer", told.text or NO_MENTION)
 
 
-def _batch(asked: Asked) -> str:
+def _batch(asked: Prompt) -> str:
     objective = asked.section("Objective")
     said = _said(asked)
     return _envelope("response", by_rank(objective, " ".join(said), most=3) or tell(objective, said).text or NO_MENTION)
 
 
-def _said(asked: Asked) -> list[str]:
+def _said(asked: Prompt) -> list[str]:
     """All members' replies, those of earlier rounds too."""
     shown = [asked.section("Replies", each["content"]) for each in asked.messages[1:] if each["role"] == "user"]
     return list(dict.fromkeys(re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)))
@@ -336,7 +273,7 @@ def _envelope(kind: str, content: str) -> str:
 # --------------------------------------------------------------------------------------------------- building the graph
 
 
-def _extract(asked: Asked) -> str:
+def _extract(asked: Prompt) -> str:
     """Facts alone, and what they name: all of it people, since nothing tells them from other things."""
     named = [(said, names_in(said)) for said in sentences_of(asked.data.partition("</title>\n")[2])]
     facts = [{"text": said, "key_elements": names, "quote": said} for said, names in named if names]
@@ -346,7 +283,7 @@ def _extract(asked: Asked) -> str:
     return json.dumps(found, ensure_ascii=False)
 
 
-def _name_communities(asked: Asked) -> str:
+def _name_communities(asked: Prompt) -> str:
     centres = re.findall(r"^Community (\d+), .*\ncentre: (.*)", asked.data, re.MULTILINE)
     named = [{"id": int(n), "name": f"Around {centre}", "summary": f"{centre} and others."} for n, centre in centres]
     return json.dumps({"communities": named}, ensure_ascii=False)
@@ -355,23 +292,23 @@ def _name_communities(asked: Asked) -> str:
 # --------------------------------------------------------------------------------------------------------------- rating
 
 
-def _strict(asked: Asked) -> str:
+def _strict(asked: Prompt) -> str:
     return "YES" if _stands(asked.section("The right answer"), asked.section("What John answered")) else "NO"
 
 
-def _permissive(asked: Asked) -> str:
+def _permissive(asked: Prompt) -> str:
     right, said = asked.section("The right answer"), asked.section("What John answered")
     if _stands(right, said):
         return "Yes"
     return "Yes, partially" if shared(right, said) else "No"
 
 
-def _judge(asked: Asked) -> str:
+def _judge(asked: Prompt) -> str:
     said = asked.section("The answer to be judged")
     return str(int(any(_stands(each, said) for each in asked.section("The right answers").splitlines())))
 
 
-def _rubric(asked: Asked) -> str:
+def _rubric(asked: Prompt) -> str:
     """2 where a right answer stands there whole, 1 where at least half of its words do."""
     right, said = asked.section("The right answers").splitlines(), asked.section("The answer to be scored")
     whole = any(_stands(each, said) for each in right)
@@ -379,7 +316,7 @@ def _rubric(asked: Asked) -> str:
     return f"Reason: by shared words.\nScore: {2 if whole else int(half)}"
 
 
-def _rate_facts(asked: Asked) -> str:
+def _rate_facts(asked: Prompt) -> str:
     """All facts are needed; recalled are those of which a sentence has three words in four."""
     text, facts = asked.section("The text"), asked.section("The supporting facts").splitlines()
     found = sum(any(4 * shared(fact, each) >= 3 * len(stems_of(fact)) for each in sentences_of(text)) for fact in facts)
@@ -392,7 +329,7 @@ def _stands(right: str, said: str) -> bool:
     return bool(words[0]) and f" {words[0]} " in f" {words[1]} "
 
 
-RULES: dict[str, Callable[[Asked], str]] = {
+RULES: dict[str, Callable[[Prompt], str]] = {
     "readers/answer": _answer,
     "youtu/decompose": _decompose,
     "youtu/fill_in": _fill_in,

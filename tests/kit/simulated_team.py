@@ -16,6 +16,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from model_by_prompt import Prompt
+
 from kgplatform.evaluate.needles import RANKS, NeedleTask
 from kgplatform.evaluate.needles.haystack import RARE_NAME, invented_name
 from kgplatform.prompt import Messages
@@ -51,15 +53,15 @@ class SimulatedTeam:
     replies: list[str] = field(default_factory=list)
 
     def __call__(self, messages: Messages) -> str:
-        system, user = messages[0]["content"], messages[-1]["content"]
-        if system.startswith("You are an experienced reader"):
-            return self._member(section("Instruction", user), section("Passage", user))
-        objective = section("Objective", user)
-        if system.startswith("You lead a team of readers, and write"):
+        prompt = Prompt(messages)
+        if prompt.kind == "member":
+            return self._member(prompt.section("Instruction"), prompt.section("Passage"))
+        objective = prompt.section("Objective")
+        if prompt.kind == "instruct":
             return _json("instruction", self.plan(objective)[0])
-        if system.startswith("You lead a team of readers, and sum up"):
-            return _json("response", "; ".join(_said(user)))
-        return self._decide(objective, user)
+        if prompt.kind == "batch":
+            return _json("response", "; ".join(_said(prompt)))
+        return self._decide(objective, prompt)
 
     def _member(self, instruction: str, passage: str) -> str:
         """The same for the same text and instruction, whoever is asked, and however often."""
@@ -70,13 +72,13 @@ class SimulatedTeam:
         self.replies.append(said)
         return f"<scratchpad>By rules.</scratchpad>\n{_json('response', said)}"
 
-    def _decide(self, objective: str, user: str) -> str:
-        replies = _said(user)
+    def _decide(self, objective: str, prompt: Prompt) -> str:
+        replies = _said(prompt)
         if not replies:
             return _json("answer", REFUSAL)
         chance = random.Random(f"{self.seed}/{objective}/{replies}")
         said = replies[0] if len(set(replies)) == 1 else self.concludes(chance, objective, replies)
-        done = re.match(r"Round (\d+) ", user)
+        done = re.match(r"Round (\d+) ", prompt.messages[-1]["content"])
         rest = self.plan(objective)[int(done[1]) :] if done else ()
         return _json("instruction", rest[0].format(said)) if rest else _json("answer", said)
 
@@ -153,16 +155,9 @@ def compares(chance: random.Random, objective: str, replies: Sequence[str]) -> s
 # ------------------------------------------------------------------------------------------------------------- prompts
 
 
-def section(label: str, user: str) -> str:
-    """What stands between the tags under ``label``."""
-    found = re.search(rf"^{label}:\n<(data-\w+)>\n(.*?)\n</\1>", user, re.DOTALL | re.MULTILINE)
-    assert found is not None, f"no section {label} in {user!r}"
-    return found[2]
-
-
-def _said(user: str) -> list[str]:
+def _said(prompt: Prompt) -> list[str]:
     """The members' replies, as the leader is shown them."""
-    return re.findall(r"^Members? [\d-]+: (.*)$", section("Replies", user), re.MULTILINE)
+    return re.findall(r"^Members? [\d-]+: (.*)$", prompt.section("Replies"), re.MULTILINE)
 
 
 def _json(kind: str, content: str) -> str:

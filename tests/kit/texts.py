@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from conftest import wipe
@@ -11,13 +10,10 @@ from corpora import put
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
-from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import SentMessages
-
-_DATA = re.compile(r"<(data-\w+)>\n(.*)\n</\1>", re.DOTALL)
 
 
 def ingest(store: Store, folder: Path, texts: dict[str, str], passage_tokens: int = 1200) -> Evidence:
@@ -27,14 +23,6 @@ def ingest(store: Store, folder: Path, texts: dict[str, str], passage_tokens: in
     kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
     kg.ingest(put(folder / "texts", texts), extractor="local")
     return Evidence(store, kg.embedder)
-
-
-def data(messages: Messages) -> str:
-    """What stands between the tags."""
-    found = _DATA.search(messages[-1]["content"])
-    if found is None:
-        raise AssertionError("nothing stands between tags")
-    return found[2]
 
 
 def sizes(calls: list[SentMessages]) -> list[int]:

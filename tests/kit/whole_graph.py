@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conftest import EXAMPLES
-from walks import walk
+from graphreader_runs import walk
 from written_pages import define_pages, write_pages
 
 from kgplatform.client import KnowledgeGraph

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from answers import cited, fact, passage
 from conftest import wipe
 from corpora import put
-from reading import REFUSES, Model, cited, fact, passage, says
+from model_by_prompt import Model, Prompt
+from youtu_runs import REFUSES, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, ModelError, ReplyError
@@ -105,9 +107,7 @@ def test_evidence_is_cut_to_the_tokens_best_first() -> None:
 
 
 def test_an_answer_cites_the_characters_of_the_text(evidence: Evidence) -> None:
-    done = answer(
-        QUESTION, Run(evidence, ScriptedChat(Model({"answer": [says("Anna Reed", WORDS)]})), Ledger()), Options()
-    )
+    done = answer(QUESTION, Run(evidence, ScriptedChat(Model(answer=says("Anna Reed", WORDS))), Ledger()), Options())
     assert done.text == "Anna Reed [1]"
     assert cited(done) == [("mill", WORDS)]
     assert (done.reader, done.note) == ("retrieve", "")
@@ -120,23 +120,23 @@ def test_an_answer_cites_the_characters_of_the_text(evidence: Evidence) -> None:
 
 
 def test_citations_that_do_not_hold_are_left_out_and_the_others_numbered_anew(evidence: Evidence) -> None:
-    def reply(prompt: str) -> str:
+    def reply(prompt: Prompt) -> str:
         right = json.loads(says("Anna Reed", WORDS)(prompt))["citations"][0]
         wrong = {"passage": 3 - right["passage"], "quote": "Everybody knows that."}
         text = f"Anna Reed [{right['passage']}], as all know [{wrong['passage']}][9]."
         return json.dumps({"answer": text, "citations": [wrong, right, {"passage": 9, "quote": WORDS}]})
 
-    done = answer(QUESTION, Run(evidence, ScriptedChat(Model({"answer": [reply]})), Ledger()), Options())
+    done = answer(QUESTION, Run(evidence, ScriptedChat(Model(answer=reply)), Ledger()), Options())
     assert done.text == "Anna Reed [1], as all know ."
     assert cited(done) == [("mill", WORDS)]
     assert done.note == "2 of the model's citations were left out: their words are not in the passage."
     reply_once = says("Anna Reed", WORDS)
 
-    def one_wrong(prompt: str) -> str:
+    def one_wrong(prompt: Prompt) -> str:
         said = json.loads(reply_once(prompt))
         return json.dumps({**said, "citations": [*said["citations"], {"passage": 9, "quote": WORDS}]})
 
-    done = answer(QUESTION, Run(evidence, ScriptedChat(Model({"answer": [one_wrong]})), Ledger()), Options())
+    done = answer(QUESTION, Run(evidence, ScriptedChat(Model(answer=one_wrong)), Ledger()), Options())
     assert done.note == "1 of the model's citations was left out: its words are not in the passage."
 
 
@@ -179,7 +179,7 @@ def test_where_nothing_was_found_only_the_open_mode_asks(evidence: Evidence) -> 
 @pytest.mark.parametrize("error", [ModelError("It timed out."), BudgetError("No tokens left.")])
 def test_errors_of_the_model_are_the_callers_news(evidence: Evidence, error: ModelError) -> None:
     with pytest.raises(type(error), match=str(error)):
-        answer(QUESTION, Run(evidence, ScriptedChat(Model({"answer": [error]})), Ledger()), Options())
+        answer(QUESTION, Run(evidence, ScriptedChat(Model(answer=error)), Ledger()), Options())
 
 
 def test_calls_are_counted_and_bounded() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reading import passage
+from answers import passage
 
 from kgplatform.readers.citations import cite_words
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import neo4j
 import pytest
 from conftest import EXAMPLES, ROOT, wipe
+from graphreader_runs import walk
 from read_again import model, read_again
 from test_cypher_files import _KEYWORDS, _LITERAL, complaints
-from walks import walk
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.type_names import reserved_label, reserved_relationship

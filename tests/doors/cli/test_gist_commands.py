@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from corpora import put
-from gists import by_rules, labels, opened, paragraph, shown, story, task_of
+from gists import by_rules, labels, opened, paragraph, story
+from model_by_prompt import Prompt
 from typer.testing import CliRunner
 
 from kgplatform.doors.cli.main import app
@@ -95,8 +96,8 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("settled")
 def test_failures_and_what_was_put_right(monkeypatch: pytest.MonkeyPatch) -> None:
     def odd(messages: Messages) -> str | Fault:
-        text = shown(messages)
-        if task_of(messages) == "pause":
+        text = Prompt(messages).data
+        if Prompt(messages).kind == "pause":
             return f"<{labels(messages)[-1] + 1}>"
         return Fault.refuse(500, "It is tired.") if "Paqa" in text else "[bold]<Page 1>" if "One" in text else ""
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
+from graphreader_runs import walk
 from numpy.typing import NDArray
-from walks import walk
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.found import ranges, show_calls, show_run

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from reading import cited
-from texts import data, ingest, lines, sizes
+from answers import cited
+from model_by_prompt import Prompt
+from texts import ingest, lines, sizes
 
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.models.chat import Ledger
@@ -49,7 +50,7 @@ def by_rule(say: Say) -> ScriptedChat:
     """A model that sees the notes and the piece, and says what ``say`` makes of them."""
 
     def reply(messages: Messages) -> str:
-        shown = data(messages)
+        shown = Prompt(messages).data
         notes, piece = "", shown
         if shown.startswith("Notes on what came before:\n"):
             notes, _, piece = shown.removeprefix("Notes on what came before:\n").partition("\n\nPiece:\n")
@@ -85,7 +86,7 @@ def test_each_passage_is_read_by_itself_in_order_up_to_the_first_that_answers(
     done = read(evidence, chat)
     place = next(n for n, text in enumerate(passages) if "born in Ostrel" in text)
     assert place > 3
-    assert [data(call.messages) for call in chat.calls] == passages[: place + 1]
+    assert [Prompt(call.messages).data for call in chat.calls] == passages[: place + 1]
     assert done.text == "Ostrel [1]"
     assert cited(done) == [("gamma", "Ostrel")]
     assert (done.reader, done.note) == ("chunkread", "")
@@ -111,7 +112,7 @@ def test_where_no_passage_answers_it_refuses(evidence: Evidence, passages: list[
 def test_a_passage_larger_than_the_window_is_read_in_parts(evidence: Evidence, passages: list[str]) -> None:
     chat = by_rule(lambda notes, piece: "[unanswerable]")
     read(evidence, chat, Options(window_tokens=1000))
-    shown = [data(call.messages) for call in chat.calls]
+    shown = [Prompt(call.messages).data for call in chat.calls]
     assert len(shown) > len(passages)
     assert "".join(shown) == "".join(passages)
     assert max(sizes(chat.calls)) <= 900
@@ -138,7 +139,7 @@ def test_a_reply_with_neither_mark_is_asked_for_again_then_counts_as_unanswerabl
     chat = ScriptedChat(["Hm.", "[unanswerable]", "Hm.", "Hm.", "**Answerable**: Mara Voss"])
     done = read(evidence, chat)
     assert done.counts == {"read.unanswerable": 2, "malformed.no mark": 3, "read.answerable": 1}
-    assert [data(call.messages) for call in chat.calls] == [passages[n] for n in (0, 0, 1, 1, 2)]
+    assert [Prompt(call.messages).data for call in chat.calls] == [passages[n] for n in (0, 0, 1, 1, 2)]
     assert "no reply that can be used" in done.trace[1].detail
     assert max(sizes(chat.calls)) <= 0.9 * 4096
     assert (done.text, done.citations, done.note) == ("Mara Voss", (), NO_WORDS), "it is not in the third passage"
@@ -180,7 +181,7 @@ def test_notes_join_what_stands_in_passages_far_apart(evidence: Evidence, passag
     assert cited(done) == [("gamma", "Ostrel")]
     assert done.reader == "chunknotes"
     first = next(n for n, text in enumerate(passages) if "kept by" in text)
-    shown = [data(call.messages).partition("\n\nPiece:\n")[0] for call in chat.calls]
+    shown = [Prompt(call.messages).data.partition("\n\nPiece:\n")[0] for call in chat.calls]
     none, note = (f"Notes on what came before:\n{each}" for each in (NONE, "The lamp was kept by Mara Voss."))
     assert shown == [none] * (first + 1) + [note] * (len(shown) - first - 1)
     assert [each.title for each in done.evidence.passages] == ["gamma", "alpha"]
@@ -199,7 +200,7 @@ def test_new_notes_replace_the_old_ones_and_never_break_the_window(evidence: Evi
     done = read(evidence, chat, notes=True)
     assert done.counts == {"read.unanswerable": len(passages), "cut.notes": len(passages)}
     assert max(sizes(chat.calls)) <= 0.9 * 4096
-    notes = [data(call.messages).partition("\n\nPiece:\n")[0] for call in chat.calls]
+    notes = [Prompt(call.messages).data.partition("\n\nPiece:\n")[0] for call in chat.calls]
     for number, each in enumerate(notes[1:], start=1):
         assert f"Note {number} is kept" in each
         assert f"Note {number - 1} is kept" not in each
@@ -210,5 +211,5 @@ def test_new_notes_replace_the_old_ones_and_never_break_the_window(evidence: Evi
 def test_notes_of_a_reply_without_a_mark_are_kept(evidence: Evidence) -> None:
     chat = ScriptedChat(["[summary] It was Mara Voss.", "Hm.", "[answerable] Mara Voss"])
     done = read(evidence, chat, notes=True)
-    assert "It was Mara Voss." in data(chat.calls[2].messages)
+    assert "It was Mara Voss." in Prompt(chat.calls[2].messages).data
     assert cited(done) == [("alpha", "Mara Voss")], "cited from a passage that was noted"

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from reading import cited
-from texts import data, ingest, lines, sizes
+from answers import cited
+from model_by_prompt import Prompt
+from texts import ingest, lines, sizes
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
@@ -58,7 +59,7 @@ def ids(evidence: Evidence) -> dict[str, str]:
 
 def test_the_beginning_is_whole_paragraphs_in_reading_order_and_fills_the_window(evidence: Evidence) -> None:
     done, chat = ask(evidence, "Mara Voss")
-    shown = data(chat.calls[0].messages)
+    shown = Prompt(chat.calls[0].messages).data
     first, second = (TEXTS[name].rstrip() for name in ("alpha.txt", "beta.txt"))
     head, _, rest = shown.partition("\n\n# beta\n\n")
     assert head == f"# alpha\n\n{first}"
@@ -152,7 +153,7 @@ def test_the_end_is_not_counted_anew_for_each_paragraph_that_is_left_out(
 
 def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> None:
     done, chat = ask(evidence, "Jon Reed", Options(from_end=True, documents=(ids(evidence)["beta"],)))
-    shown = data(chat.calls[0].messages)
+    shown = Prompt(chat.calls[0].messages).data
     assert shown.endswith("In the end Jon Reed kept the lamp of the coast.")
     assert "# alpha" not in shown
     assert max(sizes(chat.calls)) <= 0.9 * 4096
@@ -161,11 +162,13 @@ def test_the_reader_reads_the_end_of_chosen_documents(evidence: Evidence) -> Non
     assert [run.name for run in done.trace[0].queries] == ["retrieve/reading_order_back", "retrieve/size"]
     assert cited(done) == [("beta", "Jon Reed")]
     whole, chat = ask(evidence, "Oak.", Options(from_end=True, window_tokens=64_000))
-    both = [data(each.calls[0].messages) for each in (chat, ask(evidence, "Oak.", Options(window_tokens=64_000))[1])]
+    both = [
+        Prompt(each.calls[0].messages).data for each in (chat, ask(evidence, "Oak.", Options(window_tokens=64_000))[1])
+    ]
     assert both[0] == both[1], "a text that fits is read in full either way"
     assert "(3 of 3 documents)" in whole.trace[0].detail
     alone, chat = ask(evidence, "Mara Voss", Options(documents=(ids(evidence)["gamma"],)))
-    assert data(chat.calls[0].messages) == "# gamma\n\nThe pier was built of oak."
+    assert Prompt(chat.calls[0].messages).data == "# gamma\n\nThe pier was built of oak."
     assert (alone.citations, alone.note) == ((), NO_WORDS)
 
 
@@ -173,7 +176,7 @@ def test_a_large_window_holds_everything(evidence: Evidence) -> None:
     done, chat = ask(evidence, "Jon Reed", Options(window_tokens=64_000))
     total = sum(map(len, TEXTS.values()))
     assert done.trace[0].detail == f"characters 0-{total:,} of {total:,} (3 of 3 documents)"
-    assert data(chat.calls[0].messages).endswith("\n\n# gamma\n\nThe pier was built of oak.")
+    assert Prompt(chat.calls[0].messages).data.endswith("\n\n# gamma\n\nThe pier was built of oak.")
     assert done.text == "Jon Reed [1]"
     assert cited(done) == [("beta", "Jon Reed")]
 
@@ -230,7 +233,7 @@ def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
 
 def test_over_the_wire(evidence: Evidence, neo4j_server: Connection, tmp_path: Path) -> None:
     def finds(messages: Messages) -> str:
-        found = re.search(r"kept by (\w+ \w+)", data(messages))
+        found = re.search(r"kept by (\w+ \w+)", Prompt(messages).data)
         return found[1] if found else "[unanswerable]"
 
     with OpenAIServer(finds) as server, Store(neo4j_server) as store:

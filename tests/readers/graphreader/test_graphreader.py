@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from answers import cited, steps_of
 from conftest import wipe
-from reading import cited
-from walking import Asked, Walker, ask, fill, final, step, steps_of, walked
+from graphreader_runs import Asked, Walker, ask, fill, final, step, walked
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from answers import steps_of
 from conftest import wipe
-from walking import Asked, Walker, ask, fill, final, proposals, step, steps_of, walked
+from graphreader_runs import Asked, Walker, ask, fill, final, proposals, step, walked
 
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Ledger, OpenAIChat

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from answers import cited
 from corpora import put, put_jsonl
-from reading import cited
-from walking import Asked, Walker, ask, final, proposals, step, walked
+from graphreader_runs import Asked, Walker, ask, final, proposals, step, walked
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger, make_chat

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from answers import steps_of
 from conftest import wipe
-from walking import Asked, Walker, ask, proposals, step, steps_of, walked
+from graphreader_runs import Asked, Walker, ask, proposals, step, walked
 
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store

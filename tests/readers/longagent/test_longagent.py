@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from reading import cited
-from teams import Prompt, Script, actions, answers, ask, by_note, fill, instructs, notes, responds, steps_of
+from answers import cited, steps_of
+from longagent_runs import Asked, Script, actions, answers, ask, by_note, fill, instructs, notes, responds
 
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.testing import Fault
@@ -94,7 +94,7 @@ def test_21_members_that_err_against_one_that_does_not(graph: Store, tmp_path: P
 def test_both_members_read_both_parts_and_the_one_that_erred_corrects_itself(graph: Store, tmp_path: Path) -> None:
     said = wrongs("the Wall Street Journal") | {(20,): "The Wall Street Journal", (5,): "the Yale Law Journal"}
 
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         if len(prompt.numbers) == 2:
             return responds("Yale Law Journal")
         return by_note(said)(prompt)
@@ -115,7 +115,7 @@ def test_two_hops_one_after_the_other(graph: Store, tmp_path: Path) -> None:
         QUANZHOU: {(7,): "1.5 million", (11,): "658,798", (7, 11): "658,798"},
     }
 
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         nothing = "The document does not contain the answer."
         return by_note(found[prompt.section("Instruction")], nothing)(prompt)
 
@@ -196,7 +196,7 @@ def test_values_of_all_parts_are_no_conflict(graph: Store, tmp_path: Path, value
     said: dict[tuple[int, ...], str] = {(number,): value for number, value in enumerate(values, 1)}
     rank = len(values[0].split(", ")) - 1
 
-    def leader(prompt: Prompt) -> str:
+    def leader(prompt: Asked) -> str:
         if prompt.kind == "instruct":
             return instructs(LARGEST)
         numbers = {int(each) for line in prompt.replies for each in line.partition(": ")[2].split(", ")}

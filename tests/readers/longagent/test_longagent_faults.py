@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from teams import (
+from answers import steps_of
+from longagent_runs import (
     NOTE_TOKENS,
-    Prompt,
+    Asked,
     Rule,
     Script,
     actions,
@@ -22,7 +23,6 @@ from teams import (
     instructs,
     notes,
     responds,
-    steps_of,
 )
 
 from kgplatform.errors import BudgetError, InputError, ModelError
@@ -73,7 +73,7 @@ def play(leader: list[str | Fault] | Rule, member: Rule | None = None) -> Script
 def test_a_member_that_cannot_reply_is_asked_three_times_and_then_counts_as_silent(
     graph: Store, tmp_path: Path, reply: str, fault: str
 ) -> None:
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         return reply if prompt.numbers == (5,) else by_note(KNOWS)(prompt)
 
     script = play([instructs(ASKED), answers("Mara Voss")], member)
@@ -96,7 +96,7 @@ def test_a_refusal_in_plain_words_is_one(graph: Store, tmp_path: Path) -> None:
 
 
 def test_a_member_that_times_out_does_not_stop_the_round(graph: Store, tmp_path: Path) -> None:
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         return Fault.hang() if prompt.numbers == (5,) else by_note(KNOWS)(prompt)
 
     script = play([instructs(ASKED), answers("Mara Voss")], member)
@@ -111,7 +111,7 @@ def test_a_member_that_times_out_does_not_stop_the_round(graph: Store, tmp_path:
 
 
 def test_what_was_wrong_before_a_call_failed_is_counted_too(graph: Store, tmp_path: Path) -> None:
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         if prompt.numbers == (5,):
             return Fault.refuse(400, "No.") if "could not be used" in prompt.user else "prose"
         return by_note(KNOWS)(prompt)
@@ -124,7 +124,7 @@ def test_what_was_wrong_before_a_call_failed_is_counted_too(graph: Store, tmp_pa
 def test_a_member_that_fails_in_a_conflict_leaves_it_open(graph: Store, tmp_path: Path) -> None:
     said = {**KNOWS, (5,): "Jon Reed"}
 
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         return Fault.refuse(400, "No.") if len(prompt.numbers) == 2 else by_note(said)(prompt)
 
     script = play([instructs(ASKED), answers("Mara Voss")], member)
@@ -346,10 +346,10 @@ def test_a_second_conflict_in_a_round_is_not_raised(graph: Store, tmp_path: Path
 @pytest.mark.parametrize("window", [2600, 4096])
 @pytest.mark.parametrize("words", [2, 60, 700])
 def test_no_prompt_leaves_the_window_with_128_answers(graph: Store, tmp_path: Path, window: int, words: int) -> None:
-    def member(prompt: Prompt) -> str:
+    def member(prompt: Asked) -> str:
         return responds(f"In note {prompt.numbers[0]} " + "it was a keeper of the lamp, " * (words // 7) + "Mara.")
 
-    def leader(prompt: Prompt) -> str:
+    def leader(prompt: Asked) -> str:
         if prompt.kind == "batch":
             return json.dumps({"type": "response", "content": "It was Mara, say these. " + "They say it often. " * 80})
         return instructs("Who was it, " * 300) if prompt.kind == "instruct" else answers("Mara")
@@ -370,7 +370,7 @@ def test_pages_of_values_are_summed_up_and_joined(graph: Store, tmp_path: Path) 
     def value(number: int) -> int:
         return 1000 + number * 37 % 128
 
-    def leader(prompt: Prompt) -> str:
+    def leader(prompt: Asked) -> str:
         if prompt.kind == "instruct":
             return instructs("The largest?")
         numbers = sorted({int(each) for line in prompt.replies for each in line.partition(": ")[2].split()[-3:]})
@@ -380,7 +380,7 @@ def test_pages_of_values_are_summed_up_and_joined(graph: Store, tmp_path: Path) 
 
     padding = "of all the numbers in this part of the list that were looked at, the three largest are "
 
-    def member(prompt: Prompt) -> str:
+    def member(prompt: Asked) -> str:
         best = value(prompt.numbers[0])
         return responds(f"{padding}{best - 500} {best - 400} {best}")
 

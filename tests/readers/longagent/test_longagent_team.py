@@ -10,21 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reading import cited
-from teams import (
-    NOTE_TOKENS,
-    Prompt,
-    Script,
-    answers,
-    ask,
-    by_note,
-    fill,
-    graph_with,
-    instructs,
-    kind,
-    notes,
-    steps_of,
-)
+from answers import cited, steps_of
+from longagent_runs import NOTE_TOKENS, Asked, Script, answers, ask, by_note, fill, graph_with, instructs, notes
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.found import show_trace
@@ -188,7 +175,7 @@ def test_no_json_mode_for_members_since_it_forbids_the_scratchpad(graph: Store, 
 
 
 def kind_of(body: dict[str, Any]) -> str:
-    return kind(body["messages"])
+    return Asked(body["messages"]).kind
 
 
 # -------------------------------------------------------------------------------------------------------------- cost
@@ -265,7 +252,7 @@ def test_members_are_told_as_they_answer_before_their_round(graph: Store, tmp_pa
     heard = threading.Event()
     found = by_note({(3,): "Mara Voss", (7,): "Mara Voss"})
 
-    def member(prompt: Prompt) -> str | Fault:
+    def member(prompt: Asked) -> str | Fault:
         if prompt.numbers == (3,):
             heard.wait()
         return found(prompt)

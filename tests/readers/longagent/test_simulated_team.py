@@ -38,6 +38,7 @@ from kgplatform.evaluate.needles import (
 )
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
+from kgplatform.prompt import render
 from kgplatform.records import Answer
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -189,8 +190,7 @@ def test_a_number_is_found_by_its_rank_and_nothing_is_merged(store: Store, tmp_p
 
 
 def member(instruction: str, passage: str) -> list[dict[str, str]]:
-    user = f"Instruction:\n<data-1>\n{instruction}\n</data-1>\n\nPassage:\n<data-1>\n{passage}\n</data-1>"
-    return [{"role": "system", "content": "You are an experienced reader"}, {"role": "user", "content": user}]
+    return render("longagent/member", fence="data-0123456789ab", instruction=instruction, passage=passage)
 
 
 def test_a_member_says_the_same_to_the_same_and_about_so_often_something_as_it_is_to() -> None:

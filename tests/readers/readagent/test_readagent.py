@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from answers import cited
 from off_the_wind import QUESTIONS, STORY, WRONG
-from reading import cited
-from remembering import Asked, Rereader, details, fill, place_near
+from readagent_runs import Asked, Rereader, details, fill, place_near
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger, make_chat

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from remembering import Rereader, ask, details, document_ids, fill, place_near
+from readagent_runs import Rereader, ask, details, document_ids, fill, place_near
 
 from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Connection, Store
@@ -58,7 +58,7 @@ def test_pages_are_read_best_first_and_shown_in_reading_order(evidence: Evidence
 def test_where_no_page_has_a_word_of_the_question_nobody_is_asked(evidence: Evidence) -> None:
     done = ask(evidence, Rereader(), "Xylophones?", lookup="bm25")
     assert (done.text, done.note, done.counts["words.in_context"]) == (REFUSAL, NOTHING_NEAR, 0)
-    known = Rereader(**{"own knowledge": ['{"sufficient": false, "answer": "Wooden bars."}']})
+    known = Rereader(**{"readers/answer": ['{"sufficient": false, "answer": "Wooden bars."}']})
     done = ask(evidence, known, "Xylophones?", lookup="bm25", mode="open")
     assert (done.text, done.note) == ("Wooden bars.", f"{NOTHING_NEAR} {OWN_KNOWLEDGE}")
     chosen = ask(evidence, Rereader(), "Xylophones?", lookup="bm25", choices=("wood", "brass"), mode="open")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from corpora import put
-from remembering import STARTS, Asked, kind
+from readagent_runs import Asked
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
@@ -26,13 +26,12 @@ TEXT = "\n\n".join(f"The keeper of the {place} was Mara {place.title()}.\n\n{lin
 
 def plays(messages: Messages) -> str:
     """Pauses as soon as it may, shortens to who is told of, looks up the page that tells of it, and reads the name."""
-    system, user = messages[0]["content"], messages[1]["content"]
-    if "where to pause" in system:
-        return "Break point: " + re.findall(r"<\d+>", user)[0]
-    if not any(system.startswith(start) for start in STARTS):
-        kept = re.findall(r"The keeper of the \w+", user)
+    asked = Asked(messages)
+    if asked.kind == "pause":
+        return "Break point: " + re.findall(r"<\d+>", asked.user)[0]
+    if asked.kind == "gist":
+        kept = re.findall(r"The keeper of the \w+", asked.user)
         return f"{' and '.join(kept)} had a name." if kept else "It rained."
-    asked = Asked(kind(messages), messages)
     place = asked.question.rstrip("?").rpartition(" ")[2]
     wanted = [n for n, text in asked.memory.items() if f"keeper of the {place}" in text]
     if asked.kind == "lookup":

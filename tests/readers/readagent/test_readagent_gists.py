@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from remembering import Rereader, ask, document_ids, fill
+from readagent_runs import Rereader, ask, document_ids, fill
 from written_pages import run, write_pages
 
 from kgplatform.client import KnowledgeGraph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from remembering import Rereader, ask, details, fill
+from readagent_runs import Rereader, ask, details, fill
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.neo4j.store import Connection, Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from remembering import Asked, Rereader, ask, details, document_ids, fill
+from readagent_runs import Asked, Rereader, ask, details, document_ids, fill
 from texts import lines
 from written_pages import Written
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from haystack import Haystack, joined_needles, single_needles
-from remembering import Asked, fill, kind
+from readagent_runs import Asked, fill
 from rule_reader import RuleReader
 from written_pages import Written
 
@@ -31,7 +31,7 @@ class PageReader(RuleReader):
         self.asked: list[Asked] = []
 
     def __call__(self, messages: Messages) -> str:
-        asked = Asked(kind(messages), messages)
+        asked = Asked(messages)
         self.asked.append(asked)
         if asked.kind == "lookup":
             return f"I want to look up Page {self._shared(asked, asked.question, [])[:2]} to see."

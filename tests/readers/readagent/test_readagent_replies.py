@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from off_the_wind import STORY
-from remembering import Rereader, ask, details, fill
+from readagent_runs import Rereader, ask, details, fill
 
 from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store

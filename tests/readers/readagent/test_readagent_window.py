@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from remembering import Asked, Rereader, ask, details, document_ids, fill
+from readagent_runs import Asked, Rereader, ask, details, document_ids, fill
 from texts import lines
 
 from kgplatform.neo4j.store import Connection, Store
@@ -72,7 +72,7 @@ def shown_in_full(asked: Asked) -> list[int]:
 def test_by_importance_stops_at_the_first_page_that_does_not_fit(
     evidence: Evidence, wanted: list[int], expanded: list[int], refused: list[int]
 ) -> None:
-    model = Rereader(ordered=[f"I want to look up Page {wanted} to …"], answer=["No."])
+    model = Rereader(lookup_ordered=[f"I want to look up Page {wanted} to …"], answer=["No."])
     done = ask_about(evidence, "Rooms", model, by_importance=True)
     assert shown_in_full(model.asked[1]) == expanded
     assert done.counts["refused.no room"] == len(refused), "those after it are not tried"
@@ -101,7 +101,7 @@ def test_a_sequential_look_up_ends_early_where_the_next_page_does_not_fit(eviden
     ("options", "replies"),
     [
         ({}, {"lookup": ["Pages 1 and 0"]}),
-        ({"by_importance": True}, {"ordered": ["Pages 1 and 0"]}),
+        ({"by_importance": True}, {"lookup_ordered": ["Pages 1 and 0"]}),
         ({"lookup": "sequential"}, {"next": ["Page 1"]}),
         ({"lookup": "bm25"}, {}),
     ],
@@ -129,7 +129,7 @@ def test_every_prompt_stays_within_the_window(evidence: Evidence, seed: int) -> 
     wanted = chance.sample(range(9), 9)
     ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({}, {"lookup": [f"Page {wanted}"]}),
-        ({"by_importance": True}, {"ordered": [f"Page {wanted}"]}),
+        ({"by_importance": True}, {"lookup_ordered": [f"Page {wanted}"]}),
         ({"lookup": "sequential", "interim": True}, {"next": lambda asked: f"Page {chance.randrange(-1, 12)}"}),
         ({"lookup": "nearest"}, {}),
         ({"lookup": "bm25"}, {}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reading import fact, passage
+from answers import fact, passage
 
 from kgplatform.readers.youtu.memory import Memory
 from kgplatform.readers.youtu.reflect import read_thought

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from reading import TYPES
+from youtu_runs import TYPES
 
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.calls import Calls

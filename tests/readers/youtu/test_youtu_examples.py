@@ -7,20 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from reading import (
-    REFUSES,
-    SCHEMA,
-    TYPES,
-    Model,
-    cited,
-    entities,
-    fill_graph,
-    filled,
-    plan,
-    says,
-    steps,
-    triple,
-)
+from answers import cited, steps_of
+from model_by_prompt import Model
+from youtu_runs import REFUSES, SCHEMA, TYPES, entities, fill_graph, filled, plan, says, triple
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger, make_chat
@@ -44,7 +33,7 @@ def ask(settings: Settings) -> Ask:
             chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), ledger)
             done = answer(question, Run(evidence, chat, ledger, lambda: types), options)
             requests = server.requests_to("/chat/completions")
-        assert len(requests) == len(model.asked) == done.usage.calls == ledger.total.calls
+        assert len(requests) == len(model.kinds) == done.usage.calls == ledger.total.calls
         assert done.usage == sum((step.usage for step in done.trace), type(done.usage)())
         return done
 
@@ -94,24 +83,22 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     june = "Diego Maradona left Boca Juniors in June 1982, when the Catalans paid"
     query = "When did Diego Maradona leave Boca Juniors?"
     model = Model(
-        {
-            "decompose": [plan(*parts, nodes=["Person", "club"], relations=["signed", "compared-to"])],
-            "answer": [REFUSES, says("In June 1982", june)],
-            "reflect": [
-                f"It was compared to Diego Maradona's. When he was signed is missing.\n\n**The new query is:** {query}",
-                "Diego Maradona left for Barcelona in June 1982.\nSo the answer is: June 1982",
-            ],
-        }
+        decompose=plan(*parts, nodes=["Person", "club"], relations=["signed", "compared-to"]),
+        answer=[REFUSES, says("In June 1982", june)],
+        reflect=[
+            f"It was compared to Diego Maradona's. When he was signed is missing.\n\n**The new query is:** {query}",
+            "Diego Maradona left for Barcelona in June 1982.\nSo the answer is: June 1982",
+        ],
     )
     done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
 
-    assert model.asked == ["decompose", "answer", "reflect", "reflect", "answer"]
+    assert model.kinds == ["decompose", "answer", "reflect", "reflect", "answer"]
     assert (done.text, done.note) == ("In June 1982 [1]", "")
     assert cited(done) == [("transfer", june)]
-    decompose, first, one, two, final = model.prompts
+    decompose, first, one, two, final = (prompt.user for prompt in model.asked)
     assert GOAL_QUESTION in decompose
-    assert "- compared to" in model.systems[0]
-    assert all(GOAL_QUESTION in prompt for prompt in model.prompts)
+    assert "- compared to" in model.asked[0].system
+    assert all(GOAL_QUESTION in prompt.user for prompt in model.asked)
     assert "compared the goal" in first
     assert june not in first
     assert f"Current query: {GOAL_QUESTION}" in one
@@ -129,11 +116,9 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
 def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
     evidence = fill_graph(kg, tmp_path, GOALS, GOAL_LINES)
     model = Model(
-        {
-            "decompose": [plan("To whose goal was Messi's goal compared?", relations=["compared to", "painted by"])],
-            "answer": [REFUSES, says("In June 1982", "June 1982")],
-            "reflect": ["The new query is: Diego Maradona and Boca Juniors", "So the answer is: June 1982"],
-        }
+        decompose=plan("To whose goal was Messi's goal compared?", relations=["compared to", "painted by"]),
+        answer=[REFUSES, says("In June 1982", "June 1982")],
+        reflect=["The new query is: Diego Maradona and Boca Juniors", "So the answer is: June 1982"],
     )
     done = ask(GOAL_QUESTION, evidence, model, Options(top_k=1))
     assert [(step.name, step.prompt) for step in done.trace] == [
@@ -150,7 +135,7 @@ def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask
     ]
     decompose, part, whole, first, _, one, again, two, final, check = done.trace
     assert decompose.detail.endswith("types: compared to | not in the schema: painted by")
-    assert decompose.reply == model.lines["decompose"][0]
+    assert decompose.reply == model.rules["decompose"]
     assert part.detail.startswith("sub-question 1: To whose goal")
     assert whole.detail.startswith("the whole question: When was the person")
     assert one.detail == "the new query is: Diego Maradona and Boca Juniors"
@@ -212,22 +197,20 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     )
     quotes = "He died on 15 February 1952.", "He died on 5 April 1994."
     model = Model(
-        {
-            "decompose": [plan(*parts, nodes=["creative_work", "person"], relations=["directed_by"])],
-            "answer": [says("Gordon of Ghost City", *quotes)],
-            "reflect": ["Ray Taylor died in 1952, Marlon Riggs in 1994. So the answer is: Gordon of Ghost City"],
-        }
+        decompose=plan(*parts, nodes=["creative_work", "person"], relations=["directed_by"]),
+        answer=says("Gordon of Ghost City", *quotes),
+        reflect="Ray Taylor died in 1952, Marlon Riggs in 1994. So the answer is: Gordon of Ghost City",
     )
     done = ask(FILM_QUESTION, evidence, model, Options())
-    assert model.asked == ["decompose", "answer", "reflect", "answer"]
-    searches = steps(done, "search")
+    assert model.kinds == ["decompose", "answer", "reflect", "answer"]
+    searches = steps_of(done, "search")
     assert [step.detail.partition(": ")[2].rpartition(": ")[0] for step in searches] == [*parts, FILM_QUESTION]
-    assert steps(done, "decompose")[0].detail.endswith("types: Creative work, Person, directed by")
+    assert steps_of(done, "decompose")[0].detail.endswith("types: Creative work, Person, directed by")
     bounded = ["retrieve/fact_types" in [run.name for run in step.queries] for step in searches]
     assert bounded == [True, True, True, True, False], "the whole question is not bounded by types"
     assert [len(step.facts) for step in searches] == [4, 4, 4, 4, 5], "facts of other types are left out"
     assert [len(step.passages) for step in searches] == [5] * 5, "passages never are"
-    assert "- Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0]
+    assert "- Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0].user
     assert done.text == "Gordon of Ghost City [1][2]"
     assert sorted(cited(done)) == [("riggs", quotes[1]), ("taylor", quotes[0])]
 
@@ -236,24 +219,22 @@ def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGr
     evidence = fill_graph(kg, tmp_path, FILMS, FILM_LINES)
     parts = "Who directed Ethnic Notions?", "Who directed Gordon of Ghost City?", "When did #1 die?", "When did #2 die?"
     model = Model(
-        {
-            "decompose": [plan(*parts)],
-            "fill_in": [filled(n1="Marlon Riggs", n2="Ray Taylor")],
-            "answer": [says("Gordon of Ghost City", "15 February 1952", "5 April 1994")],
-            "reflect": ["So the answer is: Gordon of Ghost City"],
-        }
+        decompose=plan(*parts),
+        fill_in=filled(n1="Marlon Riggs", n2="Ray Taylor"),
+        answer=says("Gordon of Ghost City", "15 February 1952", "5 April 1994"),
+        reflect="So the answer is: Gordon of Ghost City",
     )
     done = ask(FILM_QUESTION, evidence, model, Options())
-    assert model.asked == ["decompose", "fill_in", "answer", "reflect", "answer"]
-    details = [step.detail for step in steps(done, "search")]
+    assert model.kinds == ["decompose", "fill_in", "answer", "reflect", "answer"]
+    details = [step.detail for step in steps_of(done, "search")]
     assert details[0].startswith("sub-question 1: Who directed Ethnic Notions?")
     assert details[2].startswith("the whole question: ")
     assert details[3].startswith("sub-question 3: When did Marlon Riggs die?")
     assert details[4].startswith("sub-question 4: When did Ray Taylor die?")
-    assert "Question 1: Who directed Ethnic Notions?" in model.of("fill_in")[0]
-    assert "Question 2: Who directed Gordon of Ghost City?" in model.of("fill_in")[0]
-    assert "Who directed Ethnic Notions? Marlon Riggs" in model.of("answer")[0], "what was filled in is a note"
-    assert steps(done, "fill in")[0].detail == "#1: Marlon Riggs; #2: Ray Taylor"
+    assert "Question 1: Who directed Ethnic Notions?" in model.of("fill_in")[0].user
+    assert "Question 2: Who directed Gordon of Ghost City?" in model.of("fill_in")[0].user
+    assert "Who directed Ethnic Notions? Marlon Riggs" in model.of("answer")[0].user, "what was filled in is a note"
+    assert steps_of(done, "fill in")[0].detail == "#1: Marlon Riggs; #2: Ray Taylor"
 
 
 # ----------------------------------------------------------------------------------------------------------------- Y3
@@ -283,24 +264,20 @@ def test_y3_the_schema_is_in_the_prompt_and_names_what_is_involved(
     evidence = fill_graph(kg, tmp_path, STUDIES, STUDY_LINES)
     parts = "Who has the award Turing Award?", "Where was #1 educated?"
     model = Model(
-        {
-            "decompose": [
-                plan(*parts, nodes=["Person"], relations=["Educated At", "married to"], attributes=["Award"])
-            ],
-            "fill_in": [filled(n1="Ines Lovell")],
-            "answer": [says("At the University of Ghent", "Ines Lovell, who studied at the University of Ghent")],
-            "reflect": ["So the answer is: the University of Ghent"],
-        }
+        decompose=plan(*parts, nodes=["Person"], relations=["Educated At", "married to"], attributes=["Award"]),
+        fill_in=filled(n1="Ines Lovell"),
+        answer=says("At the University of Ghent", "Ines Lovell, who studied at the University of Ghent"),
+        reflect="So the answer is: the University of Ghent",
     )
     done = ask("Where did the winner of the Turing Award study?", evidence, model, Options())
-    assert SCHEMA.prompt_text() in model.systems[0]
-    assert "- educated_at" in model.systems[0]
-    assert "- award" in model.systems[0]
-    assert steps(done, "decompose")[0].detail.endswith(
+    assert SCHEMA.prompt_text() in model.asked[0].system
+    assert "- educated_at" in model.asked[0].system
+    assert "- award" in model.asked[0].system
+    assert steps_of(done, "decompose")[0].detail.endswith(
         "types: Person, educated_at, award | not in the schema: married to"
     )
-    assert "Ines Lovell award: Turing Award" in model.of("fill_in")[0], "attributes are no relation, and stay"
-    assert "Ines Lovell educated_at University of Ghent" in model.of("answer")[0]
+    assert "Ines Lovell award: Turing Award" in model.of("fill_in")[0].user, "attributes are no relation, and stay"
+    assert "Ines Lovell educated_at University of Ghent" in model.of("answer")[0].user
     assert done.text == "At the University of Ghent [1]"
 
 
@@ -341,22 +318,20 @@ def test_y4_the_third_sub_question_waits_for_the_second(kg: KnowledgeGraph, tmp_
         "When did Captain Hale visit #2?",
     )
     model = Model(
-        {
-            "decompose": [plan(*parts)],
-            "fill_in": [filled(n1="Velvet Records"), filled(n2="Port Elm")],
-            "answer": [says("In 1771", "Captain Hale visited Port Elm in 1771")],
-            "reflect": ["Port Elm was visited in 1771.\nSo the answer is: 1771"],
-        }
+        decompose=plan(*parts),
+        fill_in=[filled(n1="Velvet Records"), filled(n2="Port Elm")],
+        answer=says("In 1771", "Captain Hale visited Port Elm in 1771"),
+        reflect="Port Elm was visited in 1771.\nSo the answer is: 1771",
     )
     done = ask(LABEL_QUESTION, evidence, model, Options(top_k=2))
-    assert model.asked == ["decompose", "fill_in", "fill_in", "answer", "reflect", "answer"]
-    assert [step.detail.rpartition(": ")[0] for step in steps(done, "search")] == [
+    assert model.kinds == ["decompose", "fill_in", "fill_in", "answer", "reflect", "answer"]
+    assert [step.detail.rpartition(": ")[0] for step in steps_of(done, "search")] == [
         f"sub-question 1: {parts[0]}",
         f"the whole question: {LABEL_QUESTION}",
         "sub-question 2: Where is Velvet Records headquartered?",
         "sub-question 3: When did Captain Hale visit Port Elm?",
     ]
-    first, second = model.of("fill_in")
+    first, second = (prompt.user for prompt in model.of("fill_in"))
     assert f"Question 1: {parts[0]}" in first
     assert "Question 2" not in first
     assert "Question 2: Where is Velvet Records headquartered?" in second
@@ -370,12 +345,10 @@ def test_y4_without_the_filled_in_answers_reflection_makes_up_for_it(
     evidence = fill_graph(kg, tmp_path, LABELS, LABEL_LINES)
     parts = "What are the revenues of both labels?", "Where is the larger headquartered?", "When was the seat visited?"
     model = Model(
-        {
-            "decompose": [plan(*parts)],
-            "answer": [REFUSES, says("In 1771", "Captain Hale visited Port Elm in 1771")],
-            "reflect": ["The new query is: When did Captain Hale visit Port Elm?", "So the answer is: 1771"],
-        }
+        decompose=plan(*parts),
+        answer=[REFUSES, says("In 1771", "Captain Hale visited Port Elm in 1771")],
+        reflect=["The new query is: When did Captain Hale visit Port Elm?", "So the answer is: 1771"],
     )
     done = ask(LABEL_QUESTION, evidence, model, Options(top_k=2))
-    assert model.asked == ["decompose", "answer", "reflect", "reflect", "answer"]
+    assert model.kinds == ["decompose", "answer", "reflect", "reflect", "answer"]
     assert done.text == "In 1771 [1]"

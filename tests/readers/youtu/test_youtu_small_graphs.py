@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from answers import cited
 from corpora import put
-from reading import TYPES, Model, cited, entities, fill_graph, plan, says
+from model_by_prompt import Model
+from youtu_runs import TYPES, entities, fill_graph, plan, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -28,19 +30,19 @@ def test_a_graph_of_one_entity(kg: KnowledgeGraph, tmp_path: Path) -> None:
     known = {"document": "one.txt", "entities": entities({"Anna Reed": "Person"})}
     evidence = fill_graph(kg, tmp_path, {"one.txt": "Anna Reed."}, [known])
     told = plan("Who?", nodes=["Person"])
-    model = Model({"decompose": [told], "answer": [says("Anna Reed", "Anna Reed")], "reflect": ["No more."]})
+    model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect="No more.")
     done = run(evidence, model)
     assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed")])
-    assert model.asked == ["decompose", "answer", "reflect", "answer"]
+    assert model.kinds == ["decompose", "answer", "reflect", "answer"]
 
 
 def test_a_graph_without_passages_refuses_and_asks_no_more(kg: KnowledgeGraph, tmp_path: Path) -> None:
     kg.ingest(put(tmp_path, {"one.txt": "Anna Reed built a mill."}), extractor="local")
     kg.remove("one")
     evidence = Evidence(kg.store, kg.embedder)
-    model = Model({"decompose": [plan(QUESTION)]})
+    model = Model(decompose=plan(QUESTION))
     done = run(evidence, model)
-    assert (done.text, done.note, model.asked) == (REFUSAL, NOTHING_NEAR, ["decompose"])
-    model = Model({"decompose": [plan(QUESTION)], "answer": ['{"sufficient": false, "answer": "A miller."}']})
+    assert (done.text, done.note, model.kinds) == (REFUSAL, NOTHING_NEAR, ["decompose"])
+    model = Model(decompose=plan(QUESTION), answer='{"sufficient": false, "answer": "A miller."}')
     done = run(evidence, model, mode="open")
-    assert (done.text, done.note, model.asked) == ("A miller.", OWN_KNOWLEDGE, ["decompose", "answer"])
+    assert (done.text, done.note, model.kinds) == ("A miller.", OWN_KNOWLEDGE, ["decompose", "answer"])

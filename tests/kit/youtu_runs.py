@@ -1,82 +1,20 @@
-"""What the readers' tests share: a small library of invented lives, and a language model that plays its part."""
+"""What the tests of the reader youtu share: replies in the forms that its prompts ask for, and graphs of lives."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
-from urllib.request import url2pathname
 
 from corpora import put, put_jsonl
+from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.schema import Schema
-from kgplatform.prompt import Messages
 from kgplatform.readers.run import SchemaTypes
-from kgplatform.records import Answer, FoundFact, FoundPassage, Step
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.testing import Fault
-
-STARTS = {
-    "You answer a question from numbered": "answer",
-    "You prepare a question": "decompose",
-    "You answer short questions": "fill_in",
-    "You work towards the answer": "reflect",
-}
-
-
-def kind(messages: Messages) -> str:
-    """Which prompt ``messages`` are, or ask again for."""
-    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
-
-
-Line = str | Fault | Exception | Callable[[str], str]
-
-
-@dataclass
-class Model:
-    """Plays ``lines``, each for one kind of prompt, in order; the last one of a kind is said again and again.
-
-    A line that is a function makes the reply from the user message, one that is an error is raised. ``asked`` has the
-    kind of every prompt, ``prompts`` its user message, ``systems`` its system message.
-    """
-
-    lines: dict[str, Sequence[Line]]
-    asked: list[str] = field(default_factory=list)
-    prompts: list[str] = field(default_factory=list)
-    systems: list[str] = field(default_factory=list)
-
-    def __call__(self, messages: Messages) -> Any:
-        name, user = kind(messages), messages[1]["content"]
-        place = self.asked.count(name)
-        self.asked.append(name)
-        self.prompts.append(user)
-        self.systems.append(messages[0]["content"])
-        line = self.lines[name][min(place, len(self.lines[name]) - 1)]
-        if isinstance(line, Exception):
-            raise line
-        return line(user) if callable(line) else line
-
-    def of(self, name: str) -> list[str]:
-        """The user messages of one kind, in order."""
-        return [prompt for asked, prompt in zip(self.asked, self.prompts, strict=True) if asked == name]
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """A prompt of a reader, of one ``kind``."""
-
-    kind: str
-    messages: Messages
-
-    @property
-    def user(self) -> str:
-        """What it asks."""
-        return self.messages[1]["content"]
 
 
 def plan(
@@ -95,11 +33,11 @@ def filled(**answers: str) -> str:
 REFUSES = json.dumps({"sufficient": False, "answer": "", "citations": []})
 
 
-def says(text: str, *quotes: str) -> Callable[[str], str]:
+def says(text: str, *quotes: str) -> Callable[[Prompt], str]:
     """An answer that cites the passages of the prompt in which ``quotes`` stand; a refusal where one is missing."""
 
-    def reply(prompt: str) -> str:
-        passages = dict(re.findall(r"^\[(\d+)\] (.*(?:\n(?!\[\d+\]|</).*)*)", prompt, re.MULTILINE))
+    def reply(prompt: Prompt) -> str:
+        passages = dict(re.findall(r"^\[(\d+)\] (.*(?:\n(?!\[\d+\]|</).*)*)", prompt.user, re.MULTILINE))
         numbers = [next((int(n) for n, words in passages.items() if quote in words), 0) for quote in quotes]
         if 0 in numbers:
             return REFUSES
@@ -152,24 +90,3 @@ def entities(kinds: dict[str, str]) -> list[dict[str, str]]:
 
 def triple(subject: str, predicate: str, object_: str) -> dict[str, str]:
     return {"subject": subject, "predicate": predicate, "object": object_}
-
-
-def cited(answer: Answer) -> list[tuple[str, str]]:
-    """Title and words of each citation, read from the file that it names."""
-    files = [Path(url2pathname(urlparse(each.document).path)) for each in answer.citations]
-    texts = [file.read_text(encoding="utf-8") for file in files]
-    return [(each.title, text[each.start : each.end]) for each, text in zip(answer.citations, texts, strict=True)]
-
-
-def steps(answer: Answer, name: str) -> list[Step]:
-    return [each for each in answer.trace if each.name.startswith(name)]
-
-
-def passage(id_: str, text: str, score: float = 1.0, title: str = "note") -> FoundPassage:
-    """A passage that no store has."""
-    return FoundPassage(id_, f"file:///{id_}", title, 0, len(text), None, text, score, ("passage",))
-
-
-def fact(id_: str, text: str, score: float = 1.0) -> FoundFact:
-    """A fact that no store has."""
-    return FoundFact(id_, text, score, ("triple",), ())

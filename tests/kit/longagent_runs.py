@@ -5,37 +5,26 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from conftest import wipe
 from corpora import put
-from simulated_team import section
+from model_by_prompt import Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
-from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost
-from kgplatform.records import Answer, Step
+from kgplatform.records import Answer
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
 NOTE_TOKENS = 50
 """Tokens of a member that reads one note."""
 
-STARTS = {
-    "You choose the members of a team": "expert",
-    "You lead a team of readers, and write their first instruction": "instruct",
-    "You are an experienced reader": "member",
-    "You lead a team of readers, and decide": "decide",
-    "You lead a team of readers, and sum up": "batch",
-    "You lead a team of readers, and end its work": "end",
-}
 _WEATHER = (
     "On this day nothing else was seen from the tower but rain, gulls, a few sails, and the grey sea below, "
     "and in the evening the wind went down again."
@@ -49,20 +38,13 @@ def notes(count: int, told: Mapping[int, str] | None = None) -> str:
     return "\n\n".join(f"Note {n}: {said.get(n, _WEATHER)}" for n in range(1, count + 1))
 
 
-@dataclass(frozen=True)
-class Prompt:
+class Asked(Prompt):
     """A prompt of the reader, taken apart."""
-
-    kind: str
-    messages: Messages
 
     @property
     def user(self) -> str:
+        """The last message: in the leader's conversation that of this round."""
         return self.messages[-1]["content"]
-
-    def section(self, label: str) -> str:
-        """What stands between the tags under ``label``."""
-        return section(label, self.user)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -71,48 +53,42 @@ class Prompt:
 
     @property
     def replies(self) -> list[str]:
+        """What the members said, as the leader is shown it."""
         return self.section("Replies").splitlines()
 
     @property
     def size(self) -> int:
+        """Tokens, by our count."""
         return cost(self.messages)
 
 
-Rule = Callable[[Prompt], "str | Fault"]
+Rule = Callable[[Asked], "str | Fault"]
 
 
-class Script:
+class Script(Model[Asked]):
     """A team by rules: ``leader`` has its replies in order, or one rule; ``member`` makes those of members.
 
-    ``asked`` has every prompt. Safe from threads: members are told apart by what they read, not by their turn.
+    Members are told apart by what they read, not by their turn.
     """
 
     def __init__(self, leader: Sequence[str | Fault] | Rule, member: Rule) -> None:
+        super().__init__(prompt=Asked)
         self.leader = leader
         self.member = member
-        self.asked: list[Prompt] = []
-        self._lock = threading.Lock()
 
-    def __call__(self, messages: Messages) -> Any:
-        prompt = Prompt(kind(messages), messages)
-        with self._lock:
-            place = sum(each.kind != "member" for each in self.asked)
-            self.asked.append(prompt)
+    def place(self, prompt: Asked) -> int:
+        """All prompts but the members' are the leader's."""
+        return sum(kind != "member" for kind in self.kinds)
+
+    def reply(self, prompt: Asked, place: int) -> str | Fault:
+        """See ``Model.reply``."""
         if prompt.kind == "member":
             return self.member(prompt)
         return self.leader(prompt) if callable(self.leader) else self.leader[place]
 
-    def of(self, *kinds: str) -> list[Prompt]:
-        return [each for each in self.asked if each.kind in kinds]
-
     def merges(self) -> list[tuple[int, ...]]:
         """Whose notes were read together, in the order in which they came; those at the same time sorted."""
         return [each.numbers for each in self.of("member") if len(each.numbers) > 1]
-
-
-def kind(messages: Messages) -> str:
-    """Which prompt ``messages`` are, or ask again for."""
-    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
 
 
 def instructs(text: str) -> str:
@@ -157,7 +133,3 @@ def actions(answer: Answer) -> list[str]:
     """What the leader did, in the paper's words: QUERY, CONFLICT, ANSWER."""
     named = ("instruction", "decision", "conflict", "forced answer")
     return [each.detail.partition(" ")[0].rstrip(":") for each in answer.trace if each.name in named]
-
-
-def steps_of(answer: Answer, name: str) -> list[Step]:
-    return [each for each in answer.trace if each.name == name]

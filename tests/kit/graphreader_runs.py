@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from corpora import put
-from reading import Prompt
+from model_by_prompt import Line, Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -19,20 +18,11 @@ from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
-from kgplatform.records import Answer, Step
+from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.sentences import sentences
 from kgplatform.settings import Settings
-from kgplatform.testing import Fault, ScriptedChat
-
-STARTS = {
-    "You plan how": "plan",
-    "You choose where a search": "nodes",
-    "You read the atomic facts": "facts",
-    "You read a chunk": "chunk",
-    "You choose the next node": "neighbours",
-    "You answer a question from notebooks": "answer",
-}
+from kgplatform.testing import ScriptedChat
 
 
 class Asked(Prompt):
@@ -78,37 +68,19 @@ class Asked(Prompt):
         return self.user.partition(start)[2].partition(end)[0] if start in self.user else ""
 
 
-Rule = Callable[[Asked], "str | Fault"]
+class Walker(Model[Asked]):
+    """A model by rules, one for each kind of prompt; what has none says that there is nothing."""
 
-
-class Walker:
-    """A model by rules, one for each kind of prompt; what has none says that there is nothing. Safe from threads."""
-
-    def __init__(self, starts: Sequence[str] = (), **rules: Rule) -> None:
-        self.rules: dict[str, Rule] = {
-            "plan": lambda asked: "Find it.",
-            "nodes": lambda asked: proposals({name: 90 - n for n, name in enumerate(starts)}),
-            "facts": lambda asked: step("stop_and_read_neighbor()"),
-            "chunk": lambda asked: step("search_more()"),
-            "neighbours": lambda asked: step("termination()", None),
-            "answer": lambda asked: "Analyze: nothing.\nFinal answer: The documents do not say.",
-            **rules,
+    def __init__(self, starts: Sequence[str] = (), **rules: Line) -> None:
+        nothing: dict[str, Line] = {
+            "plan": "Find it.",
+            "nodes": proposals({name: 90 - n for n, name in enumerate(starts)}),
+            "facts": step("stop_and_read_neighbor()"),
+            "chunk": step("search_more()"),
+            "neighbours": step("termination()", None),
+            "answer": "Analyze: nothing.\nFinal answer: The documents do not say.",
         }
-        self.asked: list[Asked] = []
-        self._lock = threading.Lock()
-
-    def __call__(self, messages: Messages) -> Any:
-        asked = Asked(kind(messages), messages)
-        with self._lock:
-            self.asked.append(asked)
-        return self.rules[asked.kind](asked)
-
-    def of(self, kind: str) -> list[Asked]:
-        return [each for each in self.asked if each.kind == kind]
-
-
-def kind(messages: Messages) -> str:
-    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
+        super().__init__({**nothing, **rules}, Asked)
 
 
 def proposals(scores: Mapping[str, float]) -> str:
@@ -151,5 +123,24 @@ def walked(done: Answer, path: int = 1) -> list[str]:
     return [each.name for each in done.trace if each.path == path]
 
 
-def steps_of(done: Answer, name: str) -> list[Step]:
-    return [each for each in done.trace if each.name == name]
+def walk(kg: KnowledgeGraph, question: str, *names: str, keep: bool = False) -> Answer:
+    """A path from each of ``names``: its facts, the first passage that states one, then no neighbour.
+
+    The reply about each first passage has no action, so that it is asked for again.
+    """
+    model = Walker(
+        names,
+        facts=lambda asked: step(f"read_chunk({re.findall(r'^(ID-[0-9]+) [(]', asked.user, re.MULTILINE)[0]})"),
+        chunk=_first_words,
+        answer=lambda asked: final(f"It is so {re.findall(r'[[]ID-[0-9]+ .*?[]]', asked.user)[0]}."),
+    )
+    scripted = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
+    return scripted.ask(question, "graphreader", nodes=len(names), keep=keep)
+
+
+def _first_words(asked: Asked) -> str:
+    """Notes the first words of the passage."""
+    found = re.search(r"^Chunk (ID-\d+).*:\n(\w+ \w+ \w+)", asked.user, re.MULTILINE)
+    mark = f'[{found[1]} "{found[2]}"]' if found else ""
+    action = "Hm." if asked.user.endswith(">") else "Chosen Action: search_more()"  # the reminder is behind the tags
+    return f"Updated Notebook: It is so {mark}.\nRationale for Next Action: There may be more.\n{action}"

@@ -9,25 +9,23 @@ The pass that makes gists is not needed for that: see ``written_pages``.
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reading import Prompt
+from model_by_prompt import Line, Model, Prompt
 from texts import ingest
 from written_pages import Written, define_pages, run, write_pages
 
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
-from kgplatform.prompt import Messages
 from kgplatform.readers.readagent.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.question import make_question
-from kgplatform.testing import Fault, ScriptedChat
+from kgplatform.testing import ScriptedChat
 
 _MOVE = "UNWIND $rows AS row MATCH (p:Page {name: row.name}) SET p.embedding = row.vector"
 
@@ -69,29 +67,9 @@ def document_ids(evidence: Evidence) -> dict[str, str]:
 
 # ----------------------------------------------------------------------------------------------------------- the model
 
-STARTS = {
-    "You remember a text by its gists: each": "lookup",
-    "You remember a long text": "ordered",
-    "You remember a text by its gists, under": "next",
-    "You answer a question about a text that you remember": "answer",
-    "You choose the right answer": "choose",
-    "You answer a question from numbered": "own knowledge",
-}
-
 
 class Asked(Prompt):
     """A prompt of the reader, taken apart."""
-
-    @property
-    def question(self) -> str:
-        return self.user.removeprefix("Question: ").partition("\n")[0]
-
-    @property
-    def data(self) -> str:
-        """What stands between the tags."""
-        found = re.search(r"<(data-\w+)>\n(.*?)\n?</\1>", self.user, re.DOTALL)
-        assert found is not None
-        return found[2]
 
     @property
     def memory(self) -> dict[int, str]:
@@ -109,40 +87,11 @@ class Asked(Prompt):
         return found[1] if found else ""
 
 
-Rule = Callable[[Asked], "str | Fault"]
+class Rereader(Model[Asked]):
+    """Plays the model: a rule for each kind of prompt, or replies in order."""
 
-
-class Rereader:
-    """Plays the model: a rule for each kind of prompt, or replies in order. ``asked`` has every prompt, in order."""
-
-    def __init__(self, **rules: Rule | Sequence[str | Fault | Exception]) -> None:
-        self.asked: list[Asked] = []
-        self._rules = rules
-        self._lock = threading.Lock()
-
-    def __call__(self, messages: Messages) -> Any:
-        asked = Asked(kind(messages), messages)
-        with self._lock:
-            place = len(self.of(asked.kind))
-            self.asked.append(asked)
-        rule = self._rules[asked.kind]
-        if callable(rule):
-            return rule(asked)
-        reply = rule[place]
-        if isinstance(reply, Exception):
-            raise reply
-        return reply
-
-    def of(self, kind: str) -> list[Asked]:
-        return [each for each in self.asked if each.kind == kind]
-
-    @property
-    def kinds(self) -> list[str]:
-        return [each.kind for each in self.asked]
-
-
-def kind(messages: Messages) -> str:
-    return next(name for start, name in STARTS.items() if messages[0]["content"].startswith(start))
+    def __init__(self, **rules: Line | Sequence[Line]) -> None:
+        super().__init__(rules, Asked)
 
 
 def ask(evidence: Evidence, model: Rereader, question: str, **options: Any) -> Answer:
