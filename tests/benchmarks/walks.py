@@ -1,5 +1,6 @@
-"""Three walks through the package: a search, an ingest, a GraphReader question; the files each crosses, in order.
+"""Three walks through the package: an ingest, a search, a GraphReader question; the files each crosses, in order.
 
+    make measure
     python tests/benchmarks/walks.py [CHECKOUT]      # of another checkout too, by the Python that has its dependencies
 
 Counted are files of ``kgplatform`` whose functions run, at their first call; importing a module alone is no crossing.
