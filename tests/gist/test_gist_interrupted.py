@@ -1,26 +1,18 @@
-"""``kill -9`` in the middle of ``kgplatform gist``, and the same again: the graph of a run that nothing disturbed.
-
-A process of its own does the work against a model on loopback, and kills itself after the n-th run of a statement, that
-is inside of its transaction, or at the n-th progress call of a stage.
-"""
+"""``kill -9`` in the middle of ``kgplatform gist``, and the same again: the graph of a run that nothing disturbed."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import _OURS as OURS
 from corpora import difference
 from gists import assert_memory, by_rules, ingested, opened, pages_of, paragraph, story
 from graph_state import snapshot
+from killed_passes import Driver, Killer, driver
 
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
@@ -28,51 +20,21 @@ from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
 
-DRIVER = """
-import json, os, signal, sys
-from kgplatform import trace
-from kgplatform.client import open_graph
-from kgplatform.settings import load_settings
-
-command, name, number, arguments = json.loads(sys.argv[1])
-seen = 0
-def count(what):
-    global seen
-    seen += what == name
-    if seen == number:
-        os.kill(os.getpid(), signal.SIGKILL)
-def progress(stage, done, total):
-    count(stage)
-with open_graph(load_settings()) as graph, trace(lambda executed: count(executed.name)):
-    getattr(graph, command)(*arguments, progress=progress)
-"""
 PAGES, GISTS = "paginating, in characters", "gisting"
 
 
+@pytest.fixture(scope="module")
+def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    with driver(tmp_path_factory.mktemp("passes")) as process:
+        yield process
+
+
 @pytest.fixture
-def killed(neo4j_server: Connection, tmp_path: Path) -> Callable[..., None]:
-    """Runs a method of a graph in a process of its own that dies at the given point, and makes sure that it did."""
-
-    def run(point: tuple[str, int], address: str, command: str = "gist", *arguments: str) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-        environment |= {
-            "NEO4J_URI": neo4j_server.uri,
-            "NEO4J_PASSWORD": neo4j_server.password,
-            "KGPLATFORM_HOME": str(tmp_path / "home"),
-            "KGPLATFORM_EMBEDDER": "hash:64",
-            "KGPLATFORM_CONCURRENCY": "2",
-            "OPENAI_BASE_URL": address,
-        }
-        order = json.dumps([command, *point, arguments])
-        done = subprocess.run(
-            [sys.executable, "-c", DRIVER, order], env=environment, cwd=tmp_path, capture_output=True, check=False
-        )
-        assert done.returncode == -signal.SIGKILL, f"{point} was not reached: {done.stderr.decode()}"
-
-    return run
+def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
+    return Killer(neo4j_server, passes, home=tmp_path / "home", embedder="hash:64", concurrency=2)
 
 
-def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, killed: Killer) -> None:
     """Only what was under way at a kill may be asked for again, and the cache has most of that."""
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path / "files", {"long.txt": story([100] * 100), "one.txt": paragraph("one", 30)})
@@ -88,13 +50,14 @@ def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, k
         return by_rules(messages)
 
     with OpenAIServer(counted) as server:
-        killed((PAGES, 2), server.base_url)
+        model = {"openai_base_url": server.base_url}
+        killed((PAGES, 2), "gist", settings=model)
         assert len(pages_of(kg)) == 2, "a page is there as soon as its end is known"
         assert len(pages_of(kg, "long")) == 1
-        killed(("gist/pages", 3), server.base_url)
+        killed(("gist/pages", 3), "gist", settings=model)
         assert len(pages_of(kg, "long")) == 3, "what was not committed is not there"
         for point in ((GISTS, 2), ("gist/gists", 3), (PAGES, 5), ("ingest/embed", 1)):
-            killed(point, server.base_url)
+            killed(point, "gist", settings=model)
         assert all(page["gist"] for page in pages_of(kg))
         last = opened(store, tmp_path / "home", None, openai_base_url=server.base_url)
         report = last.gist()
@@ -107,18 +70,16 @@ def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, k
     assert sum(prompts.values()) - len(prompts) <= 2 * 5, "at most what two threads had under way at each kill"
 
 
-def test_a_removal_that_is_killed_takes_all_pages_or_none(
-    store: Store, tmp_path: Path, killed: Callable[..., None]
-) -> None:
+def test_a_removal_that_is_killed_takes_all_pages_or_none(store: Store, tmp_path: Path, killed: Killer) -> None:
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path / "files", {"ten.txt": story([100] * 10), "one.txt": paragraph("one", 30)})
     kg.gist()
     one = assert_memory(kg, "one")
     held = "MATCH (d:Document {name: 'ten'}) RETURN COUNT { (:Chunk)-[:FROM_DOCUMENT]->(d) } > 0"
-    killed(("ingest/remove_passages", 1), "http://127.0.0.1:9/v1", "remove", "ten")
+    killed(("ingest/remove_passages", 1), "remove", "ten")
     assert kg.cypher(held).rows == [[True]], "killed before its transaction was committed"
     assert len(assert_memory(kg, "ten")) == 4
-    killed(("ingest/remove_documents", 1), "http://127.0.0.1:9/v1", "remove", "ten")
+    killed(("ingest/remove_documents", 1), "remove", "ten")
     assert kg.cypher(held).rows == [[False]]
     assert pages_of(kg, "ten") == []
     kg.remove("ten")

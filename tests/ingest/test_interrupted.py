@@ -1,31 +1,21 @@
-"""``kill -9`` at any moment, and the same command again: the graph of a run that nothing disturbed.
-
-A process of its own does the work, and kills itself at a given point: after the n-th run of a statement, that is
-inside of its transaction, or at the n-th progress call of a stage. Small batches give every stage several transactions.
-"""
+"""``kill -9`` at any moment, and the same command again: the graph of a run that nothing disturbed."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import _OURS as OURS
 from conftest import wipe
 from corpora import difference, extracted, invented
 from graph_state import snapshot
+from killed_passes import Driver, Killer, driver
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest import extract_pass as reading
-from kgplatform.ingest import pipeline, settle
 from kgplatform.models.chat import Ledger, make_chat
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -35,45 +25,12 @@ from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
 
-DRIVER = """
-import json, os, signal, sys
-from kgplatform import trace
-from kgplatform.ingest import pipeline
-from kgplatform.ingest import extract_pass as reading
-from kgplatform.ingest import settle
-from kgplatform.client import open_graph
-from kgplatform.settings import load_settings
-pipeline._LAY_PASSAGES, reading._COMMIT_ROWS, settle._BATCH = 40, 150, 30
-
-def run(name, number, command, arguments, environment):
-    os.environ.update(environment)
-    seen = 0
-    def count(what):
-        nonlocal seen
-        seen += what == name
-        if seen == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-    def progress(stage, done, total):
-        count(stage)
-    with open_graph(load_settings()) as graph, trace(lambda executed: count(executed.name)):
-        if command == "remove":
-            graph.remove(arguments)
-        elif command == "reembed":
-            graph.reembed(progress=progress)
-        elif command == "facts":
-            graph.ingest(facts=True, progress=progress)
-        else:
-            graph.ingest(arguments, extractor=command, progress=progress)
-
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        run(**json.loads(line))
-        os._exit(0)
-    print(os.waitpid(child, 0)[1], flush=True)
-"""
-"""Forks a process for every line that it reads, so that the modules are loaded once, and prints how each ended."""
-
+SMALL = {
+    "kgplatform.ingest.pipeline._LAY_PASSAGES": 40,
+    "kgplatform.ingest.extract_pass._COMMIT_ROWS": 150,
+    "kgplatform.ingest.settle._BATCH": 30,
+}
+"""Small batches, which give every stage several transactions."""
 FILES = 60
 # In the order in which an ingest comes by; each run starts from what the killed ones before it left.
 KILLS = [
@@ -93,49 +50,20 @@ KILLS = [
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in the driver, so that the runs in this process go the same ways."""
-    monkeypatch.setattr(pipeline, "_LAY_PASSAGES", 40)
-    monkeypatch.setattr(reading, "_COMMIT_ROWS", 150)
-    monkeypatch.setattr(settle, "_BATCH", 30)
+    """As in the processes that are killed, so that the runs in this process go the same ways."""
+    for name, value in SMALL.items():
+        monkeypatch.setattr(name, value)
 
 
 @pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
-    with subprocess.Popen(
-        [sys.executable, "-c", DRIVER],
-        env=environment,
-        cwd=tmp_path_factory.mktemp("driver"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    with driver(tmp_path_factory.mktemp("passes")) as process:
         yield process
-        assert process.stdin is not None
-        process.stdin.close()
 
 
 @pytest.fixture
-def killed(neo4j_server: Connection, tmp_path: Path, driver: subprocess.Popen[str]) -> Callable[..., None]:
-    """Runs a command in a process of its own that dies at the given point, and makes sure that it did."""
-
-    def run(point: tuple[str, int], command: str, *arguments: str, **environment: str) -> None:
-        given = {
-            "NEO4J_URI": neo4j_server.uri,
-            "NEO4J_USERNAME": neo4j_server.username,
-            "NEO4J_PASSWORD": neo4j_server.password,
-            "KGPLATFORM_HOME": str(tmp_path / "home"),
-            "KGPLATFORM_EMBEDDER": "hash:64",
-            "KGPLATFORM_PASSAGE_TOKENS": "40",
-            **environment,
-        }
-        order = {"name": point[0], "number": point[1], "command": command, "arguments": arguments, "environment": given}
-        assert driver.stdin is not None
-        assert driver.stdout is not None
-        print(json.dumps(order), file=driver.stdin, flush=True)
-        assert os.WTERMSIG(int(driver.stdout.readline())) == signal.SIGKILL, f"{point} was not reached"
-
-    return run
+def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
+    return Killer(neo4j_server, passes, SMALL, home=tmp_path / "home", embedder="hash:64", passage_tokens=40)
 
 
 def opened(store: Store, home: Path, dimension: int = 64, **more: Any) -> KnowledgeGraph:
@@ -146,14 +74,14 @@ def opened(store: Store, home: Path, dimension: int = 64, **more: Any) -> Knowle
     return graph
 
 
-def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Killer) -> None:
     files = invented(tmp_path / "notes", FILES)
     kg = opened(store, tmp_path / "home")
     undisturbed = kg.ingest(files, extractor="local")
     wanted = snapshot(store)
     wipe(store)
     for point in KILLS:
-        killed(point, "local", str(tmp_path / "notes"))
+        killed(point, "ingest", [str(tmp_path / "notes")], extractor="local")
     report = kg.ingest(files, extractor="local")
     assert difference(snapshot(store), wanted) == []
     assert (report.passages, report.extracted, report.complete) == (undisturbed.passages, 0, True)
@@ -162,7 +90,7 @@ def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Cal
     assert kg.search("Who founded Kestrel Lines?").passages
 
 
-def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Killer) -> None:
     """Old content goes and new content comes in several transactions; then a removal is killed, too."""
     files = invented(tmp_path / "notes", 8)
     kg = opened(store, tmp_path / "home")
@@ -182,14 +110,14 @@ def test_a_change_that_was_killed(store: Store, tmp_path: Path, killed: Callable
         ("ingest/triples", 1),
         ("ingest/element_names", 1),
     ]:
-        killed(point, "local", folder)
+        killed(point, "ingest", [folder], extractor="local")
     for point in [("ingest/remove_mentions", 1), ("ingest/embed_elements", 1), ("ingest/remove_documents", 1)]:
-        killed(point, "remove", files[6].as_uri(), files[7].as_uri())
+        killed(point, "remove", [files[6].as_uri(), files[7].as_uri()])
     kg.remove([files[6].as_uri(), files[7].as_uri()])
     assert difference(snapshot(store), remaining) == []
 
 
-def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Killer) -> None:
     files = invented(tmp_path / "notes", 4)
     opened(store, tmp_path / "home", 32).ingest(files, extractor="local")
     wanted = snapshot(store)
@@ -197,7 +125,7 @@ def test_a_killed_reembedding(store: Store, tmp_path: Path, killed: Callable[...
     opened(store, tmp_path / "home").ingest(files, extractor="local")
     kg = opened(store, tmp_path / "home", 32)
     for point in [("ingest/unembed", 1), ("embedding facts", 1)]:
-        killed(point, "reembed", KGPLATFORM_EMBEDDER="hash:32")
+        killed(point, "reembed", settings={"embedder": "hash:32"})
     kg.reembed()
     assert difference(snapshot(store), wanted) == []
 
@@ -212,7 +140,7 @@ def sentences_as_facts(messages: Messages) -> str:
     return "\n".join(lines)
 
 
-def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -> None:
     files = invented(tmp_path / "notes", 20)
     with OpenAIServer(sentences_as_facts) as server:
         kg = opened(store, tmp_path / "other", openai_base_url=server.base_url)
@@ -232,14 +160,14 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Callable[
             ("ingest/settled", 1),
         ]
         for point in points:
-            killed(point, "facts", OPENAI_BASE_URL=server.base_url)
+            killed(point, "ingest", facts=True, settings={"openai_base_url": server.base_url})
         report = kg.ingest(facts=True)
     assert (report.facts_read, report.complete) == (0, True), "all were committed before the last of the kills"
     assert len(server.requests) - asked <= 60 + 2 * 8, "only what was under way is asked for again"
     assert difference(snapshot(store), wanted) == []
 
 
-def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Callable[..., None]) -> None:
+def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Killer) -> None:
     """Only what was under way at the moment of the kill may be asked for again: nobody has its answer."""
     files = invented(tmp_path / "notes", 30)
     with OpenAIServer(extracted) as server:
@@ -256,10 +184,10 @@ def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Calla
         return extracted(messages)
 
     with OpenAIServer(counted) as server:
-        environment = {"OPENAI_BASE_URL": server.base_url, "KGPLATFORM_CONCURRENCY": "4"}
-        folder = str(tmp_path / "notes")
-        killed(("extracting", 30), "llm", folder, **environment)
-        killed(("extracting", 70), "llm", folder, **environment)
+        model = {"openai_base_url": server.base_url, "concurrency": 4}
+        folder = [str(tmp_path / "notes")]
+        killed(("extracting", 30), "ingest", folder, extractor="llm", settings=model)
+        killed(("extracting", 70), "ingest", folder, extractor="llm", settings=model)
         again = sum(prompts.values()) - len(prompts)
         assert again <= 4
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, concurrency=4)
@@ -274,15 +202,13 @@ def test_no_answer_is_paid_for_twice(store: Store, tmp_path: Path, killed: Calla
     assert difference(snapshot(store), wanted) == []
 
 
-def test_answers_that_were_kept_are_not_asked_for_again(
-    store: Store, tmp_path: Path, killed: Callable[..., None]
-) -> None:
+def test_answers_that_were_kept_are_not_asked_for_again(store: Store, tmp_path: Path, killed: Killer) -> None:
     """Killed when all have answered and before any of it is committed: the cache on disk has everything."""
     files = invented(tmp_path / "notes", 10)
     with OpenAIServer(extracted) as server:
-        environment = {"OPENAI_BASE_URL": server.base_url}
+        model = {"openai_base_url": server.base_url}
         kg = opened(store, tmp_path / "home", openai_base_url=server.base_url)
-        killed(("extracting", 30), "llm", str(tmp_path / "notes"), **environment)
+        killed(("extracting", 30), "ingest", [str(tmp_path / "notes")], extractor="llm", settings=model)
         assert len(server.requests) == 30
         assert kg.ingest(files, extractor="llm").complete
         assert len(server.requests) == 30

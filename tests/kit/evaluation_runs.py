@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from killed_passes import Driver, answer, driver, say
 from model_by_prompt import Prompt
 from simulated_readers import reply
 
@@ -86,7 +85,7 @@ class Bench:
     model: Model
     environment: dict[str, str]
     folder: Path
-    driver: subprocess.Popen[str]
+    driver: Driver
 
     def run(self, out: str, home: str, kill_at: tuple[str, int] | None = None) -> int:
         """Run the command, and say how it ended."""
@@ -95,11 +94,9 @@ class Bench:
         environment = {**self.environment, "KGPLATFORM_HOME": str(self.folder / home)}
         self.model.requests, self.model.seen, self.model.kill_at = 0, 0, kill_at
         order = {"arguments": arguments, "environment": environment, "said": str(self.folder / "said")}
-        assert self.driver.stdin is not None
-        assert self.driver.stdout is not None
-        print(json.dumps(order), file=self.driver.stdin, flush=True)
-        self.model.process = int(self.driver.stdout.readline())
-        return int(self.driver.stdout.readline())
+        say(self.driver, order)
+        self.model.process = answer(self.driver)
+        return answer(self.driver)
 
     @property
     def said(self) -> str:
@@ -121,7 +118,7 @@ def open_bench(store: Store, folder: Path, questions: int) -> Iterator[Bench]:
     lines = (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
     (folder / "questions.jsonl").write_text("\n".join(lines[:questions]), encoding="utf-8")
     model = Model()
-    with OpenAIServer(model) as language_model, _driver(folder) as driver:
+    with OpenAIServer(model) as language_model, driver(folder, DRIVER) as process:
         environment = {
             "NEO4J_URI": server.uri,
             "NEO4J_USERNAME": server.username,
@@ -130,20 +127,7 @@ def open_bench(store: Store, folder: Path, questions: int) -> Iterator[Bench]:
             "KGPLATFORM_EMBEDDER": "hash:64",
             "KGPLATFORM_MODEL_RETRIES": "0",
         }
-        yield Bench(model, environment, folder, driver)
-
-
-@contextmanager
-def _driver(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    ours = ("NEO4J_", "OPENAI_", "KGPLATFORM_")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    command = [sys.executable, "-c", DRIVER]
-    with subprocess.Popen(
-        command, env=environment, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield process
-        assert process.stdin is not None
-        process.stdin.close()
+        yield Bench(model, environment, folder, process)
 
 
 def check_resumed(bench: Bench, questions: int, killed_at: Sequence[tuple[str, int]] = KILLED_AT) -> dict[str, Any]:
