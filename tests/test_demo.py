@@ -24,7 +24,19 @@ from kgplatform.settings import load_settings
 QUESTION = json.loads((EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0])
 
 
-def run_demo(home: Path) -> subprocess.CompletedProcess[str]:
+QUICKLY = """
+import pathlib, runpy, sys
+from kgplatform.neo4j.server import LocalNeo4j
+java, demo, *_ = sys.argv[1:]
+LocalNeo4j.__init__.__kwdefaults__["java"] = pathlib.Path(java)
+sys.argv = sys.argv[2:]
+sys.path.insert(0, str(pathlib.Path(demo).parent))
+runpy.run_path(demo, run_name="__main__")
+"""
+"""The demo with a Java that starts and answers with half the work."""
+
+
+def run_demo(home: Path, java: Path) -> subprocess.CompletedProcess[str]:
     """Run it as ``make demo`` does; NEO4J_URI must not matter."""
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("NEO4J", "OPENAI", "KGPLATFORM"))},
@@ -33,7 +45,7 @@ def run_demo(home: Path) -> subprocess.CompletedProcess[str]:
         "NEO4J_URI": "bolt://127.0.0.1:1",
         "NEO4J_PASSWORD": "of another graph",
     }
-    command = [sys.executable, str(EXAMPLES / "demo.py"), "--home", str(home)]
+    command = [sys.executable, "-c", QUICKLY, str(java), str(EXAMPLES / "demo.py"), "--home", str(home)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -46,9 +58,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def first(home: Path) -> subprocess.CompletedProcess[str]:
+def first(home: Path, quick_java: Path) -> subprocess.CompletedProcess[str]:
     """The first run."""
-    return run_demo(home)
+    return run_demo(home, quick_java)
 
 
 @pytest.fixture
@@ -65,6 +77,7 @@ def part(output: str, heading: str) -> str:
     return found[1].strip()
 
 
+@pytest.mark.long
 def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "Traceback" not in first.stderr
@@ -86,6 +99,7 @@ def test_the_first_run(first: subprocess.CompletedProcess[str], home: Path) -> N
         assert f".venv/bin/kgplatform {command} --home {home}" in look
 
 
+@pytest.mark.long
 def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.CompletedProcess[str]) -> None:
     documents = {each.title: each for each in load([EXAMPLES / "corpus"]) if isinstance(each, Document)}
     cited = re.compile(
@@ -106,6 +120,7 @@ def test_both_hops_are_the_evidence_that_the_question_needs(first: subprocess.Co
     assert QUESTION["answer"] in told[1]
 
 
+@pytest.mark.long
 def test_the_statements_that_it_prints_run(first: subprocess.CompletedProcess[str], graph: KnowledgeGraph) -> None:
     shown = part(first.stdout, "The path between them")
     statement = shown[shown.index("MATCH") :]
@@ -119,18 +134,19 @@ def test_the_statements_that_it_prints_run(first: subprocess.CompletedProcess[st
     assert graph.cypher(query[1]).rows
 
 
-def test_the_second_run_changes_nothing(graph: KnowledgeGraph, home: Path) -> None:
+@pytest.mark.long
+def test_the_second_run_changes_nothing(graph: KnowledgeGraph, home: Path, quick_java: Path) -> None:
     before: Any = graph.stats()
-    second = run_demo(home)
+    second = run_demo(home, quick_java)
     assert second.returncode == 0, second.stderr
     assert "Nothing changed: 20 documents are up to date." in part(second.stdout, "The corpus")
     assert "Starting Neo4j" not in second.stderr
     assert graph.stats() == before
 
 
-def test_a_home_that_cannot_be_used(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_used(tmp_path: Path, quick_java: Path) -> None:
     (tmp_path / "file").touch()
-    done = run_demo(tmp_path / "file" / "home")
+    done = run_demo(tmp_path / "file" / "home", quick_java)
     assert done.returncode == 1
     assert done.stderr.startswith("demo: The home folder ")
     assert "Traceback" not in done.stderr

@@ -21,6 +21,8 @@ from kgplatform.neo4j.store import Connection
 from kgplatform.query import query_names
 from kgplatform.settings import settings_table
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
