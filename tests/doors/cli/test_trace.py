@@ -14,7 +14,9 @@ import pytest
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from graphreader_runs import walk
+from model_by_prompt import Prompt
 from numpy.typing import NDArray
+from youtu_runs import filled, plan, says
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.found import ranges, show_calls, show_run
@@ -38,21 +40,22 @@ NASTY = 'O\'Hara \\ `x` "y"; // no comment\n/* none */ $k {a: 1} \u2028\x07 [bol
 
 def model(messages: Messages) -> str:
     """Takes the question apart, asks one new query, and cites the passage that names the place."""
-    system, text = messages[0]["content"], messages[-1]["content"]
-    if "sub_questions" in system:
-        parts = ["Who founded the Atlantic Telegraph Company?", "Where was #1 born?"]
-        types = {"nodes": ["Person", "Place"], "relations": ["founded", "born_in"], "attributes": []}
-        return json.dumps({"sub_questions": [{"sub-question": each} for each in parts], "involved_types": types})
-    if '"answers"' in system:
-        return json.dumps({"answers": [{"number": 1, "answer": "Cyrus Field"}]})
-    if "The new query is" in system:
-        known = "birthplace of Cyrus Field" in text
+    prompt = Prompt(messages)
+    if prompt.kind == "decompose":
+        return plan(
+            "Who founded the Atlantic Telegraph Company?",
+            "Where was #1 born?",
+            nodes=["Person", "Place"],
+            relations=["founded", "born_in"],
+        )
+    if prompt.kind == "fill_in":
+        return filled(n1="Cyrus Field")
+    if prompt.kind == "reflect":
+        known = "birthplace of Cyrus Field" in prompt.user
         return (
             "So the answer is: Stockbridge" if known else "Not sure.\nThe new query is: the birthplace of Cyrus Field"
         )
-    number = next(n for n, rest in re.findall(r"\[(\d+)\] (.+)", text) if "born in Stockbridge" in rest)
-    quote = {"passage": int(number), "quote": "Cyrus Field was born in Stockbridge"}
-    return json.dumps({"sufficient": True, "answer": f"In Stockbridge [{number}].", "citations": [quote]})
+    return says("In Stockbridge", "Cyrus Field was born in Stockbridge")(prompt)
 
 
 @pytest.fixture
@@ -100,7 +103,7 @@ def test_every_printed_statement_gives_the_same_rows(
     ran: list[QueryRun] = []
     with trace(ran.append):
         answer = reading.ask(QUESTION, reader, top_k=3)
-    assert answer.text == "In Stockbridge [1]."
+    assert answer.text == "In Stockbridge [1]"
     told = [run for step in answer.trace for run in step.queries]
     assert {run.name for run in ran if run.name.startswith("retrieve/")} == {run.name for run in told}
     show_run(answer, as_json=False, trace=True)
@@ -175,7 +178,7 @@ def test_the_steps_are_printed_in_order_with_what_they_cost(
     show_run(answer, as_json=False, trace=True)
     out = capsys.readouterr().out
     head, _, rest = out.partition("\nSteps\n")
-    assert head.startswith("In Stockbridge [1].\n[1] field, characters ")
+    assert head.startswith("In Stockbridge [1]\n[1] field, characters ")
     steps, _, _ = rest.partition("\nStatements\n")
     lines = steps.splitlines()
     names = [found[1] for line in lines if (found := re.match(r" +\d+\. (.+?)  ", line))]
