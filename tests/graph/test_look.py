@@ -222,7 +222,7 @@ def test_the_facts_of_a_node_have_their_places(graph: KnowledgeGraph, look: Look
     assert sorted(fact.passage for fact in look.node(often).facts) == sorted(stated)
     assert len(stated) > 1
     for fact in details.facts[:20]:
-        assert look.document(fact.document, fact.start, fact.end).name == fact.title
+        assert look.document(fact.document, fact.start, fact.end).title == fact.title
     assert len({fact.id for fact in look.node(details.node.id, facts=3).facts}) == 3
 
 

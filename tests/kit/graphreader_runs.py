@@ -130,9 +130,9 @@ def walk(kg: KnowledgeGraph, question: str, *names: str, keep: bool = False) -> 
     """
     model = Walker(
         names,
-        facts=lambda asked: step(f"read_chunk({re.findall(r'^(ID-[0-9]+) [(]', asked.user, re.MULTILINE)[0]})"),
+        facts=lambda asked: step("read_chunk({})".format(*re.findall(r"^(ID-\d+) \(", asked.user, re.MULTILINE))),
         chunk=_first_words,
-        answer=lambda asked: final(f"It is so {re.findall(r'[[]ID-[0-9]+ .*?[]]', asked.user)[0]}."),
+        answer=lambda asked: final("It is so {}.".format(*re.findall(r'\[ID-\d+ "[^"]*"\]', asked.user))),
     )
     scripted = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
     return scripted.ask(question, "graphreader", nodes=len(names), keep=keep)
