@@ -24,15 +24,13 @@ if TYPE_CHECKING:
         StatementError,
         StoreError,
     )
-    from kgplatform.ingest.pipeline import IngestReport
-    from kgplatform.ingest.plan import Estimate
+    from kgplatform.ingest.pipeline import Estimate, IngestReport
     from kgplatform.ingest.schema import Schema, load_schema
     from kgplatform.neo4j.store import trace
     from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Usage
 
 _HOMES = {
-    "kgplatform.ingest.plan": ("Estimate",),
-    "kgplatform.ingest.pipeline": ("IngestReport",),
+    "kgplatform.ingest.pipeline": ("Estimate", "IngestReport"),
     "kgplatform.ingest.schema": ("Schema", "load_schema"),
     "kgplatform.client": ("KnowledgeGraph", "connect"),
     "kgplatform.errors": (

@@ -21,19 +21,19 @@ from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
-from kgplatform.ingest.extract import Extractor, Mode
-from kgplatform.ingest.extract.choose import EXTRACTORS as EXTRACTORS
-from kgplatform.ingest.extract.choose import default_extractor, make_extractor
+from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
+from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.extract.recorded import RecordedExtractor, with_recording
+from kgplatform.ingest.extract.recorded import RecordedExtractor
+from kgplatform.ingest.extract_pass import Tools
 from kgplatform.ingest.graph_state import graph_state
-from kgplatform.ingest.pipeline import IngestReport, Tools, ingest, ingest_facts, remove_documents
-from kgplatform.ingest.plan import Estimate, estimate, holds
+from kgplatform.ingest.pipeline import Estimate, IngestReport, estimate, holds, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.settle import reembed
 from kgplatform.neo4j.server import find_connection
+from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
-from kgplatform.neo4j.untrusted import why_refused
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.calls import Tell
 from kgplatform.readers.cypher.schema import shown_schema
@@ -129,7 +129,8 @@ class KnowledgeGraph(OpenedGraph):
         tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
         report = ingest(tools, files)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
-            report.notes += [f"{title}: recorded, but not among the documents" for title in reader.unused()]
+            unused = [f"{title}: recorded, but not among the documents" for title in reader.unused()]
+            report = replace(report, notes=report.notes + unused)
         return report
 
     def estimate(

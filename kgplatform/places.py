@@ -8,6 +8,8 @@ Offsets count code points of the text that was searched, half open.
 from __future__ import annotations
 
 import re
+import unicodedata
+from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +17,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from kgplatform.folding import fold, fold_words, is_bounded, with_marks
 from kgplatform.sentences import Sentence, sentences
-from kgplatform.text import is_unspaced, normalise_name
+from kgplatform.text import in_word, is_unspaced, normalise_name
 
 _NEAR = 85.0
 """Least ``partial_ratio`` of words that count as nearly found."""
@@ -50,7 +51,7 @@ def find_words(words: str, text: str) -> Place | None:
     words = words.strip()
     if not _says_something(words):
         return None
-    return _first(words, text) or _folded(words, text) or _with_omission(words, text) or _near(words, text)
+    return _to_the_letter_or_folded(words, text) or _with_omission(words, text) or _near(words, text)
 
 
 def find_statement(
@@ -66,9 +67,8 @@ def find_statement(
     free = {normalise_name(name) for name in understood}
     places = []
     for name in dict.fromkeys(names):
-        places_of_name = _places_of(name, text)
-        if places_of_name:
-            places.append(places_of_name)
+        if found := find_names(name, text) or list(filter(None, [find_words(name, text)])):
+            places.append(found)
         elif normalise_name(name) not in free:
             return None
     return (_shared_sentence(places, text) or _window(places)) if places else None
@@ -83,10 +83,11 @@ def find_names(name: str, text: str) -> list[Place]:
     if not _says_something(name):
         return []
     exact = [Place(start, end, True) for start, end in _occurrences(name, text) if is_bounded(text, start, end)]
+    is_acronym = len(name) <= 4 and name.isupper()
     return exact or [
         Place(start, end, False)
         for start, end in _folded_occurrences(name, text)
-        if is_bounded(text, start, end) and not (_is_acronym(name) and text[start:end].islower())
+        if is_bounded(text, start, end) and not (is_acronym and text[start:end].islower())
     ]
 
 
@@ -108,29 +109,19 @@ def _folded_occurrences(words: str, text: str) -> Iterator[tuple[int, int]]:
             yield start, with_marks(text, end)
 
 
-def _is_acronym(name: str) -> bool:
-    return len(name) <= 4 and name.isupper()
-
-
-def _first(words: str, text: str) -> Place | None:
-    span = _best_span(_occurrences(words, text), words, text)
-    return Place(*span, exact=True) if span else None
-
-
-def _folded(words: str, text: str) -> Place | None:
-    span = _best_span(_folded_occurrences(words, text), words, text)
-    return Place(*span, exact=False) if span else None
-
-
-def _best_span(spans: Iterator[tuple[int, int]], words: str, text: str) -> tuple[int, int] | None:
-    """The first span that begins and ends where words do, else the first one, unless it is only some letters."""
+def _first(words: str, text: str, *, exact: bool) -> Place | None:
+    """The first place that begins and ends where words do, else the first one, unless it is only some letters."""
     inside = None
-    for start, end in spans:
+    for start, end in (_occurrences if exact else _folded_occurrences)(words, text):
         if is_bounded(text, start, end):
-            return start, end
+            return Place(start, end, exact)
         if with_marks(text, end) == end:
-            inside = inside or (start, end)
+            inside = inside or Place(start, end, exact)
     return inside if len(words) >= _SHORTEST_INSIDE else None
+
+
+def _to_the_letter_or_folded(words: str, text: str) -> Place | None:
+    return _first(words, text, exact=True) or _first(words, text, exact=False)
 
 
 def _with_omission(words: str, text: str) -> Place | None:
@@ -139,7 +130,7 @@ def _with_omission(words: str, text: str) -> Place | None:
         return None
     start, end = None, 0
     for part in parts:
-        place = _first(part, text[end:]) or _folded(part, text[end:])
+        place = _to_the_letter_or_folded(part, text[end:])
         if place is None:
             return None
         start = end + place.start if start is None else start
@@ -173,14 +164,6 @@ def _widen(text: str, start: int, end: int) -> tuple[int, int]:
     while not is_bounded(text, 0, end):
         end += 1
     return start, end
-
-
-def _places_of(name: str, text: str) -> list[Place]:
-    places = find_names(name, text)
-    if places:
-        return places
-    place = find_words(name, text)
-    return [place] if place else []
 
 
 @lru_cache(maxsize=32)
@@ -219,3 +202,101 @@ def _window(places: Sequence[Sequence[Place]]) -> Place:
     if best is None:
         raise ValueError("every name needs a place")
     return Place(best[1], best[2], exact=False)
+
+
+# --------------------------------------------------------------------------------------------------------- folded texts
+
+
+_QUOTES = frozenset("'\"`´‘’‚‛“”„‟‹›«»′″「」『』＂＇\u0640")  # and the Arabic lengthening stroke, which says nothing
+# "and", "so", "in", "like", "to", "the": written in one with the Arabic word that follows.
+_ARABIC_PREFIX = re.compile(r"(?<!\w)[وف]?[بكل]?(?:ال)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Folded ``text``; its character ``i`` comes from the source's character ``origins[i]``."""
+
+    text: str
+    origins: array[int]
+
+    def source_span(self, start: int, end: int) -> tuple[int, int] | None:
+        """The source's characters behind ``text[start:end]``; None if the cut goes through one of them."""
+        first, last = self.origins[start], self.origins[end - 1]
+        if start > 0 and self.origins[start - 1] == first:
+            return None
+        if end < len(self.origins) and self.origins[end] == last:
+            return None
+        return first, last + 1
+
+    def occurrences(self, folded_words: str) -> Iterator[tuple[int, int]]:
+        """The source's spans in which ``folded_words`` stand, from left to right, without overlap."""
+        at = self.text.find(folded_words)
+        while at >= 0:
+            span = self.source_span(at, at + len(folded_words))
+            if span:
+                yield span
+            at = self.text.find(folded_words, at + (len(folded_words) if span else 1))
+
+
+# Every text of a few passages at a time is searched for dozens of words; whole documents come one after the other.
+@lru_cache(maxsize=32)
+def fold(text: str) -> Folded:
+    """``text`` folded, remembered for the texts that were folded last."""
+    letters: list[str] = []
+    origins = array("I")
+    for place, letter in enumerate(text):
+        for part in _FOLDS[letter]:
+            if part != " " or (letters and letters[-1] != " "):
+                letters.append(part)
+                origins.append(place)
+    return Folded("".join(letters), origins)
+
+
+@lru_cache(maxsize=8192)
+def fold_words(words: str) -> str:
+    """``words`` folded, without white space at the ends."""
+    return " ".join("".join([_FOLDS[letter] for letter in words]).split())
+
+
+def is_bounded(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` begins and ends where words do.
+
+    Scripts without spaces and Korean, which adds its particles, have no such places: there every place will do.
+    """
+    if end < len(text) and _joined(text[end - 1], text[end]):
+        return False
+    if start == 0 or not _joined(text[start - 1], text[start]):
+        return True
+    return "\u0600" <= text[start] <= "\u06ff" and _ARABIC_PREFIX.search(text, max(0, start - 4), start) is not None
+
+
+def with_marks(text: str, end: int) -> int:
+    """``end``, moved behind the combining marks that belong to the letter before it."""
+    while end < len(text) and unicodedata.category(text[end]).startswith("M"):
+        end += 1
+    return end
+
+
+def _joined(left: str, right: str) -> bool:
+    return in_word(left) and in_word(right) and not is_unspaced(left + right)
+
+
+class _Folds(dict[str, str]):
+    """What one character becomes, found once per character."""
+
+    def __missing__(self, letter: str) -> str:
+        self[letter] = folded = _fold_letter(letter)
+        return folded
+
+
+_FOLDS = _Folds()
+
+
+def _fold_letter(letter: str) -> str:
+    if letter in _QUOTES or unicodedata.category(letter) in ("Cf", "Cs"):
+        return ""
+    if letter.isspace() or unicodedata.category(letter) in ("Pd", "Cc") or letter == "\u2212":
+        return " "
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", letter).casefold())
+    # Without accents (combining class 200 and up) and the Hebrew and Arabic points (10 to 36).
+    return "".join(part for part in parts if not ((rank := unicodedata.combining(part)) >= 200 or 10 <= rank <= 36))

@@ -35,11 +35,11 @@ _ENDS = SPACED_ENDS + FULL_ENDS
 _CLOSERS = "\"'”’»›)]}」』）】》〉*_"
 _CLOSER = f"[{re.escape(_CLOSERS)}]"
 NO_START = FULL_ENDS + re.escape(_CLOSERS) + CLAUSE_MARKS + ",;:\u0300-\u036f\ufe00-\ufe0f"
-"""For a class of a regex: what goes on with the text before it where no white space parts them."""
+"""For a class of a regex: what continues the text before it where no white space parts them."""
 
 _LINE_ENDS = "\n\r\v\f\u0085\u2028\u2029"
 # White space after what may be an end, or with the end of a line in it; or nothing, after a full end. Kana after a
-# closing bracket goes on with the sentence: 「本当？」と言った。
+# closing bracket continues the sentence: 「本当？」と言った。
 _GAP = re.compile(
     rf"(?<=[{_ENDS}{re.escape(_CLOSERS)}])\s+|(?<!\s)[^\S{_LINE_ENDS}]*[{_LINE_ENDS}]\s*"
     rf"|(?<=[{FULL_ENDS}])(?=[^\s{NO_START}])"
@@ -112,7 +112,7 @@ def ranked_sentences(
     """``(start, end, rank of the boundary before it)`` of what lies between boundaries of rank ``least`` and more.
 
     Together they are all of ``text`` but white space, which none of them has at its ends. ``page_starts`` are offsets
-    where a page begins: an empty line before one is no boundary where a sentence runs on over it.
+    where a page begins: an empty line before one is not a boundary where a sentence runs on over it.
     """
     stop = len(text.rstrip())
     start = line_start = len(text) - len(text.lstrip())
@@ -148,7 +148,7 @@ def _rank(text: str, start: int, end: int, lines: int, line_start: int, page_sta
 
 
 def _is_wrapped(text: str, line_end: int, next_line: int) -> bool:
-    """True if the line that ends here is long enough for prose that goes on in the next one."""
+    """True if the line that ends here is long enough for prose that continues in the next one."""
     is_long = line_end >= _WRAPPED and not _NO_PROSE.search(text, line_end - _WRAPPED, line_end)
     return is_long and (text[next_line].isalnum() or text[next_line] in "\"'“‘(«")
 
@@ -192,7 +192,7 @@ def _counts(before: str, number: str) -> bool:
 
 
 def _after_one_letter(before: str) -> int:
-    """An initial is no end, nor are "v" and "b"; "World War I", "20 m", "she didn't" and "Ada's" may be."""
+    """An initial is not an end, nor are "v" and "b"; "World War I", "20 m", "she didn't" and "Ada's" may be."""
     if _ELIDED.search(before):
         return SENTENCE
     numeral = _ROMAN_ONE.search(before)

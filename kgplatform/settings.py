@@ -25,7 +25,7 @@ def _setting(default: Any, text: str, *, unit: str = "", env: tuple[str, ...] = 
 
 
 class Settings(BaseSettings):
-    """What the platform is told from outside. Build one with ``load_settings``, which words errors for people."""
+    """What is set from outside. Build one with ``load_settings``, which words errors for people."""
 
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
@@ -43,12 +43,13 @@ class Settings(BaseSettings):
     )
     neo4j_uri: str | None = _setting(
         None,
-        "A given Neo4j 5.26 or newer (bolt://, neo4j://, and their +s forms); without it, the managed local one.",
+        "Address of a Neo4j server, 5.26 or newer (bolt://, neo4j://, or their +s forms); without it, the managed "
+        "local one.",
         env=("NEO4J_URI",),
     )
-    neo4j_username: str = _setting("neo4j", "User name at the given server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
-    neo4j_password: SecretStr | None = _setting(None, "Password at the given server.", env=("NEO4J_PASSWORD",))
-    neo4j_database: str | None = _setting(None, "Database at the given server.", env=("NEO4J_DATABASE",))
+    neo4j_username: str = _setting("neo4j", "User name at that server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
+    neo4j_password: SecretStr | None = _setting(None, "Password at that server.", env=("NEO4J_PASSWORD",))
+    neo4j_database: str | None = _setting(None, "Database at that server.", env=("NEO4J_DATABASE",))
     neo4j_heap: str = _setting("1g", "Heap of the managed server.", unit="JVM size")
     neo4j_page_cache: str = _setting("512m", "Page cache of the managed server.", unit="JVM size")
     neo4j_jars: Path = _setting(
@@ -72,24 +73,24 @@ class Settings(BaseSettings):
     )
     chat_model: str = _setting("gpt-4.1-mini", "Language model for extraction and answers.")
     model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
-    model_retries: int = _setting(5, "Tries again after 429, 5xx, a time-out or a broken connection.", ge=0)
-    concurrency: int = _setting(8, "Language-model calls under way at once.", unit="calls", gt=0)
+    model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
+    concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)
     max_tokens: int | None = _setting(None, "Budget of one run; it stops cleanly when used up.", unit="tokens", gt=0)
 
     passage_tokens: int = _setting(
         400, "Longest passage.", unit="tokens", ge=20, env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS")
     )
-    expansion_threshold: float = _setting(0.9, "Confidence from which a proposed type counts.", ge=0, le=1)
+    expansion_threshold: float = _setting(0.9, "Least confidence of a proposed type that counts.", ge=0, le=1)
     expansion_support: int = _setting(2, "Documents that must propose a type before it is accepted.", ge=1)
     same_as_threshold: float = _setting(0.8, "Cosine from which two like names are joined by SAME_AS.", gt=0, le=1)
     form_threshold: float = _setting(
-        0.87, "Cosine from which key elements that are no entity are one node for GraphReader.", gt=0, le=1
+        0.87, "Cosine from which key elements that are not entities are one node for GraphReader.", gt=0, le=1
     )
     facts_tokens: int = _setting(
-        1024, "Most that `ingest --facts` asks a model to write about one passage.", unit="tokens", gt=0
+        1024, "Longest answer that `ingest --facts` asks of a model for one passage.", unit="tokens", gt=0
     )
-    cypher_timeout: float = _setting(30.0, "Time for one statement of the user's.", unit="s", gt=0)
-    cypher_limit: int = _setting(1000, "Rows that one statement of the user's returns.", unit="rows", gt=0)
+    cypher_timeout: float = _setting(30.0, "Time for one Cypher statement.", unit="s", gt=0)
+    cypher_limit: int = _setting(1000, "Rows that one Cypher statement returns.", unit="rows", gt=0)
 
     @property
     def home_folder(self) -> Path:

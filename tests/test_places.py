@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.folding import fold, fold_words, is_bounded
-from kgplatform.places import Place, find_names, find_statement, find_words
+from kgplatform.places import Place, find_names, find_statement, find_words, fold, fold_words, is_bounded
 
 SHELLEY = (
     "Mary Shelley’s novel “Frankenstein” appeared in 1818. It was written\n  near  Geneva — in the wet summer of 1816."

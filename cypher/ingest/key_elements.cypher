@@ -1,4 +1,4 @@
-// Key elements of atomic facts that are no entity (GraphReader, section 3.2).
+// Key elements of atomic facts that are not entities (GraphReader, section 3.2).
 // mode: write
 // param $rows: list<map>: id, name, key, stem
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Key elements that are no entity and mean nearly the same as these, which may be entities.
+// Key elements that are not entities and mean nearly the same as these, which may be entities.
 // mode: read
 // param $ids: list<string>: key element ids
 // param $candidates: int: how many are looked at

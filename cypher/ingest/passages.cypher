@@ -1,8 +1,8 @@
 // Passages of documents, with nothing extracted from them yet.
 // mode: write
-// param $rows: list<map>: id, document, name, text, index, start, end, page, tokens
+// param $rows: list<map>: id, document_id, name, text, index, start, end, page, tokens
 UNWIND $rows AS row
-MATCH (d:Document {id: row.document})
+MATCH (d:Document {id: row.document_id})
 MERGE (c:Chunk {id: row.id})
 ON CREATE SET c.state = 'pending'
 SET c:Pending,

@@ -29,7 +29,7 @@ from kgplatform.exchange.elements import (
     kinds_of,
 )
 from kgplatform.ingest.graph_state import FORMAT_VERSION
-from kgplatform.ingest.type_names import reserved_label, reserved_relationship
+from kgplatform.ingest.schema import reserved_label, reserved_relationship
 
 _LONGEST_ID = 500
 _LONGEST_INDEXED = 8000
@@ -193,10 +193,10 @@ def _fault_of_node(node: Node) -> str | None:
     for name in _INDEXED:
         value = node.properties.get(name, "")
         if not isinstance(value, str) or len(value.encode()) > _LONGEST_INDEXED:
-            return f"has a {name} that is no text, or longer than {_LONGEST_INDEXED:,} bytes"
+            return f"has a {name} that is not text, or longer than {_LONGEST_INDEXED:,} bytes"
     vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
     if not all(isinstance(each, list) and each and isinstance(each[0], float) for each in vectors):
-        return "has a vector that is no list of numbers"
+        return "has a vector that is not a list of numbers"
     return None
 
 

@@ -35,8 +35,8 @@ from kgplatform.exchange.elements import (
     type_of,
 )
 from kgplatform.exchange.json_lines import LONGEST_LINE, Spool, Types, check_counts, check_header
-from kgplatform.ingest.indexes import vector_options
-from kgplatform.ingest.type_names import reserved_relationship
+from kgplatform.ingest.graph_state import vector_options
+from kgplatform.ingest.schema import reserved_relationship
 from kgplatform.neo4j.pasteable import literal
 from kgplatform.query import load_query, query_names
 
@@ -103,7 +103,10 @@ class _Tables:
     def _table(self, group: str, properties: dict[str, Any]) -> _Table:
         types = self._types[group]
         mixed = [name for name, kinds in sorted(types.items()) if len(kinds) > 1]
-        variant = tuple(f"{name}:{_own(properties[name], types[name])}" for name in mixed if name in properties)
+        own = {name: type_of(properties[name]) for name in mixed if name in properties}
+        # A list without items is in the column of the first type of list.
+        lists = {name: next(each for each in types[name] if each.endswith("[]")) for name in own if own[name] == "[]"}
+        variant = tuple(f"{name}:{kind}" for name, kind in (own | lists).items())
         if (group, variant) not in self._tables:
             before = sum(key[0] == group for key in self._tables)
             name = f"{group}-{before + 1}.csv" if before else f"{group}.csv"
@@ -120,11 +123,6 @@ def _settled(kinds: set[str]) -> list[str]:
     known = sorted(kinds - {"[]"})
     is_told = "[]" not in kinds or any(each.endswith("[]") for each in known)
     return known if is_told else [*known, "string[]"]
-
-
-def _own(value: Any, kinds: list[str]) -> str:
-    kind = type_of(value)
-    return next(each for each in kinds if each.endswith("[]")) if kind == "[]" else kind
 
 
 def header_name(name: str) -> str:
@@ -148,7 +146,10 @@ def write_csv(spool: Spool, path: Path) -> None:
         for each in spool.each_relationship():
             edges.add(_group(each.type), [cell_of(each.start), cell_of(each.end), cell_of(each.type)], each)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
-    (path / "import.sh").write_text(_command(node_tables, edge_tables), "utf-8")
+    parts = [f"  --nodes={header_name(each.name)},{each.name} \\\n" for each in node_tables]
+    parts += [f"  --relationships={header_name(each.name)},{each.name} \\\n" for each in edge_tables]
+    options = "  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n"
+    (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}{options}  "${{1:-neo4j}}"\n', "utf-8")
     (path / "import.sh").chmod(0o755)
     with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(_index_statements(next(spool.each_node()).properties["embeddingDimension"]))
@@ -171,13 +172,6 @@ def _file(kind: str) -> str:
 def _group(kind: str) -> str:
     """The file of a type of relationship, without its suffix: a user's type may not be fit to name one."""
     return kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
-
-
-def _command(nodes: list[_Table], edges: list[_Table]) -> str:
-    parts = [f"  --nodes={header_name(each.name)},{each.name} \\\n" for each in nodes]
-    parts += [f"  --relationships={header_name(each.name)},{each.name} \\\n" for each in edges]
-    options = "  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n"
-    return f'{_SCRIPT}{"".join(parts)}{options}  "${{1:-neo4j}}"\n'
 
 
 def _index_statements(dimension: int) -> Iterator[str]:
@@ -210,7 +204,9 @@ def cell_of(value: Any) -> str:
     items = [item if isinstance(item, str) else _scalar(item) for item in value]
     if items == [""]:
         raise ValueError("a list of one empty text")
-    return _quoted(_ITEM_END.join(_item_of(item) for item in items))
+    if any(_ITEM_END in item for item in items):
+        raise ValueError("a list with the sign U+001F in a text")
+    return _quoted(_ITEM_END.join(items))
 
 
 def _scalar(value: Any) -> str:
@@ -220,12 +216,6 @@ def _scalar(value: Any) -> str:
             return str(inner)
         raise ValueError(f"a value of the type {kind}")
     return ("true" if value else "false") if isinstance(value, bool) else repr(value)
-
-
-def _item_of(item: str) -> str:
-    if _ITEM_END in item:
-        raise ValueError("a list with the sign U+001F in a text")
-    return item
 
 
 def _quoted(text: str) -> str:
@@ -270,7 +260,7 @@ def _split(path: Path, number: int, record: str) -> list[str]:
         if found[2] != ",":
             break
     if at != len(record) or not found or found[2] == "\n":
-        raise InputError(f"{path}, line {number}, is no CSV that can be read. Nothing was imported.")
+        raise InputError(f"{path}, line {number}, is not valid CSV. Nothing was imported.")
     return cells
 
 
@@ -300,7 +290,7 @@ def _item(text: str, kind: str) -> Any:
         return {"float": text} if text in FLOATS else float(text)
     if kind in TEMPORAL:
         return {kind: text}
-    raise ValueError(f"{text[:40]!r} is no {kind}")
+    raise ValueError(f"{text[:40]!r} is not a {kind}")
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -339,9 +329,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
             raise InputError(f"{path} is longer than {LONGEST_LINE:,} bytes. Nothing was imported.")
         manifest = json.loads(written)
     except FileNotFoundError as error:
-        raise InputError(f"{folder} is no folder that `kgplatform export` wrote: it has no {MANIFEST}.") from error
+        raise InputError(f"{folder} is not a folder that `kgplatform export` wrote: it has no {MANIFEST}.") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is no JSON that can be read. Nothing was imported.") from error
+        raise InputError(f"{path} is not valid JSON. Nothing was imported.") from error
     check_header(path, manifest, "it")
     for kind in ("nodeFiles", "relationshipFiles"):
         names = manifest.get(kind)
@@ -349,7 +339,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
             raise InputError(f"{path} names files that no export has. Nothing was imported.")
         for each in (part for name in names for part in (name, header_name(name))):
             if (folder / each).is_symlink() or not (folder / each).is_file():
-                raise InputError(f"{folder / each} is missing, or is no file. Nothing was imported.")
+                raise InputError(f"{folder / each} is missing, or is not a file. Nothing was imported.")
     return dict(manifest)
 
 

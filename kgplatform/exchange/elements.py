@@ -12,13 +12,14 @@ import base64
 import binascii
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kgplatform.errors import InputError
+from kgplatform.records import Progress
 from kgplatform.text import did_you_mean, in_word
 
 FORMAT = "kgplatform-graph"
@@ -36,9 +37,6 @@ KINDS = (
 GRAPH_ID = "graph"
 LONGEST_NAME = 200
 _IN_NAMES = "_ -."
-
-Progress = Callable[[str, int, int], None]
-"""Called with a stage's name, how much of it is done, and how much there is."""
 
 SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -113,7 +111,7 @@ def chosen_format(path: Path, asked: str | None) -> str:
         )
     if chosen not in SUFFIXES:
         raise InputError(
-            f"There is no format {chosen!r}; there are {', '.join(SUFFIXES)}.{did_you_mean(chosen, SUFFIXES)}"
+            f"Unknown format {chosen!r}. Choose one of {', '.join(SUFFIXES)}.{did_you_mean(chosen, SUFFIXES)}"
         )
     return chosen
 
@@ -128,6 +126,7 @@ _SRIDS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}
 _DATE = r"[+-]?\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _TIME = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?"
 _OFFSET = r"(?:Z|[+-]\d\d:\d\d(?::\d\d)?)"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = r"-?\d{1,18}(?:\.\d{1,9})?"
 _FORMS = {
     "date": _DATE,
@@ -152,7 +151,7 @@ def for_file(value: Any) -> Any:
     if hasattr(value, "srid"):
         return {"point": {"srid": value.srid, **dict(zip(_AXES, map(float, value), strict=False))}}
     if hasattr(value, "iso_format"):
-        return {_temporal_name(value): _temporal_text(value)}
+        return _temporal(value)
     raise ValueError(f"a value of the type {type(value).__name__} has no form in a file")
 
 
@@ -162,18 +161,13 @@ def _are_plain(values: list[Any]) -> bool:
     return types <= {str, bool, int} or (types == {float} and all(map(math.isfinite, values)))
 
 
-def _temporal_name(value: Any) -> str:
-    """The driver has one class for what Cypher calls ``time`` and ``localtime``: a zone is the difference."""
-    name = type(value).__name__.lower()
-    return f"local{name}" if name in ("time", "datetime") and value.tzinfo is None else name
-
-
-def _temporal_text(value: Any) -> str:
-    text = str(value.iso_format())
-    zone = getattr(value, "tzinfo", None)
-    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+def _temporal(value: Any) -> dict[str, str]:
+    kind, text, zone = type(value).__name__.lower(), str(value.iso_format()), getattr(value, "tzinfo", None)
+    if kind in ("time", "datetime") and zone is None:  # the driver has one class for either of Cypher's
+        kind = f"local{kind}"
+    place = getattr(zone, "key", None) or getattr(zone, "zone", None)
     # UTC is what the driver makes of the offset Z, and no place.
-    return f"{text}[{name}]" if name and name != "UTC" else text
+    return {kind: f"{text}[{place}]" if place and place != "UTC" else text}
 
 
 def for_database(value: Any) -> Any:
@@ -217,28 +211,22 @@ def fault_of(value: Any) -> str | None:
 
 def _fault_of_one(value: Any) -> str | None:
     if isinstance(value, str):
-        return None if value.isascii() or _is_whole(value) else "has half a character (a lone surrogate) in it"
+        return "has half a character (a lone surrogate) in it" if _LONE_SURROGATE.search(value) else None
     if isinstance(value, bool | float):
         return None
     if isinstance(value, int):
         return None if -_LARGEST <= value < _LARGEST else "is a whole number of more than 64 bits"
     if isinstance(value, dict) and len(value) == 1:
         ((kind, inner),) = value.items()
-        return None if _is_special(kind, inner) else f"is no {kind} that can be read"
-    return "is no text, number, true, false or list of those" if value is not None else "is null"
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+        return None if _is_special(kind, inner) else f"is not a valid {kind}"
+    return "is not a text, number, true, false or list of those" if value is not None else "is null"
 
 
 def _is_special(kind: object, inner: Any) -> bool:
     if kind == "point":
-        return _is_point(inner)
+        srid = inner.get("srid") if isinstance(inner, dict) else None
+        axes = _AXES[: _SRIDS.get(srid, 0)] if type(srid) is int else ""
+        return bool(axes) and set(inner) == {"srid", *axes} and all(type(inner[axis]) in (int, float) for axis in axes)
     if not isinstance(inner, str):
         return False
     if kind == "bytes":
@@ -249,11 +237,3 @@ def _is_special(kind: object, inner: Any) -> bool:
     if kind == "float":
         return inner in FLOATS
     return kind in _FORMS and re.fullmatch(_FORMS[kind], inner, re.ASCII) is not None and inner[-1] not in "PT"
-
-
-def _is_point(inner: Any) -> bool:
-    if not isinstance(inner, dict) or not isinstance(inner.get("srid"), int) or inner["srid"] not in _SRIDS:
-        return False
-    axes = list(_AXES[: _SRIDS[inner["srid"]]])
-    numbers = [inner.get(axis) for axis in axes]
-    return set(inner) == {"srid", *axes} and all(type(each) in (int, float) for each in numbers)

@@ -24,7 +24,6 @@ from kgplatform.exchange.elements import (
     Element,
     ExchangeReport,
     Node,
-    Progress,
     Relationship,
     chosen_format,
     for_file,
@@ -35,6 +34,7 @@ from kgplatform.exchange.graphml import write_graphml
 from kgplatform.exchange.json_lines import Spool, compact, line_of, write_lines
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Progress
 
 _PAGE = 500
 
@@ -171,7 +171,7 @@ def whole(target: Path, *, is_folder: bool) -> Iterator[Path]:
     if is_folder and target.is_dir() and any(target.iterdir()):
         raise InputError(f"{target} is not empty. Name a folder that is new, or empty.")
     if target.is_dir() != is_folder and target.exists():
-        raise InputError(f"{target} is {'no' if is_folder else 'a'} folder. Name another place to export to.")
+        raise InputError(f"{target} is {'not a' if is_folder else 'a'} folder. Name another place to export to.")
     try:
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", dir=target.parent))
     except OSError as error:

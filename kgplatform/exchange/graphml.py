@@ -64,12 +64,9 @@ def write_graphml(spool: Spool, path: Path) -> None:
 
 
 def _keys(types: dict[str, Types], prefix: str) -> Keys:
-    pairs = {(name, _written_as(kind)) for each in types.values() for name, kinds in each.items() for kind in kinds}
+    found = {(name, kind) for each in types.values() for name, kinds in each.items() for kind in kinds}
+    pairs = {(name, kind if kind in _SCALARS else "string") for name, kind in found}
     return {pair: f"{prefix}{number}" for number, pair in enumerate(sorted(pairs))}
-
-
-def _written_as(kind: str) -> str:
-    return kind if kind in _SCALARS else "string"
 
 
 def _write_key(out: BinaryIO, id_: str, owner: str, name: str, kind: str) -> None:
@@ -140,13 +137,13 @@ class _Reader:
                     name = etree.QName(element).localname
                     if name == "key":
                         self._keys[element.get("id", "")] = (element.get("attr.name", ""), element.get("attr.type", ""))
-                    elif name == "data" and self._is_of_graph(element):
+                    elif name == "data" and _is_in_graph(element):
                         self._head[self._name(element)] = self._value(place, element)
                     elif name in ("node", "edge"):
                         yield place, self._element(place, element, is_node=name == "node")
                         _forget(element)
         except etree.XMLSyntaxError as error:
-            raise InputError(f"{self._path} is no XML that can be read ({error.msg}). Nothing was imported.") from error
+            raise InputError(f"{self._path} is not valid XML ({error.msg}). Nothing was imported.") from error
         self._check_head()
 
     def _parsed(self, stream: BinaryIO) -> Iterator[etree._Element]:
@@ -158,12 +155,8 @@ class _Reader:
                 raise InputError(f"{self._path} has a document type (DOCTYPE), which no exported graph has.")
             is_first = False
             if not isinstance(element.tag, str) or etree.QName(element).namespace != _NAMESPACE:
-                raise self._fault(f"line {element.sourceline}", "is no GraphML")
+                raise self._fault(f"line {element.sourceline}", "is not GraphML")
             yield element
-
-    def _is_of_graph(self, element: etree._Element) -> bool:
-        parent = element.getparent()
-        return parent is not None and etree.QName(parent).localname == "graph"
 
     def _check_head(self) -> None:
         self.said = check_header(self._path, self._head, "its graph element")
@@ -215,6 +208,11 @@ class _Reader:
 
     def _fault(self, place: str, fault: str) -> InputError:
         return InputError(f"{self._path}, {place}, {fault}. Nothing was imported.")
+
+
+def _is_in_graph(element: etree._Element) -> bool:
+    parent = element.getparent()
+    return parent is not None and etree.QName(parent).localname == "graph"
 
 
 def _forget(element: etree._Element) -> None:

@@ -1,10 +1,10 @@
 """A file into the graph: all of it is looked at first, then written in batches, each with the word how far it got.
 
-An import that was interrupted goes on where it stopped when the same file is imported again. Until then the graph says
+An import that was interrupted resumes where it stopped when the same file is imported again. Until then the graph says
 that it is half of one, and every other command refuses it.
 
 Into a graph that has something in it an import merges: what is not there is added, what is there stays. Left out is
-what follows from a graph as a whole, and is made anew from the larger one: the knowledge tree, gists, and which names
+what follows from a graph as a whole, and is made again from the larger one: the knowledge tree, gists, and which names
 are likely the same. Names, likenesses and forms are settled at once; the tree and gists on demand.
 """
 
@@ -29,7 +29,6 @@ from kgplatform.exchange.elements import (
     ExchangeReport,
     Node,
     Placed,
-    Progress,
     Relationship,
     chosen_format,
     for_database,
@@ -39,10 +38,11 @@ from kgplatform.exchange.elements import (
 )
 from kgplatform.exchange.graphml import read_graphml
 from kgplatform.exchange.json_lines import read_lines
-from kgplatform.ingest.indexes import define_indexes, define_keys, drop_vector_indexes
+from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
 from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
+from kgplatform.records import Progress
 from kgplatform.settings import Settings
 
 LEFT_OUT = "The tree, gists and likenesses of the file were left out: run `kgplatform tree`, and `kgplatform gist`."
@@ -105,7 +105,7 @@ class _Work:
 
 def _looked_at(source: Path, chosen: str, progress: Progress) -> Contents:
     if not source.exists() or source.is_dir() != (chosen == "csv"):
-        raise InputError(f"There is no {'folder' if chosen == 'csv' else 'file'} {source}. Name what was exported.")
+        raise InputError(f"{source} is not a {'folder' if chosen == 'csv' else 'file'}. Name what was exported.")
     progress("checking", 0, 1)
     contents = check_elements(source, _READERS[chosen](source))
     progress("checking", 1, 1)
@@ -179,7 +179,7 @@ def _write_part(store: Store, work: _Work, part: Sequence[Element], done: int) -
         written = store.write(("exchange/create_relationships", {"rows": new, **progress}))
     if written[0][0]["written"] != (len(relationships) or len(new)):
         raise StoreError(
-            "Another import into this graph is under way, or nodes of it went missing. Wait for it, then run it again."
+            "Another import into this graph is running, or nodes of it went missing. Wait for it, then run it again."
         )
 
 
@@ -195,7 +195,7 @@ def _finish(
     if work.merges:
         _recount(store, elements)
         store.write(("exchange/unmark", {}))
-        # What is not settled yet is marked as such, node by node: the next ingest, or the same import, goes on with it.
+        # Nodes that are not settled yet are marked as such: the next ingest, or the same import, continues with them.
         settle(store, embedder(), settings, progress)
         return (LEFT_OUT,)
     graph = work.contents.graph
@@ -268,7 +268,9 @@ def _merge_nodes(store: Store, contents: Contents, nodes: Sequence[Node]) -> tup
 def _merge_relationships(store: Store, contents: Contents, relationships: Sequence[Relationship]) -> list[Row]:
     """The rows of those that may be new, each with the property that tells it from others."""
     wanted = [each for each in relationships if not _is_left_out(each)]
-    return [row | _key(row["properties"]) for row in _relationship_rows(store, contents.kinds, wanted)]
+    rows = _relationship_rows(store, contents.kinds, wanted)
+    keys = [next((key for key in _KEYS if key in row["properties"]), "") for row in rows]
+    return [row | {"key": key, "value": row["properties"].get(key)} for row, key in zip(rows, keys, strict=True)]
 
 
 def _recount(store: Store, elements: Iterable[Placed]) -> None:
@@ -288,11 +290,6 @@ def _ids(nodes: Iterable[Node], kind: str) -> list[str]:
 
 def _is_element(node: Node) -> bool:
     return "KeyElement" in node.labels
-
-
-def _key(properties: dict[str, Any]) -> Row:
-    key = next((each for each in _KEYS if each in properties), "")
-    return {"key": key, "value": properties.get(key)}
 
 
 # --------------------------------------------------------------------------------------------- rows for cypher/exchange
@@ -332,7 +329,8 @@ def _made(store: Store, every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     asked: list[Row] = []
     for properties in every:
         for value in filter(is_made_by_database, properties.values()):
-            asked += [{"type": type_of(item), "value": item[type_of(item)]} for item in _items(value)]
+            items = value if isinstance(value, list) else [value]
+            asked += [{"type": type_of(item), "value": item[type_of(item)]} for item in items]
     made = iter([_with_offset(row["made"]) for row in store.read("exchange/made_values", rows=asked)] if asked else ())
 
     def of(value: Any) -> Any:
@@ -347,7 +345,3 @@ def _with_offset(value: Any) -> Any:
     """The driver reads the offset Z as the place UTC, and would write it as that."""
     zone = getattr(value, "tzinfo", None)
     return value.replace(tzinfo=timezone.utc) if getattr(zone, "zone", None) == "UTC" else value
-
-
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]

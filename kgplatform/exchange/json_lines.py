@@ -13,7 +13,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO
 
 from kgplatform.errors import InputError
@@ -86,7 +85,7 @@ def read_lines(path: Path) -> Iterator[Placed]:
 def check_header(path: Path, head: Any, where: str) -> tuple[int, int]:
     """How many nodes and relationships a file says that it has. Raises ``InputError`` if it is none of ours."""
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError(f"{path} is no graph that `kgplatform export` wrote: {where} does not say so.")
+        raise InputError(f"{path} is not a graph that `kgplatform export` wrote: {where} does not say so.")
     if head.get("version") != VERSION:
         raise InputError(
             f"{path} has version {head.get('version')} of the format; this kgplatform reads {VERSION}. "
@@ -118,7 +117,7 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
         return strict_json(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number}, is no JSON that can be read. Nothing was imported.") from error
+        raise InputError(f"{path}, line {number}, is not valid JSON. Nothing was imported.") from error
 
 
 def strict_json(text: str) -> Any:
@@ -127,7 +126,7 @@ def strict_json(text: str) -> Any:
 
 
 def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 # ----------------------------------------------------------------------------------------------------------- the spool
@@ -155,9 +154,7 @@ class Spool:
         self._nodes, self._relationships = self.node_lines.open("wb"), self.relationship_lines.open("wb")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._nodes.close()
         self._relationships.close()
 

@@ -19,7 +19,7 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id
-from kgplatform.work.crew import Work
+from kgplatform.work.threads import Work
 
 Follow = Callable[[Reading], Iterable[Work]]
 """What is done with a document next."""

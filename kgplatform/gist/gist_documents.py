@@ -32,17 +32,15 @@ from kgplatform.gist.memory import (
 from kgplatform.gist.options import GistOptions, GistReport
 from kgplatform.gist.pagination import Offer, Pause, ask_pause, next_offer, uniform_ends
 from kgplatform.gist.shorten import Gist, shorten
-from kgplatform.ingest.graph_state import check_embedder, graph_state
-from kgplatform.ingest.indexes import define_keys
+from kgplatform.ingest.graph_state import check_embedder, define_keys, graph_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
-from kgplatform.work import crew
-from kgplatform.work.crew import Work
 from kgplatform.work.stopwatch import Stopwatch
+from kgplatform.work.threads import Work, run_works
 
 _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
@@ -103,7 +101,7 @@ def _read(tools: GistTools, due: list[Row], options: GistOptions, report: GistRe
     run = GistRun(tools.store, tools.chat, options, report, tools.progress)
     run.characters = sum(row["characters"] for row in due)
     works = [Work(_OPENING, partial(_open, run, row), partial(_begin, run), _cannot_open) for row in due]
-    report.stopped = crew.run(works, tools.settings.concurrency)
+    report.stopped = run_works(works, tools.settings.concurrency)
 
 
 # ------------------------------------------------------------------------------------------------------ one document

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard, TypeVar
+from typing import Literal, TypeGuard
 
-from kgplatform.ingest.extract import Mode
 from kgplatform.ingest.schema import Expansion, Schema
-from kgplatform.ingest.type_names import match_key
 from kgplatform.records import (
     ExtractedAttribute,
     ExtractedEntity,
@@ -23,107 +21,66 @@ from kgplatform.records import (
     Extraction,
     Proposal,
 )
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import normalise_name, tidy, type_key
 
-Item = TypeVar("Item", ExtractedEntity, ExtractedTriple, ExtractedAttribute)
+Mode = Literal["strict", "flexible"]
+Item = ExtractedEntity | ExtractedTriple | ExtractedAttribute
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many were kept and dropped; of the kept ones, how many got the schema's name and how many are marked."""
+    """How many entities, triples and attributes were kept, and how many strict mode left out.
+
+    Of those kept, ``mapped`` got the schema's name in place of their own, ``off_schema`` are marked
+    ``in_schema=False``.
+    """
 
     kept: int = 0
     mapped: int = 0
     dropped: int = 0
     off_schema: int = 0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.kept + other.kept,
-            self.mapped + other.mapped,
-            self.dropped + other.dropped,
-            self.off_schema + other.off_schema,
-        )
 
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What the schema did to the entities, triples and attributes of one or more passages."""
-
-    entities: Tally = Tally()
-    triples: Tally = Tally()
-    attributes: Tally = Tally()
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.entities + other.entities, self.triples + other.triples, self.attributes + other.attributes)
-
-    @property
-    def total(self) -> Tally:
-        """All three together."""
-        return self.entities + self.triples + self.attributes
-
-    @property
-    def kept(self) -> int:
-        """How many were kept, marked or not."""
-        return self.total.kept
-
-    @property
-    def mapped(self) -> int:
-        """How many kept ones got the schema's name in place of their own."""
-        return self.total.mapped
-
-    @property
-    def dropped(self) -> int:
-        """How many strict mode left out."""
-        return self.total.dropped
-
-    @property
-    def off_schema(self) -> int:
-        """How many kept ones are marked ``in_schema=False``."""
-        return self.total.off_schema
-
-
-def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extraction, Counts]:
+def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extraction, Tally]:
     """``extraction`` as far as ``schema`` allows it in ``mode``, under the schema's names, and what was done to it.
 
     A triple or attribute means the first entity listed under its name. In flexible mode every entity that one names
     is listed afterwards, untyped if it was not before. A triple that stays off schema keeps its predicate's words,
     even if they name a relation that may not join its entities.
     """
-    strict = mode == "strict"
-    entities, entity_tally = _sift([_judge_entity(each, schema) for each in extraction.entities], strict)
-    if not strict:
-        unlisted = _unlisted(extraction)
-        entities += unlisted
-        entity_tally += Tally(kept=len(unlisted), off_schema=len(unlisted))
+
+    def is_kept(item: Item) -> bool:
+        return item.in_schema or mode == "flexible"
+
+    entities = [_judge_entity(entity, schema) for entity in extraction.entities]
+    if mode == "flexible":
+        entities += [(entity, False) for entity in _unlisted(extraction)]
     listed: Listed = {}
-    for entity in entities:
-        listed.setdefault(normalise_name(entity.name), entity)
-    triples, triple_tally = _sift([_judge_triple(each, schema, listed) for each in extraction.triples], strict)
-    attributes, attribute_tally = _sift(
-        [_judge_attribute(each, schema, listed) for each in extraction.attributes], strict
+    for entity, _ in entities:
+        if is_kept(entity):
+            listed.setdefault(normalise_name(entity.name), entity)
+    triples = [_judge_triple(triple, schema, listed) for triple in extraction.triples]
+    attributes = [_judge_attribute(attribute, schema, listed) for attribute in extraction.attributes]
+    bounded = replace(
+        extraction,
+        entities=tuple(entity for entity, _ in entities if is_kept(entity)),
+        triples=tuple(triple for triple, _ in triples if is_kept(triple)),
+        attributes=tuple(attribute for attribute, _ in attributes if is_kept(attribute)),
     )
-    bounded = replace(extraction, entities=tuple(entities), triples=tuple(triples), attributes=tuple(attributes))
-    return bounded, Counts(entity_tally, triple_tally, attribute_tally)
-
-
-def _sift(judged: Iterable[tuple[Item, bool]], strict: bool) -> tuple[list[Item], Tally]:
-    """The items to keep, and their tally. ``judged`` pairs each with whether it got the schema's name."""
-    items: list[Item] = []
-    mapped = dropped = off_schema = 0
-    for item, renamed in judged:
-        if strict and not item.in_schema:
-            dropped += 1
-            continue
-        items.append(item)
-        mapped += renamed
-        off_schema += not item.in_schema
-    return items, Tally(len(items), mapped, dropped, off_schema)
+    kept: list[Item] = [*bounded.entities, *bounded.triples, *bounded.attributes]
+    judged: list[tuple[Item, bool]] = [*entities, *triples, *attributes]
+    return bounded, Tally(
+        kept=len(kept),
+        mapped=sum(renamed for _, renamed in judged),
+        dropped=len(judged) - len(kept),
+        off_schema=sum(not item.in_schema for item in kept),
+    )
 
 
 def _judge_entity(entity: ExtractedEntity, schema: Schema) -> tuple[ExtractedEntity, bool]:
+    """The entity as the schema has it, and whether that renamed it."""
     found = schema.entity(entity.type)
     if found is None:
         return replace(entity, type=entity.type or None, in_schema=False), False
@@ -175,7 +132,7 @@ def accepted(
     groups: dict[tuple[str, str], list[tuple[str, str, Proposal]]] = {}
     for passage, document, proposal in proposals:
         if proposal.confidence >= threshold and schema.lacks(proposal.kind, proposal.name):
-            key = (proposal.kind, match_key(proposal.name))
+            key = (proposal.kind, type_key(proposal.name))
             groups.setdefault(key, []).append((passage, document, proposal))
     expansions = []
     for _, group in sorted(groups.items()):

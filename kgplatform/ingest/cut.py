@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from kgplatform.errors import InputError
-from kgplatform.records import Document, PageSpan, Passage
+from kgplatform.records import Document, Passage
 from kgplatform.sentences import (
     CLAUSE_MARKS,
     FULL_ENDS,
@@ -69,7 +69,8 @@ def cut_document(document: Document, max_tokens: int) -> list[Passage]:
 
 
 def _passage(document: Document, index: int, start: int, end: int) -> Passage:
-    text = document.text[start:end]
+    text, pages = document.text[start:end], document.pages
+    at = bisect_right(pages, start, key=lambda page: page.start) - 1
     return Passage(
         id=node_id("chunk", document.id, start, end, text),
         document_id=document.id,
@@ -77,15 +78,10 @@ def _passage(document: Document, index: int, start: int, end: int) -> Passage:
         index=index,
         start=start,
         end=end,
-        page=_page_at(document.pages, start),
+        page=pages[max(at, 0)].number if pages else None,
         text=text,
         tokens=count_tokens(text),
     )
-
-
-def _page_at(pages: tuple[PageSpan, ...], offset: int) -> int | None:
-    at = bisect_right(pages, offset, key=lambda page: page.start) - 1
-    return pages[max(at, 0)].number if pages else None
 
 
 # ------------------------------------------------------------------------------------------------ units
@@ -151,17 +147,12 @@ def _fit(text: str, start: int, end: int, max_tokens: int) -> int:
     tried until it does not fit, so that the work is in proportion to what is found.
     """
     low, high = start + 1, min(end, start + 2 * max_tokens)
-    while high < end and count_tokens(text[start:high]) <= max_tokens:
+    while count_tokens(text[start:high]) <= max_tokens:
+        if high == end:
+            return end
         low, high = high, min(end, start + 2 * (high - start))
-    if count_tokens(text[start:high]) <= max_tokens:
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if count_tokens(text[start:middle]) <= max_tokens:
-            low = middle
-        else:
-            high = middle
-    return _grapheme_end(text, start, low)
+    fitting = bisect_right(range(low + 1, high), max_tokens, key=lambda stop: count_tokens(text[start:stop]))
+    return _grapheme_end(text, start, low + fitting)
 
 
 def _grapheme_end(text: str, start: int, stop: int) -> int:
@@ -216,7 +207,7 @@ def _best_cut(units: list[_Unit], total: list[int], first: int, last: int, max_t
 
 
 def _before_headings(units: list[_Unit], first: int, cut: int) -> int:
-    """``cut`` moved before up to three headings; more in a row are no headings but a list."""
+    """``cut`` moved before up to three headings; more in a row are not headings but a list."""
     for candidate in range(cut, max(first, cut - 4), -1):
         if not units[candidate - 1].is_heading:
             return candidate

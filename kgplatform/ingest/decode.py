@@ -1,4 +1,4 @@
-"""What a file's bytes are: a document format, something that is no text, or text in some encoding.
+"""What a file's bytes are: a document format, something that is not text, or text in some encoding.
 
 The bytes decide, not the name: a JPEG called ``notes.txt`` is an image, a PDF called ``notes.txt`` is a PDF.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import logging
 import re
+from contextlib import suppress
 
 from charset_normalizer import from_bytes
 
@@ -15,47 +16,38 @@ from kgplatform.errors import DocumentError
 
 HEAD_BYTES = 8192
 
-# (offset, first bytes, what they are); those at the end also occur as the first letters of plain text.
-_SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\xff\xd8\xff", "an image (JPEG)"),
-    (0, b"\x89PNG\r\n\x1a\n", "an image (PNG)"),
-    (0, b"GIF87a", "an image (GIF)"),
-    (0, b"GIF89a", "an image (GIF)"),
-    (0, b"II*\0", "an image (TIFF)"),
-    (0, b"MM\0*", "an image (TIFF)"),
-    (0, b"8BPS", "an image (Photoshop)"),
-    (8, b"WEBP", "an image (WebP)"),
-    (4, b"ftyphei", "an image (HEIC)"),
-    (4, b"ftypmif", "an image (HEIC)"),
-    (4, b"ftypavif", "an image (AVIF)"),
-    (0, b"\0\0\1\0", "an image (icon)"),
-    (4, b"ftyp", "a video or sound recording (MPEG-4)"),
-    (8, b"WAVE", "a sound recording (WAV)"),
-    (8, b"AVI ", "a video (AVI)"),
-    (0, b"ID3", "a sound recording (MP3)"),
-    (0, b"\xff\xfb", "a sound recording (MP3)"),
-    (0, b"\xff\xf3", "a sound recording (MP3)"),
-    (0, b"OggS", "a sound recording (Ogg)"),
-    (0, b"fLaC", "a sound recording (FLAC)"),
-    (0, b"\x1aE\xdf\xa3", "a video (Matroska)"),
-    (0, b"\x1f\x8b", "an archive (gzip)"),
-    (0, b"BZh", "an archive (bzip2)"),
-    (0, b"\xfd7zXZ\0", "an archive (xz)"),
-    (0, b"7z\xbc\xaf\x27\x1c", "an archive (7-Zip)"),
-    (0, b"\x28\xb5\x2f\xfd", "an archive (Zstandard)"),
-    (0, b"Rar!\x1a\x07", "an archive (RAR)"),
-    (257, b"ustar", "an archive (tar)"),
-    (0, b"PK\5\6", "an empty archive (ZIP)"),
-    (0, b"\x7fELF", "a program"),
-    (0, b"\xca\xfe\xba\xbe", "a program"),
-    (0, b"\xcf\xfa\xed\xfe", "a program"),
-    (0, b"\0asm", "a program (WebAssembly)"),
-    (0, b"SQLite format 3\0", "a database (SQLite)"),
-    (0, b"PAR1", "a table (Parquet)"),
-    (0, b"wOFF", "a font"),
-    (0, b"wOF2", "a font"),
-    (0, b"\0\1\0\0\0", "a font"),
-)
+# What a file is, by (offset, first bytes). Those of the next tables also occur as the first letters of plain text.
+_SIGNATURES: dict[str, tuple[tuple[int, bytes], ...]] = {
+    "an image (JPEG)": ((0, b"\xff\xd8\xff"),),
+    "an image (PNG)": ((0, b"\x89PNG\r\n\x1a\n"),),
+    "an image (GIF)": ((0, b"GIF87a"), (0, b"GIF89a")),
+    "an image (TIFF)": ((0, b"II*\0"), (0, b"MM\0*")),
+    "an image (Photoshop)": ((0, b"8BPS"),),
+    "an image (WebP)": ((8, b"WEBP"),),
+    "an image (HEIC)": ((4, b"ftyphei"), (4, b"ftypmif")),
+    "an image (AVIF)": ((4, b"ftypavif"),),
+    "an image (icon)": ((0, b"\0\0\1\0"),),
+    "a video or sound recording (MPEG-4)": ((4, b"ftyp"),),
+    "a sound recording (WAV)": ((8, b"WAVE"),),
+    "a video (AVI)": ((8, b"AVI "),),
+    "a sound recording (MP3)": ((0, b"ID3"), (0, b"\xff\xfb"), (0, b"\xff\xf3")),
+    "a sound recording (Ogg)": ((0, b"OggS"),),
+    "a sound recording (FLAC)": ((0, b"fLaC"),),
+    "a video (Matroska)": ((0, b"\x1aE\xdf\xa3"),),
+    "an archive (gzip)": ((0, b"\x1f\x8b"),),
+    "an archive (bzip2)": ((0, b"BZh"),),
+    "an archive (xz)": ((0, b"\xfd7zXZ\0"),),
+    "an archive (7-Zip)": ((0, b"7z\xbc\xaf\x27\x1c"),),
+    "an archive (Zstandard)": ((0, b"\x28\xb5\x2f\xfd"),),
+    "an archive (RAR)": ((0, b"Rar!\x1a\x07"),),
+    "an archive (tar)": ((257, b"ustar"),),
+    "an empty archive (ZIP)": ((0, b"PK\5\6"),),
+    "a program": ((0, b"\x7fELF"), (0, b"\xca\xfe\xba\xbe"), (0, b"\xcf\xfa\xed\xfe")),
+    "a program (WebAssembly)": ((0, b"\0asm"),),
+    "a database (SQLite)": ((0, b"SQLite format 3\0"),),
+    "a table (Parquet)": ((0, b"PAR1"),),
+    "a font": ((0, b"wOFF"), (0, b"wOF2"), (0, b"\0\1\0\0\0")),
+}
 _BINARY_IF_NUL: tuple[tuple[bytes, str], ...] = ((b"BM", "an image (bitmap)"), (b"MZ", "a program (Windows)"))
 _TEXT_SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (b"{\\rtf", "a Rich Text file (RTF): save it as .docx"),
@@ -89,9 +81,9 @@ logging.getLogger("charset_normalizer").addHandler(logging.NullHandler())
 
 
 def foreign_format(head: bytes) -> str | None:
-    """What ``head``, the first bytes of a file, says that the file is, if that is no text: "an image (JPEG)"."""
-    for offset, magic, noun in _SIGNATURES:
-        if head.startswith(magic, offset):
+    """What ``head``, the first bytes of a file, says that the file is, if that is not text: "an image (JPEG)"."""
+    for noun, marks in _SIGNATURES.items():
+        if any(head.startswith(magic, offset) for offset, magic in marks):
             return f"{noun}, not text"
     for magic, noun in _BINARY_IF_NUL:
         if head.startswith(magic) and b"\0" in head:
@@ -138,8 +130,10 @@ def decode(path: str, data: bytes, *, html: bool = False) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        declared = _declared(data) if html else None
-        return declared if declared is not None else _guess(path, data, error)
+        if html and (found := _META_CHARSET.search(data[:HEAD_BYTES])):
+            with suppress(LookupError, UnicodeDecodeError):
+                return data.decode(found[1].decode("ascii"))
+        return _guess(path, data, error)
 
 
 def _decode_all(path: str, data: bytes, encoding: str) -> str:
@@ -179,17 +173,12 @@ def _utf16(sample: bytes) -> str | None:
     return best[1] or None
 
 
-def _declared(data: bytes) -> str | None:
-    found = _META_CHARSET.search(data[:HEAD_BYTES])
-    try:
-        return data.decode(found[1].decode("ascii")) if found else None
-    except (LookupError, UnicodeDecodeError):
-        return None
-
-
 def _guess(path: str, data: bytes, error: UnicodeDecodeError) -> str:
     """The text in the encoding that the bytes beyond ASCII speak for."""
-    if _is_mostly_utf8(data):
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    good = sum(not character.isascii() for character in text) - broken
+    if good >= 3 and good > 4 * broken:
         line = data.count(b"\n", 0, error.start) + 1
         raise DocumentError(path, f"broken UTF-8 in line {line}: correct that place, or save the file again as UTF-8")
     encoding = _likely_encoding(_telling_lines(data))
@@ -201,23 +190,11 @@ def _guess(path: str, data: bytes, error: UnicodeDecodeError) -> str:
     raise DocumentError(path, "not text, or in an encoding that cannot be told: save it as UTF-8")
 
 
-def _is_mostly_utf8(data: bytes) -> bool:
-    text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    good = sum(not character.isascii() for character in text) - broken
-    return good >= 3 and good > 4 * broken
-
-
 def _telling_lines(data: bytes) -> bytes:
     """The lines beyond ASCII, some 64 KB of them: the rest says nothing about the encoding."""
-    lines, size = [], 0
-    for line in data.splitlines(keepends=True):
-        if not line.isascii():
-            lines.append(line)
-            size += len(line)
-            if size > _SAMPLE_BYTES:
-                break
-    return b"".join(lines)
+    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii())
+    end = lines.find(b"\n", _SAMPLE_BYTES)
+    return lines if end < 0 else lines[: end + 1]
 
 
 def _likely_encoding(sample: bytes) -> str | None:
@@ -228,12 +205,9 @@ def _likely_encoding(sample: bytes) -> str | None:
         return None
     same = {other for match in matches if match.chaos == best.chaos for other in match.could_be_from_charset}
     no_language = best.coherence == 0
-    if "cp1252" in same and (not no_language or _is_mostly_ascii(sample)):
+    is_mostly_ascii = sum(byte > 127 for byte in sample) * 3 <= len(sample)
+    if "cp1252" in same and (not no_language or is_mostly_ascii):
         western = next(match for match in matches if "cp1252" in match.could_be_from_charset)
         if western.coherence >= best.coherence - 0.02:
             return "cp1252"
     return None if no_language else best.encoding
-
-
-def _is_mostly_ascii(sample: bytes) -> bool:
-    return sum(byte > 127 for byte in sample) * 3 <= len(sample)

@@ -1,34 +1,50 @@
 """Passes over passages: several are read at once, and what comes of it is committed in reading order.
 
-The pass of ``ingest --facts`` reads atomic facts, by GraphReader's own prompt, from passages without any by a model.
-A passage remembers in ``factsBy`` who wrote its atomic facts. The pass reads those where that is nobody, or the local
-extractor, whose facts it replaces in the transaction that writes the new ones and the mark. So it goes on where it was
-stopped; a passage that failed keeps its old facts, says why in ``factsFailure``, and is tried again by the next pass.
+``extract_passages`` extracts all that passages say. ``read_facts_of_passages``, the pass of ``ingest --facts``, reads
+atomic facts, by GraphReader's own prompt, from passages without any by a model: a passage remembers in ``factsBy`` who
+wrote its atomic facts, and the pass reads those where that is nobody, or the local extractor, whose facts it replaces
+in the transaction that writes the new ones and the mark. Either resumes where it was stopped. A passage that failed
+says why, keeps the facts that it had, and is tried again by the next pass.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import count, islice
 from typing import Generic, TypeVar
 
 from kgplatform.errors import BudgetError, InputError, ModelError, StoppedError
-from kgplatform.ingest.extract.atomic_facts import FactLines, read_facts
-from kgplatform.ingest.rows import Rows, fact_rows
-from kgplatform.ingest.write import Writer, extraction_statements, fact_consequences, fact_removals
-from kgplatform.models.chat import Chat
-from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Document, Malformed, Passage, Progress
+from kgplatform.ingest.bound import Mode, accepted, bound
+from kgplatform.ingest.extract import Extractor
+from kgplatform.ingest.extract.llm import FactLines, read_facts
+from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.write import (
+    Rows,
+    Writer,
+    extraction_statements,
+    fact_rows,
+    has_usable_names,
+    rows_of,
+)
+from kgplatform.models.chat import Chat, Ledger
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Row, Store, batches
+from kgplatform.records import Document, Extraction, Malformed, Passage, Progress, Proposal
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
 Item = tuple[Passage, Document]
+
+EXTRACTED = "extracted"
+BY_PASS = "graphreader"
 
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
@@ -36,6 +52,22 @@ graph does not depend on which of them was read first. An extractor that reads o
 
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What an ingest works with."""
+
+    store: Store
+    embedder: Embedder
+    extractor: Extractor
+    schema: Schema
+    mode: Mode
+    settings: Settings
+    ledger: Ledger
+    progress: Progress
+    facts_from: Chat | None = None
+    """The model that reads atomic facts from passages that lack them; None if they stay without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +112,7 @@ class Batch:
     def flush(self) -> None:
         """Hand over what is there."""
         if self._states:
-            statements = extraction_statements(self._rows, self._states)
-            self._writer.put(fact_removals(self._replaced) + statements + fact_consequences(self._replaced, self._rows))
+            self._writer.put(extraction_statements(self._rows, self._states, self._replaced))
         self._clear()
 
     def _clear(self) -> None:
@@ -94,15 +125,16 @@ class PassageReader(Generic[T]):
     """Does a piece of work for each passage, ``workers`` at once, or one by one on this thread if that is None.
 
     ``failed`` are those that it could not be done for; ``stopped`` says why no more are read, if so. ``stop`` ends it
-    between two passages.
+    between two passages. ``advance`` is called with the number of passages that are done.
     """
 
-    def __init__(self, workers: int | None, advance: Callable[[], None], stop: Stop) -> None:
+    def __init__(self, workers: int | None, advance: Callable[[int], None], stop: Stop) -> None:
         self.failed: list[FailedPassage] = []
         self.stopped = ""
         self._pool = ThreadPoolExecutor(workers) if workers is not None else None
         self._halt = threading.Event()
         self._advance = advance
+        self._numbers = count(1)
         self._stop = stop
 
     def __enter__(self) -> PassageReader[T]:
@@ -133,7 +165,7 @@ class PassageReader(Generic[T]):
                 outcome = FailedPassage(item[0].id, item[0].name, str(error))
                 self.failed.append(outcome)
             yield item, outcome
-            self._advance()
+            self._advance(next(self._numbers))
 
     def _results(
         self, window: Sequence[Item], work: Callable[[Passage, Document], T]
@@ -155,25 +187,133 @@ class PassageReader(Generic[T]):
         return work(passage, document)
 
 
-class Counted:
-    """Calls ``progress`` with how many of ``total`` are done."""
+# ----------------------------------------------------------------------------------------------------------- extraction
 
-    def __init__(self, progress: Callable[[str, int, int], None], stage: str, total: int) -> None:
-        self._progress, self._stage, self._total = progress, stage, total
-        self._done = 0
+Proposed = tuple[str, str, Proposal]
+"""Passage id, document id, and what the passage proposed."""
 
-    def __call__(self) -> None:
-        self._done += 1
-        self._progress(self._stage, self._done, self._total)
+
+@dataclass(frozen=True, slots=True)
+class PassagesRead:
+    """What a pass did: how many passages it read, all types that the schema has grown by, why it stopped early."""
+
+    read: int
+    failed: list[FailedPassage]
+    expansions: list[Expansion]
+    stopped: str
+
+
+def extract_passages(tools: Tools, passages: Sequence[Item], done: set[str]) -> PassagesRead:
+    """Extract from ``passages``, but for those ``done``, window by window; a window's proposals widen the schema of
+    the next.
+    """
+    known = known_proposals(tools.store)
+    ours = {passage.id for passage, _ in passages}
+    proposed = [each for passage, found in known.items() if passage not in ours for each in found]
+    expansions, read = expansions_of(tools, proposed), 0
+    waits_on_network = tools.extractor.name == "llm"
+    total, stream = sum(passage.id not in done for passage, _ in passages), iter(passages)
+    reader: PassageReader[Extraction] = PassageReader(
+        tools.settings.concurrency if waits_on_network else None,
+        lambda number: tools.progress("extracting", number, total),
+        tools.store.stop,
+    )
+    with reader, Writer(tools.store) as writer, Batch(writer) as batch:
+        while not reader.stopped and (window := list(islice(stream, WINDOW if waits_on_network else 1))):
+            pending = [item for item in window if item[0].id not in done]
+            found = _read_window(tools, reader, batch, pending, tools.schema.with_expansions(expansions))
+            read += len(found)
+            found += [known.get(passage.id, []) for passage, _ in window if passage.id in done]
+            if more := [each for proposals in found for each in proposals]:
+                proposed += more
+                expansions = expansions_of(tools, proposed)
+    return PassagesRead(read, reader.failed, expansions, reader.stopped)
+
+
+def _read_window(
+    tools: Tools, reader: PassageReader[Extraction], batch: Batch, pending: Sequence[Item], schema: Schema
+) -> list[list[Proposed]]:
+    """Read the passages of a window; for each that could be read, what it proposes."""
+    found = []
+    for (passage, document), outcome in reader.read(
+        pending, lambda passage, document: tools.extractor.extract(passage, document, schema)
+    ):
+        if isinstance(outcome, FailedPassage):
+            batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason}})
+        else:
+            batch.put(*_bounded(tools, passage, document, outcome, schema))
+            found.append([(passage.id, document.id, proposal) for proposal in outcome.proposals])
+    return found
+
+
+def known_proposals(store: Store) -> dict[str, list[Proposed]]:
+    """What passages of the graph have proposed, by the passage."""
+    rows = store.read("ingest/proposals")
+    return {
+        row["passage"]: [(row["passage"], row["document"], Proposal(**each)) for each in json.loads(row["proposals"])]
+        for row in rows
+    }
+
+
+def expansions_of(tools: Tools, proposed: Sequence[Proposed]) -> list[Expansion]:
+    """The types that ``proposed`` adds to the schema.
+
+    Over all proposals each time: they are few beside the calls of a window, and order cannot matter this way.
+    """
+    return accepted(proposed, tools.schema, tools.settings.expansion_threshold, tools.settings.expansion_support)
+
+
+def _bounded(
+    tools: Tools, passage: Passage, document: Document, extraction: Extraction, schema: Schema
+) -> tuple[Row, Rows]:
+    """What becomes of a passage that was read: its properties, and its rows."""
+    usable = _without_unusable(extraction)
+    bounded, tally = bound(usable, schema, tools.mode)
+    rows = rows_of(passage, bounded, schema, document.title)
+    found, not_found = rows.found()
+    stated = len(bounded.triples) + len(bounded.attributes) + len(bounded.facts)
+    kinds, counts = _by_kind(usable.malformed)
+    by = tools.extractor.name
+    state = {
+        "state": EXTRACTED,
+        "failure": None,
+        "kept": tally.kept,
+        "mapped": tally.mapped,
+        "dropped": tally.dropped,
+        "offSchema": tally.off_schema,
+        "found": found,
+        "notFound": not_found,
+        "duplicates": stated - found - not_found,
+        "malformedKinds": kinds,
+        "malformedCounts": counts,
+        "proposals": json.dumps([asdict(each) for each in bounded.proposals]) if bounded.proposals else None,
+        "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
+    }
+    return {"id": passage.id, "state": state}, rows
+
+
+def _without_unusable(extraction: Extraction) -> Extraction:
+    """``extraction`` without what has no name, or one too long to be a name; that is malformed, and counted."""
+    entities = tuple(each for each in extraction.entities if has_usable_names(each.name))
+    triples = tuple(each for each in extraction.triples if has_usable_names(each.subject, each.predicate, each.object))
+    attributes = tuple(each for each in extraction.attributes if has_usable_names(each.entity, each.key))
+    before = len(extraction.entities) + len(extraction.triples) + len(extraction.attributes)
+    lost = before - len(entities) - len(triples) - len(attributes)
+    malformed = extraction.malformed + (Malformed("name that is empty or too long", ""),) * lost
+    return replace(extraction, entities=entities, triples=triples, attributes=attributes, malformed=malformed)
+
+
+def _by_kind(malformed: Sequence[Malformed], before: Counter[str] | None = None) -> tuple[list[str], list[int]]:
+    """The kinds of what is malformed, and how many there are of each, with those ``before``."""
+    counted = Counter(before or ()) + Counter(each.kind for each in malformed)
+    kinds = sorted(counted)
+    return kinds, [counted[kind] for kind in kinds]
 
 
 # --------------------------------------------------------------------------------------------------------- atomic facts
 
 
-BY_PASS = "graphreader"
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FactsRead:
     """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those."""
 
@@ -191,28 +331,28 @@ def passages_without_facts(store: Store, documents: set[str] | None) -> list[Row
     return [row for row in rows if documents is None or row["document"] in documents]
 
 
-def read_facts_of_passages(
-    store: Store, chat: Chat, settings: Settings, progress: Progress, documents: set[str] | None
-) -> FactsRead:
+def read_facts_of_passages(tools: Tools, chat: Chat, documents: set[str] | None) -> FactsRead:
     """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
+    store = tools.store
     lacking = [row["id"] for row in passages_without_facts(store, documents)]
-    found = FactsRead(lacking=len(lacking))
-    advance = Counted(progress, "reading facts", len(lacking))
-    reader: PassageReader[FactLines] = PassageReader(settings.concurrency, advance, store.stop)
-    work = partial(read_facts, chat, most_tokens=settings.facts_tokens)
+    facts, malformed = list[int](), Counter[str]()
+    reader: PassageReader[FactLines] = PassageReader(
+        tools.settings.concurrency, lambda number: tools.progress("reading facts", number, len(lacking)), store.stop
+    )
+    work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
     with reader, Writer(store) as writer, Batch(writer) as batch:
-        for start in range(0, len(lacking), WINDOW):
-            texts = store.read("ingest/passage_texts", ids=lacking[start : start + WINDOW])
+        for some in batches(lacking, WINDOW):
+            texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}
             for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):
                 if isinstance(outcome, FailedPassage):
                     batch.put({"id": passage.id, "state": {"factsFailure": outcome.reason}})
                 else:
-                    _put(batch, passage, document, outcome, known[passage.id], found)
+                    facts.append(_put_facts(batch, passage, document, outcome, known[passage.id]))
+                    malformed.update(each.kind for each in outcome.malformed)
             if reader.stopped:
                 break
-    found.failed, found.stopped = reader.failed, reader.stopped
-    return found
+    return FactsRead(len(lacking), len(facts), sum(facts), malformed, reader.failed, reader.stopped)
 
 
 def _item(row: Row) -> Item:
@@ -220,19 +360,11 @@ def _item(row: Row) -> Item:
     return Passage(document_id=document.id, **row["passage"]), document
 
 
-def _put(batch: Batch, passage: Passage, document: Document, lines: FactLines, before: Row, found: FactsRead) -> None:
+def _put_facts(batch: Batch, passage: Passage, document: Document, lines: FactLines, before: Row) -> int:
+    """Replace the facts of a passage; returns how many it has now. ``before``: what was malformed in its extraction."""
     rows = fact_rows(passage, lines.facts, before["mentions"], document.title)
-    kinds, counts = _malformed(before, lines.malformed)
+    malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
+    kinds, counts = _by_kind(lines.malformed, malformed)
     state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
     batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
-    found.read += 1
-    found.facts += len(rows.atomic_facts)
-    found.malformed.update(each.kind for each in lines.malformed)
-
-
-def _malformed(before: Row, lines: Iterable[Malformed]) -> tuple[Sequence[str], Sequence[int]]:
-    """What was malformed in the passage's extraction, and in the lines of its facts, by kind."""
-    counted = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
-    counted.update(each.kind for each in lines)
-    kinds = sorted(counted)
-    return kinds, [counted[kind] for kind in kinds]
+    return len(rows.atomic_facts)

@@ -36,7 +36,7 @@ for _name in ("pypdf", "trafilatura", "htmldate", "justext", "courlan"):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileText:
     """What a reader found. ``faults`` are parts of the file, such as pages, that could not be read."""
 
     text: str
@@ -64,35 +64,28 @@ def clean(text: str) -> str:
     return _UNUSABLE.sub("", _LINE_END.sub("\n", text))
 
 
-def read_text(path: str, stream: BinaryIO) -> Reading:
+def read_text(path: str, stream: BinaryIO) -> FileText:
     """Plain text in any encoding."""
-    return Reading(clean(decode(path, stream.read())))
+    return FileText(clean(decode(path, stream.read())))
 
 
 # ---------------------------------------------------------------------------------------------- Markdown
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
+_TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^>]*>", re.S | re.I)
 _FRONT_TITLE = re.compile(r"^title\s*[:=]\s*(\"?)('?)(.*?)\2\1\s*$", re.M | re.I)
 
 
-def read_markdown(path: str, stream: BinaryIO) -> Reading:
+def read_markdown(path: str, stream: BinaryIO) -> FileText:
     """Markdown as it reads: no marks, no link targets, no front matter; headings are paragraphs."""
     source = clean(decode(path, stream.read()))
     front = _FRONT_MATTER.match(source)
     with _parser(path, "Markdown that cannot be parsed: save it as plain text"):
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
-        title = (_front_title(front[2]) if front else None) or _first_heading(tokens)
-        return Reading(clean(_render(tokens)), title)
-
-
-def _front_title(front: str) -> str | None:
-    found = _FRONT_TITLE.search(front)
-    return found[3] if found else None
-
-
-def _first_heading(tokens: list[Token]) -> str | None:
-    headings = (at for at, token in enumerate(tokens) if token.type == "heading_open")
-    return next((_inline(tokens[at + 1].children) for at in headings), None)
+        said = _FRONT_TITLE.search(front[2]) if front else None
+        headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
+        title = said[3] if said and said[3] else next((_inline(each.children) for each in headings), None)
+        return FileText(clean(_render(tokens)), title)
 
 
 def _render(tokens: list[Token]) -> str:
@@ -105,7 +98,7 @@ def _render(tokens: list[Token]) -> str:
         elif token.type in ("fence", "code_block"):
             parts.append(token.content.rstrip("\n") + "\n\n")
         elif token.type == "html_block":
-            parts.append(_tagless(token.content) + "\n\n")
+            parts.append(tidy(_TAG.sub(" ", token.content)) + "\n\n")
         elif token.type in ("paragraph_close", "heading_close", "table_close"):
             parts.append("\n" if token.hidden else "\n\n")
         elif token.type in ("th_close", "td_close"):
@@ -136,10 +129,6 @@ def _inline(children: list[Token] | None) -> str:
     return "".join(parts)
 
 
-def _tagless(html: str) -> str:
-    return tidy(re.sub(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^>]*>", " ", html, flags=re.S | re.I))
-
-
 # -------------------------------------------------------------------------------------------------- HTML
 
 _INVISIBLE = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object", "select", "textarea")
@@ -153,26 +142,22 @@ _CELL = frozenset(("td", "th", "cell"))
 _LINES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 
 
-def read_html(path: str, stream: BinaryIO) -> Reading:
+def read_html(path: str, stream: BinaryIO) -> FileText:
     """The main text of a page (trafilatura); if it finds none, all that is visible."""
     source = clean(decode(path, stream.read(), html=True)).encode()
     with _parser(path, "HTML that cannot be parsed: save the page again"):
         page = _html_tree(source)
         if page is None:
-            return Reading("")
-        title = next((tidy(text) for text in map(_content, page.iter("title", "h1")) if text.strip()), None)
+            return FileText("")
+        titles = [tidy("".join(element.itertext())) for element in page.iter("title", "h1")]
         main = trafilatura.bare_extraction(page, fast=True, favor_recall=True, include_comments=False)
         text = _layout(main.body) if main is not None and not isinstance(main, dict) else ""
-        return Reading(clean(text or _visible(source)), title)
+        return FileText(clean(text or _visible(source)), next(filter(None, titles), None))
 
 
 def _html_tree(source: bytes) -> lxml.html.HtmlElement | None:
     """The parsed page; None where there is no element at all."""
     return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
-
-
-def _content(element: lxml.html.HtmlElement) -> str:
-    return "".join(element.itertext())
 
 
 def _visible(source: bytes) -> str:
@@ -221,7 +206,7 @@ _MEANINGLESS_TITLE = re.compile(
 )
 
 
-def read_pdf(path: str, stream: BinaryIO) -> Reading:
+def read_pdf(path: str, stream: BinaryIO) -> FileText:
     """The text layer of a PDF, page by page; the pages are apart by a blank line.
 
     Pages that cannot be read or are scans are ``faults`` if others have text.
@@ -237,7 +222,7 @@ def read_pdf(path: str, stream: BinaryIO) -> Reading:
                 path, "damaged PDF: no page can be read" if damaged else "has no text layer: run OCR first"
             )
         text, pages = _join_pages(texts)
-        return Reading(text, _pdf_title(reader), pages, tuple(faults))
+        return FileText(text, _pdf_title(reader), pages, tuple(faults))
 
 
 _SCAN = "is a scan without text layer: run OCR to get it too"
@@ -301,14 +286,14 @@ _OFFICE_PARTS = (
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 
 
-def read_docx(path: str, stream: BinaryIO) -> Reading:
+def read_docx(path: str, stream: BinaryIO) -> FileText:
     """The paragraphs of a Word document, apart by blank lines. Other ZIP files are refused by what they are."""
     with _parser(path, "damaged DOCX or ZIP file: open it in Word and save it again"):
         with zipfile.ZipFile(stream) as archive:
             _refuse_other_zip(path, archive)
             title = _core_title(archive)
             text = mammoth.extract_raw_text(_without_style_sheets(archive)).value
-        return Reading(clean(text).strip(), title)
+        return FileText(clean(text).strip(), title)
 
 
 def _refuse_other_zip(path: str, archive: zipfile.ZipFile) -> None:
@@ -340,7 +325,7 @@ def _core_title(archive: zipfile.ZipFile) -> str | None:
         return None
 
 
-def refuse_ole(path: str, stream: BinaryIO) -> Reading:
+def refuse_ole(path: str, stream: BinaryIO) -> FileText:
     """Name what an OLE container holds: the names of its streams are UTF-16 in its directory."""
     data = stream.read()
     kinds = (

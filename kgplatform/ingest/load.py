@@ -1,4 +1,4 @@
-"""Files and folders into documents, one at a time; what cannot be read is reported and the rest goes on.
+"""Files and folders into documents, one at a time; what cannot be read is reported, and the rest is read.
 
 A JSON or JSONL file holds many documents, as objects with a title and a text. Accepted are a list of
 ``{"title", "text"}`` objects, one such object, a list of ``{"corpus_name", "context"}``, and open-IE recordings, whose
@@ -22,7 +22,7 @@ from urllib.parse import quote
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import HEAD_BYTES, decode, foreign_format, is_html, is_ole, is_pdf, is_zip, refuse_binary
 from kgplatform.ingest.formats import (
-    Reading,
+    FileText,
     clean,
     read_docx,
     read_html,
@@ -34,7 +34,7 @@ from kgplatform.ingest.formats import (
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import node_id, tidy
 
-_Reader = Callable[[str, BufferedReader], Reading]
+_Reader = Callable[[str, BufferedReader], FileText]
 
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), read_markdown),
@@ -55,7 +55,9 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
     found: set[Path] = set()
     entered: set[str] = set()
     for given in [paths] if isinstance(paths, (str, Path)) else paths:
-        path = _absolute(Path(given).expanduser())
+        path = Path(given).expanduser()
+        # From the root, links kept as they are; ``..`` after a link only the file system can resolve.
+        path = path.resolve() if ".." in path.parts else path.absolute()
         try:
             is_folder = stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
         except (OSError, ValueError) as error:
@@ -63,11 +65,6 @@ def find_files(paths: Sequence[str | Path]) -> list[Path]:
             raise DocumentError(str(given), "permission denied" if denied else "no such file or folder") from error
         found.update(_walk(path, entered) if is_folder else [path])
     return sorted(found)
-
-
-def _absolute(path: Path) -> Path:
-    """``path`` from the root, links kept as they are; ``..`` after a link only the file system can resolve."""
-    return path.resolve() if ".." in path.parts else path.absolute()
 
 
 def _walk(folder: Path, entered: set[str]) -> Iterator[Path]:
@@ -147,14 +144,14 @@ def _reader(shown: str, head: bytes, suffix: str) -> _Reader:
 def _members(path: Path, shown: str, items: Iterator[Found]) -> Iterator[Document | SkippedFile]:
     source, stem = path.as_uri(), _readable_stem(path)
     for item in items:
-        if isinstance(item, Item):
+        if isinstance(item, CorpusItem):
             name = item.title or f"{stem} {item.number}"
-            yield _document(name, f"{source}#{item.fragment}", source, Reading(item.text))
+            yield _document(name, f"{source}#{item.fragment}", source, FileText(item.text))
         else:
             yield SkippedFile(shown, item)
 
 
-def _document(name: str, uri: str, source: str, reading: Reading) -> Document:
+def _document(name: str, uri: str, source: str, reading: FileText) -> Document:
     digest = hashlib.sha256(reading.text.encode()).hexdigest()
     return Document(node_id("document", uri), name, uri, source, reading.text, digest, reading.pages)
 
@@ -181,7 +178,7 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CorpusItem:
     """One text of a corpus. ``fragment`` names it within its file, whatever its text: it is the URI's part after #.
 
     It is the quoted title, with ``;2`` for the second of that title, or ``;17`` for the untitled item 17. A quoted
@@ -194,12 +191,12 @@ class Item:
     fragment: str
 
 
-Found = Item | str
+Found = CorpusItem | str
 """An item, or what is wrong with one, for people: "item 3: has no text"."""
 
 
 def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
-    """The items of a JSON file, in order. Raises ``DocumentError`` if the file as a whole is no corpus."""
+    """The items of a JSON file, in order. Raises ``DocumentError`` if the file as a whole is not a corpus."""
     text = decode(path, stream.read())
     try:
         content = json.loads(text)
@@ -215,7 +212,7 @@ def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
 
 
 def read_jsonl(path: str, stream: BufferedReader) -> Iterator[Found]:
-    """The items of a file with one JSON object a line, read line by line; every broken line is told by its number.
+    """The items of a file with one JSON object a line, read line by line; every broken line is reported by its number.
 
     A file that is called so but holds one JSON list, or is not in UTF-8, is read as a whole.
     """
@@ -274,13 +271,8 @@ def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[Found]:
         elif not text.strip():
             yield f"{place} {number}: has no text" + (f" ({_shown(title)})" if title else "")
         else:
-            yield Item(title, number, text, _fragment(title, titles[title], number))
-
-
-def _fragment(title: str, occurrence: int, number: int) -> str:
-    if not title:
-        return f";{number}"
-    return quote(title, safe="") + (f";{occurrence}" if occurrence > 1 else "")
+            again = f";{titles[title]}" if titles[title] > 1 else ""
+            yield CorpusItem(title, number, text, quote(title, safe="") + again if title else f";{number}")
 
 
 def _text(value: object) -> str | None:
@@ -305,19 +297,18 @@ def _first(value: object, keys: tuple[str, ...]) -> object:
 
 def _described(content: object) -> str:
     """What a JSON value is, for people: "a list of objects with the keys question, answer"."""
-    if isinstance(content, list):
-        return f"a list of {_described_items(content[0])}" if content else "an empty list"
-    if isinstance(content, dict):
-        return f"an object with {_keys(content)}"
+    match content:
+        case []:
+            return "an empty list"
+        case [dict() as first, *_]:
+            return f"a list of objects with {_keys(first)}"
+        case [first, *_]:
+            return (
+                f"a list of {'strings' if isinstance(first, str) else 'lists' if isinstance(first, list) else 'values'}"
+            )
+        case dict():
+            return f"an object with {_keys(content)}"
     return "a string" if isinstance(content, str) else _shown(json.dumps(content))
-
-
-def _described_items(first: object) -> str:
-    if isinstance(first, dict):
-        return f"objects with {_keys(first)}"
-    if isinstance(first, str):
-        return "strings"
-    return "lists" if isinstance(first, list) else "values"
 
 
 def _keys(value: dict[str, object]) -> str:

@@ -15,30 +15,24 @@ A file is YAML or JSON. Types are a list of names, or a mapping from a name to i
     attributes:
       release date: {entities: [Film]}
 
-The ``GraphSchema`` JSON of the official neo4j-graphrag package and Youtu-GraphRAG's lists of names are read too.
+Read as well are the ``GraphSchema`` of the official neo4j-graphrag package, and the lists ``Nodes``, ``Relations`` and
+``Attributes`` of Youtu-GraphRAG.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from difflib import get_close_matches
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from kgplatform.errors import SchemaError
-from kgplatform.ingest.schema_file import read_schema_file
-from kgplatform.ingest.type_names import (
-    RELATED_TO,
-    fault_of_name,
-    label_for,
-    match_key,
-    relationship_for,
-    reserved_label,
-    reserved_relationship,
-)
+from kgplatform.ingest.schema_file import nearest, read_schema_file
 from kgplatform.query import data_folder
+from kgplatform.text import in_word, type_key
 
 Kind = Literal["entity", "relation", "attribute"]
 
@@ -114,11 +108,12 @@ class Schema:
     attributes: tuple[AttributeType, ...] = ()
 
     def __post_init__(self) -> None:
-        relations = [self._with_ends(relation) for relation in self.relations]
-        attributes = [self._with_owners(attribute) for attribute in self.attributes]
-        object.__setattr__(self, "relations", tuple(relations))
-        object.__setattr__(self, "attributes", tuple(attributes))
-        self._indexes()
+        entities = _index(self.entities, "entity")
+        relations = tuple(_with_ends(relation, entities) for relation in self.relations)
+        attributes = tuple(_with_owners(attribute, entities) for attribute in self.attributes)
+        object.__setattr__(self, "relations", relations)
+        object.__setattr__(self, "attributes", attributes)
+        _ = self._indexes  # which checks the names
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Schema:
@@ -127,29 +122,29 @@ class Schema:
         name = content.get("name")
         return cls(
             name=name if isinstance(name, str) and name else "schema",
-            entities=tuple(_types(content.get("entities"), "entity", _entity_type)),
-            relations=tuple(_types(content.get("relations"), "relation", _relation_type)),
-            attributes=tuple(_types(content.get("attributes"), "attribute", _attribute_type)),
+            entities=tuple(_types(content.get("entities"), "entity", EntityType)),
+            relations=tuple(_types(content.get("relations"), "relation", RelationType)),
+            attributes=tuple(_types(content.get("attributes"), "attribute", AttributeType)),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and texts, fit for JSON; ``Schema.from_dict`` reads it back to an equal schema."""
-        content = asdict(self)
+        content = cast(dict[str, Any], json.loads(json.dumps(asdict(self))))
         for kind in ("entities", "relations", "attributes"):
-            content[kind] = [{key: _plain(value) for key, value in each.items() if value} for each in content[kind]]
+            content[kind] = [{key: value for key, value in each.items() if value} for each in content[kind]]
         return content
 
     def entity(self, name: str | None) -> EntityType | None:
         """The entity type that ``name`` means."""
-        return self._entity_index.get(match_key(name)) if name else None
+        return self._indexes[0].get(type_key(name)) if name else None
 
     def relation(self, name: str) -> RelationType | None:
         """The relation type that ``name`` means."""
-        return self._relation_index.get(match_key(name))
+        return self._indexes[1].get(type_key(name))
 
     def attribute(self, name: str) -> AttributeType | None:
         """The attribute type that ``name`` means."""
-        return self._attribute_index.get(match_key(name))
+        return self._indexes[2].get(type_key(name))
 
     def label_of(self, type_name: str | None) -> str | None:
         """The Neo4j label of an entity type; None for one that the schema does not have."""
@@ -166,27 +161,20 @@ class Schema:
 
         Only names are taken over: an example is a document's text, and the schema goes into every later prompt.
         """
-        entities, relations, attributes = list(self.entities), list(self.relations), list(self.attributes)
-        known = {kind: set(index) for kind, index in self._indexes().items()}
+        added: dict[Kind, dict[str, str]] = {"entity": {}, "relation": {}, "attribute": {}}
         for expansion in expansions:
-            key = match_key(expansion.name)
-            if key in known[expansion.kind]:
-                continue
-            known[expansion.kind].add(key)
-            if expansion.kind == "entity":
-                entities.append(EntityType(expansion.name))
-            elif expansion.kind == "relation":
-                relations.append(RelationType(expansion.name))
-            else:
-                attributes.append(AttributeType(expansion.name))
-        return replace(self, entities=tuple(entities), relations=tuple(relations), attributes=tuple(attributes))
+            if not self._has(expansion.kind, expansion.name):
+                added[expansion.kind].setdefault(type_key(expansion.name), expansion.name)
+        return replace(
+            self,
+            entities=(*self.entities, *map(EntityType, added["entity"].values())),
+            relations=(*self.relations, *map(RelationType, added["relation"].values())),
+            attributes=(*self.attributes, *map(AttributeType, added["attribute"].values())),
+        )
 
     def lacks(self, kind: Kind, name: str) -> bool:
         """Whether ``name`` could be added as a ``kind``: it can name a type, is not ours, and is not there yet."""
-        if fault_of_name(name) or match_key(name) in self._indexes()[kind]:
-            return False
-        reserved = {"entity": reserved_label, "relation": reserved_relationship}.get(kind)
-        return reserved is None or reserved(name) is None
+        return not (fault_of_name(name) or self._has(kind, name) or _RESERVED[kind].get(type_key(name)))
 
     def prompt_text(self) -> str:
         """The schema in few words, for a prompt: one line a type."""
@@ -201,39 +189,11 @@ class Schema:
         return "\n".join(part for part in parts if part)
 
     @cached_property
-    def _entity_index(self) -> dict[str, EntityType]:
-        return _index(self.entities, "entity type", reserved_label)
+    def _indexes(self) -> tuple[dict[str, EntityType], dict[str, RelationType], dict[str, AttributeType]]:
+        return _index(self.entities, "entity"), _index(self.relations, "relation"), _index(self.attributes, "attribute")
 
-    @cached_property
-    def _relation_index(self) -> dict[str, RelationType]:
-        return _index(self.relations, "relation type", reserved_relationship)
-
-    @cached_property
-    def _attribute_index(self) -> dict[str, AttributeType]:
-        return _index(self.attributes, "attribute type", lambda name: None)
-
-    def _indexes(self) -> dict[Kind, Mapping[str, object]]:
-        return {"entity": self._entity_index, "relation": self._relation_index, "attribute": self._attribute_index}
-
-    def _with_ends(self, relation: RelationType) -> RelationType:
-        """``relation`` with its heads and tails under the names that the schema gives them."""
-        where = f"The relation type {relation.name!r}"
-        pairs = tuple((self._known(a, where, "head"), self._known(b, where, "tail")) for a, b in relation.pairs)
-        heads = [first for first, _ in pairs] if pairs else [self._known(a, where, "head") for a in relation.heads]
-        tails = [second for _, second in pairs] if pairs else [self._known(b, where, "tail") for b in relation.tails]
-        return replace(relation, pairs=pairs, heads=tuple(dict.fromkeys(heads)), tails=tuple(dict.fromkeys(tails)))
-
-    def _with_owners(self, attribute: AttributeType) -> AttributeType:
-        where = f"The attribute type {attribute.name!r}"
-        owners = [self._known(owner, where, "entity type") for owner in attribute.entities]
-        return replace(attribute, entities=tuple(dict.fromkeys(owners)))
-
-    def _known(self, name: str, where: str, role: str) -> str:
-        found = self.entity(name)
-        if found is None:
-            hint = _nearest(name, [each.name for each in self.entities])
-            raise SchemaError(f"{where} names the {role} {name!r}, which is no entity type of the schema{hint}.")
-        return found.name
+    def _has(self, kind: Kind, name: str) -> bool:
+        return type_key(name) in self._indexes[("entity", "relation", "attribute").index(kind)]
 
 
 def load_schema(name_or_path: str | Path) -> Schema:
@@ -264,113 +224,55 @@ def _file_of(name_or_path: str | Path) -> Path:
         return Path(str(data_folder("schemas") / f"{name_or_path}.yaml"))
     path = Path(name_or_path).expanduser()
     if not path.exists():
-        hint = _nearest(str(name_or_path), shipped)
+        hint = nearest(str(name_or_path), shipped)
         raise SchemaError(
-            f"There is no schema {str(name_or_path)!r}{hint}. Give a YAML or JSON file, or one of {', '.join(shipped)}."
+            f"Unknown schema {str(name_or_path)!r}{hint}. Give a YAML or JSON file, or choose one of "
+            f"{', '.join(shipped)}."
         )
     return path
 
 
-def _index(types: Sequence[AnyType], kind: str, reserved: Callable[[str], str | None]) -> dict[str, AnyType]:
+def _with_ends(relation: RelationType, entities: Mapping[str, EntityType]) -> RelationType:
+    """``relation`` with its heads and tails under the names that the schema gives them."""
+
+    def known(name: str, role: str) -> str:
+        return _known(name, entities, f"The relation type {relation.name!r} names the {role}")
+
+    pairs = tuple((known(head, "head"), known(tail, "tail")) for head, tail in relation.pairs)
+    heads = [head for head, _ in pairs] if pairs else [known(head, "head") for head in relation.heads]
+    tails = [tail for _, tail in pairs] if pairs else [known(tail, "tail") for tail in relation.tails]
+    return replace(relation, pairs=pairs, heads=tuple(dict.fromkeys(heads)), tails=tuple(dict.fromkeys(tails)))
+
+
+def _with_owners(attribute: AttributeType, entities: Mapping[str, EntityType]) -> AttributeType:
+    said = f"The attribute type {attribute.name!r} names the entity type"
+    return replace(
+        attribute, entities=tuple(dict.fromkeys(_known(each, entities, said) for each in attribute.entities))
+    )
+
+
+def _known(name: str, entities: Mapping[str, EntityType], said: str) -> str:
+    found = entities.get(type_key(name))
+    if found is None:
+        hint = nearest(name, [each.name for each in entities.values()])
+        raise SchemaError(f"{said} {name!r}, which is not an entity type of the schema{hint}.")
+    return found.name
+
+
+def _index(types: Sequence[AnyType], kind: Kind) -> dict[str, AnyType]:
     """Types by the match keys of their names and aliases, checked."""
     index: dict[str, AnyType] = {}
     named = [(one, one.name) for one in types] + [(one, alias) for one in types for alias in one.aliases]
     for each, name in named:
         fault = fault_of_name(name)
         if fault:
-            raise SchemaError(f"The {kind} {name!r} cannot be a name in Neo4j: it {fault}.")
-        if name == each.name and (taken := reserved(name)):
-            raise SchemaError(f"The {kind} {name!r} takes the platform's own name {taken}. Give it another name.")
-        other = index.setdefault(match_key(name), each)
+            raise SchemaError(f"The {kind} type {name!r} cannot be a name in Neo4j: it {fault}.")
+        if name == each.name and (taken := _RESERVED[kind].get(type_key(name))):
+            raise SchemaError(f"The {kind} type {name!r} takes the platform's own name {taken}. Give it another name.")
+        other = index.setdefault(type_key(name), each)
         if other is not each:
-            raise SchemaError(f"Two {kind}s answer to the name {name!r}: {other.name!r} and {each.name!r}.")
+            raise SchemaError(f"Two {kind} types answer to the name {name!r}: {other.name!r} and {each.name!r}.")
     return index
-
-
-def _types(content: object, kind: Kind, read: Callable[[str, Mapping[str, Any]], AnyType]) -> Iterable[AnyType]:
-    """Each type of a list of names or mappings, or of a mapping from names to descriptions or mappings."""
-    if isinstance(content, Mapping):
-        pairs: list[tuple[object, object]] = list(content.items())
-    elif isinstance(content, list):
-        pairs = [(each.get("name"), each) if isinstance(each, Mapping) else (each, None) for each in content]
-    elif content is None or content == "":
-        pairs = []
-    else:
-        raise SchemaError(f"What stands for the {kind} types must be a list or a mapping, not {content!r}.")
-    for name, keys in pairs:
-        if not isinstance(name, str) or not name.strip():
-            raise SchemaError(f"One of the {kind} types has no name: {name if keys is None else keys!r}.")
-        if isinstance(keys, Mapping):
-            yield read(name.strip(), keys)
-        elif keys is None or isinstance(keys, str):
-            yield read(name.strip(), {"description": keys})
-        else:
-            raise SchemaError(f"The {kind} type {name!r} needs a description or a mapping, not {keys!r}.")
-
-
-def _entity_type(name: str, keys: Mapping[str, Any]) -> EntityType:
-    where = f"the entity type {name!r}"
-    _check_keys(keys, ("name", "description", "aliases"), where)
-    return EntityType(name, _text(keys, "description", where), _texts(keys, "aliases", where))
-
-
-def _relation_type(name: str, keys: Mapping[str, Any]) -> RelationType:
-    where = f"the relation type {name!r}"
-    _check_keys(keys, ("name", "description", "aliases", "heads", "tails", "pairs"), where)
-    return RelationType(
-        name,
-        _text(keys, "description", where),
-        _texts(keys, "aliases", where),
-        _texts(keys, "heads", where),
-        _texts(keys, "tails", where),
-        tuple(_pair(each, where) for each in keys.get("pairs") or ()),
-    )
-
-
-def _attribute_type(name: str, keys: Mapping[str, Any]) -> AttributeType:
-    where = f"the attribute type {name!r}"
-    _check_keys(keys, ("name", "description", "aliases", "entities"), where)
-    return AttributeType(
-        name, _text(keys, "description", where), _texts(keys, "aliases", where), _texts(keys, "entities", where)
-    )
-
-
-def _check_keys(content: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
-    for key, value in content.items():
-        if key not in allowed:
-            hint = _nearest(str(key), allowed) or ("" if value else "; a text with a comma needs quotes")
-            raise SchemaError(f"In {where}, {key!r} is not a known key{hint}. Known are: {', '.join(allowed)}.")
-
-
-def _text(keys: Mapping[str, Any], key: str, where: str) -> str:
-    value = keys.get(key)
-    if value is not None and not isinstance(value, str):
-        raise SchemaError(f"In {where}, {key} must be text, not {value!r}.")
-    return " ".join((value or "").split())
-
-
-def _texts(keys: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    value = keys.get(key)
-    values = [value] if isinstance(value, str) and value else value or []
-    if not isinstance(values, list | tuple) or not all(isinstance(each, str) and each.strip() for each in values):
-        raise SchemaError(f"In {where}, {key} must be a list of names, not {value!r}.")
-    return tuple(each.strip() for each in values)
-
-
-def _pair(value: object, where: str) -> tuple[str, str]:
-    if not isinstance(value, list | tuple) or len(value) != 2 or not all(isinstance(each, str) for each in value):
-        raise SchemaError(f"In {where}, each of the pairs must be a head and a tail, not {value!r}.")
-    return value[0], value[1]
-
-
-def _nearest(name: str, names: Sequence[str]) -> str:
-    lowered = {each.casefold(): each for each in names}
-    close = get_close_matches(name.casefold(), lowered, n=1)
-    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
-
-
-def _plain(value: object) -> object:
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
@@ -389,3 +291,142 @@ def _relation_line(relation: RelationType) -> str:
     else:
         ends = ""
     return _line(relation.name, ends, relation.description)
+
+
+# ---------------------------------------------------------------------------------------------------- types from a file
+
+
+def _types(content: object, kind: Kind, shape: type[AnyType]) -> Iterator[AnyType]:
+    """Each type of a list of names or mappings, or of a mapping from names to descriptions or mappings."""
+    if isinstance(content, Mapping):
+        pairs: list[tuple[object, object]] = list(content.items())
+    elif isinstance(content, list):
+        pairs = [(each.get("name"), each) if isinstance(each, Mapping) else (each, None) for each in content]
+    elif content is None or content == "":
+        pairs = []
+    else:
+        raise SchemaError(f"The {kind} types must be a list or a mapping, not {content!r}.")
+    for name, keys in pairs:
+        if not isinstance(name, str) or not name.strip():
+            raise SchemaError(f"One of the {kind} types has no name: {name if keys is None else keys!r}.")
+        if keys is not None and not isinstance(keys, str | Mapping):
+            raise SchemaError(f"The {kind} type {name!r} needs a description or a mapping, not {keys!r}.")
+        yield _type(shape, name.strip(), keys if isinstance(keys, Mapping) else {"description": keys}, kind)
+
+
+def _type(shape: type[AnyType], name: str, keys: Mapping[str, Any], kind: Kind) -> AnyType:
+    where, known = f"the {kind} type {name!r}", [each.name for each in fields(shape)]
+    _check_keys(keys, known, where)
+    readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs}
+    values = {key: readers.get(key, _texts)(keys.get(key), f"In {where}, {key}") for key in known[1:]}
+    return shape(name, **values)
+
+
+def _check_keys(content: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
+    for key, value in content.items():
+        if key not in allowed:
+            hint = nearest(str(key), allowed) or ("" if value else "; a text with a comma needs quotes")
+            raise SchemaError(f"In {where}, {key!r} is not a known key{hint}. Known are: {', '.join(allowed)}.")
+
+
+def _text(value: object, what: str) -> str:
+    if value is not None and not isinstance(value, str):
+        raise SchemaError(f"{what} must be text, not {value!r}.")
+    return " ".join((value or "").split())
+
+
+def _texts(value: object, what: str) -> tuple[str, ...]:
+    values = [value] if isinstance(value, str) and value else value or []
+    if not isinstance(values, list | tuple) or not all(isinstance(each, str) and each.strip() for each in values):
+        raise SchemaError(f"{what} must be a list of names, not {value!r}.")
+    return tuple(each.strip() for each in values)
+
+
+def _pairs(value: object, what: str) -> tuple[tuple[str, str], ...]:
+    pairs: Sequence[Any] = value if isinstance(value, list | tuple) else [value] if value else []
+    for pair in pairs:
+        if not isinstance(pair, list | tuple) or [type(each) for each in pair] != [str, str]:
+            raise SchemaError(f"{what} must each be a head and a tail, not {pair!r}.")
+    return tuple((head, tail) for head, tail in pairs)
+
+
+# ------------------------------------------------------------------------------------------------------- names of types
+
+RELATED_TO = "RELATED_TO"
+"""The relationship type of triples whose predicate no schema names. A schema may define it too."""
+
+_LABELS = (
+    *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Keyword", "Community", "Page"),
+    *("Run", "Step", "Graph", "Pending"),
+)
+_RELATIONSHIPS = (
+    *("FROM_DOCUMENT", "NEXT_CHUNK", "FROM_CHUNK", "SUBJECT", "OBJECT", "VALUE", "MENTIONS", "HAS_ATTRIBUTE"),
+    *("MEMBER_OF", "KEYWORD_OF", "REPRESENTED_BY", "SAME_AS", "PAGE_OF", "NEXT_PAGE", "PARENT", "FORM_OF"),
+    *("HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT"),
+)
+_LONGEST = 100
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a type's name: cut at everything that is not a letter, digit or mark, and where camelCase steps.
+
+    >>> words_of("HTTPServer has-part")
+    ['HTTP', 'Server', 'has', 'part']
+    """
+    words: list[str] = []
+    text = unicodedata.normalize("NFKC", name)
+    for place, letter in enumerate(text):
+        if not in_word(letter):
+            continue
+        if place == 0 or not in_word(text[place - 1]) or _steps(text, place):
+            words.append("")
+        words[-1] += letter
+    return words
+
+
+def label_for(name: str) -> str:
+    """The Neo4j label of an entity type, in CamelCase; a name all in capitals is taken for shouting if it is long."""
+    words = words_of(name)
+    if name.isupper() and len("".join(words)) > 4:
+        words = [word.lower() for word in words]
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def relationship_for(name: str) -> str:
+    """The Neo4j relationship type of a relation, in UPPER_SNAKE."""
+    return "_".join(words_of(name)).upper()
+
+
+def fault_of_name(name: str) -> str | None:
+    """Why ``name`` cannot name a type at all, as the end of a sentence, or None."""
+    letters = "".join(words_of(name))
+    if not letters:
+        return "has no letter in it"
+    if not letters[0].isalpha():
+        return "does not start with a letter"
+    if len(name) > _LONGEST:
+        return f"is longer than {_LONGEST} characters"
+    return None
+
+
+def reserved_label(name: str) -> str | None:
+    """The platform's own label that an entity type of this name would take, or None."""
+    return _RESERVED["entity"].get(type_key(name))
+
+
+def reserved_relationship(name: str) -> str | None:
+    """The platform's own relationship type that a relation of this name would take, or None."""
+    return _RESERVED["relation"].get(type_key(name))
+
+
+def _steps(text: str, place: int) -> bool:
+    """Whether a new camelCase word starts at ``place``: ``d|B`` in directedBy, ``P|S`` in HTTPServer."""
+    before, here, after = text[place - 1], text[place], text[place + 1 : place + 2]
+    return here.isupper() and (before.islower() or (before.isupper() and after.islower()))
+
+
+_RESERVED: dict[Kind, dict[str, str]] = {
+    "entity": {type_key(name): name for name in _LABELS},
+    "relation": {type_key(name): name for name in _RELATIONSHIPS},
+    "attribute": {},
+}

@@ -7,7 +7,8 @@ lists ``Nodes``, ``Relations``, ``Attributes`` of Youtu-GraphRAG. What the types
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,22 @@ def read_schema_file(path: Path) -> Content:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"The schema {path} cannot be read: {error}.") from error
-    content = _parse_json(path, text) if path.suffix.lower() == ".json" else _parse_yaml(path, text)
+    content = _parsed(path, text) if text.strip() else None
     if not content:
         raise SchemaError(f"The schema {path} is empty. Give it `entities:`, `relations:` and `attributes:`.")
     if not isinstance(content, dict):
         raise SchemaError(f"The schema {path} must be a mapping with `entities:` and more, not {_kind(content)}.")
-    if "node_types" in content:
-        return _from_graph_schema(path, content)
-    if "Nodes" in content:
-        return _from_youtu(path, content)
-    return content
+    try:
+        return _in_our_form(content)
+    except SchemaError as error:
+        raise SchemaError(f"The schema {path} cannot be used. {error}") from error
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """``; did you mean 'X'?``, or nothing, for a message about ``name``."""
+    lowered = {each.casefold(): each for each in names}
+    close = get_close_matches(name.casefold(), lowered, n=1)
+    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
 
 
 class _TextLoader(yaml.BaseLoader):
@@ -48,26 +55,19 @@ class _TextLoader(yaml.BaseLoader):
         return super().construct_mapping(node, deep)
 
 
-def _parse_yaml(path: Path, text: str) -> object:
+def _parsed(path: Path, text: str) -> object:
     try:
+        if path.suffix.lower() == ".json":
+            return json.loads(text, object_pairs_hook=_without_repeats)
         return yaml.load(text, _TextLoader)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
-        raise SchemaError(f"{where}: this is no YAML ({error.problem or error.context}).") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise SchemaError(f"{path}: this is no YAML ({' '.join(str(error).split())}).") from error
-
-
-def _parse_json(path: Path, text: str) -> object:
-    if not text.strip():
-        return None
-    try:
-        return json.loads(text, object_pairs_hook=_without_repeats)
-    except json.JSONDecodeError as error:
-        raise SchemaError(f"{path}, line {error.lineno}: this is no JSON ({error.msg}).") from error
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"{path}: this is no schema ({error}).") from error
+        raise SchemaError(f"{where}: not valid YAML ({error.problem or error.context}).") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SchemaError(f"{path}: not a valid schema ({' '.join(str(error).split())}).") from error
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Content:
@@ -78,19 +78,37 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Content:
     return content
 
 
-def _from_graph_schema(path: Path, content: Content) -> Content:
+def _kind(value: object) -> str:
+    return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else repr(value)
+
+
+# ------------------------------------------------------------------------------------------- files of other programs
+
+
+def _in_our_form(content: Content) -> Content:
+    if "node_types" in content:
+        return _from_graph_schema(content)
+    if "Nodes" in content:
+        return {
+            key.lower().replace("nodes", "entities"): _list(content, key)
+            for key in ("Nodes", "Relations", "Attributes")
+        }
+    return content
+
+
+def _from_graph_schema(content: Content) -> Content:
     """neo4j-graphrag's form. Properties of nodes become attribute types of them.
 
     Left out are what this platform has otherwise or not at all: the property ``name`` (an entity's own name),
     properties of relationships, constraints, and the switches ``additional_…`` (strict and flexible mode here).
     """
-    nodes = [_labelled(path, each) for each in _list(path, content, "node_types")]
-    relations = [_labelled(path, each) for each in _list(path, content, "relationship_types")]
+    nodes = [_labelled(each) for each in _list(content, "node_types")]
+    relations = [_labelled(each) for each in _list(content, "relationship_types")]
     pairs: dict[str, list[list[str]]] = {relation["label"]: [] for relation in relations}
-    for pattern in _list(path, content, "patterns"):
-        head, name, tail = _pattern(path, pattern)
+    for pattern in _list(content, "patterns"):
+        head, name, tail = _pattern(pattern)
         if name not in pairs:
-            raise SchemaError(f"{path}: a pattern names the relationship {name!r}, which is not in relationship_types.")
+            raise SchemaError(f"A pattern names the relationship {name!r}, which is not in relationship_types.")
         pairs[name].append([head, tail])
     return {
         "entities": [{"name": each["label"], "description": each.get("description") or ""} for each in nodes],
@@ -98,55 +116,40 @@ def _from_graph_schema(path: Path, content: Content) -> Content:
             {"name": each["label"], "description": each.get("description") or "", "pairs": pairs[each["label"]]}
             for each in relations
         ],
-        "attributes": _properties(path, nodes),
+        "attributes": _properties(nodes),
     }
 
 
-def _properties(path: Path, nodes: list[Content]) -> list[Content]:
+def _properties(nodes: list[Content]) -> list[Content]:
     attributes: dict[str, Content] = {}
     for node in nodes:
-        for each in _list(path, node, "properties"):
+        for each in _list(node, "properties"):
             if not isinstance(each, dict) or not isinstance(each.get("name"), str):
-                raise SchemaError(f"{path}: a property of {node['label']} has no name: {each!r}.")
-            if each["name"] == "name":
-                continue
-            new = {"name": each["name"], "description": each.get("description") or "", "entities": []}
-            attributes.setdefault(each["name"], new)["entities"].append(node["label"])
+                raise SchemaError(f"A property of {node['label']} has no name: {each!r}.")
+            if each["name"] != "name":
+                new = {"name": each["name"], "description": each.get("description") or "", "entities": []}
+                attributes.setdefault(each["name"], new)["entities"].append(node["label"])
     return list(attributes.values())
 
 
-def _labelled(path: Path, value: object) -> Content:
+def _labelled(value: object) -> Content:
     if isinstance(value, str):
         return {"label": value}
     if isinstance(value, dict) and isinstance(value.get("label"), str):
         return value
-    raise SchemaError(f"{path}: a node or relationship type must be a text or have a label, not {value!r}.")
+    raise SchemaError(f"A node or relationship type must be a text or have a label, not {value!r}.")
 
 
-def _pattern(path: Path, value: object) -> list[str]:
+def _pattern(value: object) -> list[str]:
     if isinstance(value, Mapping):
         value = [value.get("source"), value.get("relationship"), value.get("target")]
-    if not isinstance(value, list) or len(value) != 3 or not all(isinstance(each, str) for each in value):
-        raise SchemaError(f"{path}: a pattern must be source, relationship and target, not {value!r}.")
+    if not isinstance(value, list) or [type(each) for each in value] != [str] * 3:
+        raise SchemaError(f"A pattern must be source, relationship and target, not {value!r}.")
     return value
 
 
-def _from_youtu(path: Path, content: Content) -> Content:
-    return {
-        "entities": _list(path, content, "Nodes"),
-        "relations": _list(path, content, "Relations"),
-        "attributes": _list(path, content, "Attributes"),
-    }
-
-
-def _list(path: Path, content: Content, key: str) -> list[Any]:
+def _list(content: Content, key: str) -> list[Any]:
     value = content.get(key) or []
     if not isinstance(value, list):
-        raise SchemaError(f"{path}: {key} must be a list, not {_kind(value)}.")
+        raise SchemaError(f"{key} must be a list, not {_kind(value)}.")
     return value
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, list):
-        return "a list"
-    return "a mapping" if isinstance(value, dict) else repr(value)

@@ -1,22 +1,244 @@
-"""Rows into Neo4j and out of it: in one transaction, all that some passages say and the word that they are done.
+"""What passages say, as rows for ``cypher/ingest``, and these into Neo4j and out of it.
 
+What a row says is a function of the passage and its extraction alone, so that it does not matter in which order
+passages are written, or how often. One transaction has all that some passages say and the mark that they are done.
 Taken away is what only the passages and documents that go support, and nothing else.
 """
 
 from __future__ import annotations
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-from kgplatform.ingest.rows import LONGEST_NAME, Rows, ordered
-from kgplatform.neo4j.store import Parameters, Row, Store
-from kgplatform.records import Document, Passage
-from kgplatform.text import title_key
+from kgplatform.ingest.alike import stem_of
+from kgplatform.ingest.schema import Schema
+from kgplatform.neo4j.store import Parameters, Row, Store, batches
+from kgplatform.places import find_names, find_statement
+from kgplatform.records import (
+    AtomicFact,
+    Document,
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    Passage,
+)
+from kgplatform.text import node_id, normalise_name, tidy, title_key
 from kgplatform.work.stopping import NEVER
 
+LONGEST_NAME = 500
+"""Characters of a name. Longer ones are not names, and Neo4j cannot index much longer ones."""
+_CAPTION = 60
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of some passages, keyed so that each node, mention and evidence is written once."""
+
+    title: str = ""
+    entities: dict[str, Row] = field(default_factory=dict)
+    key_elements: dict[str, Row] = field(default_factory=dict)
+    mentions: dict[tuple[str, str], Row] = field(default_factory=dict)
+    triples: dict[tuple[str, str], Row] = field(default_factory=dict)
+    attributes: dict[tuple[str, str], Row] = field(default_factory=dict)
+    atomic_facts: dict[tuple[str, str], Row] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Mentions and statements, which most relationships to write are from."""
+        return len(self.mentions) + len(self.triples) + len(self.attributes) + len(self.atomic_facts)
+
+    def add(self, other: Rows) -> None:
+        """Take over the rows of ``other``; a node that both name keeps its row, but for what the schema says of it."""
+        for each in fields(self)[1:]:
+            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+            for key, row in theirs.items():
+                mine.setdefault(key, row)
+        # The schema may have grown between the two, and got the entity's type with it.
+        for key, row in other.entities.items():
+            if row["inSchema"] and not self.entities[key]["inSchema"]:
+                self.entities[key] = {**self.entities[key], "inSchema": True, "labels": row["labels"]}
+
+    def found(self) -> tuple[int, int]:
+        """How many statements were found in the text, and how many not."""
+        marks = [row["found"] for kind in (self.triples, self.attributes, self.atomic_facts) for row in kind.values()]
+        return sum(marks), len(marks) - sum(marks)
+
+
+def ordered(rows: dict[Any, Row]) -> list[Row]:
+    """Rows by key, so that transactions take their locks in one order and cannot deadlock."""
+    return [rows[key] for key in sorted(rows)]
+
+
+def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str) -> Rows:
+    """The rows of one passage's extraction, which ``schema`` has bounded; a passage may leave its ``title`` unsaid."""
+    rows = Rows(title=title)
+    ids: dict[str, str] = {}
+    for entity in extraction.entities:
+        _add_entity(rows, ids, passage, entity, schema)
+    for triple in extraction.triples:
+        _add_triple(rows, ids, passage, triple, schema)
+    for attribute in extraction.attributes:
+        _add_attribute(rows, ids, passage, attribute)
+    for fact in extraction.facts:
+        _add_atomic_fact(rows, ids, passage, fact)
+    return rows
+
+
+def fact_rows(passage: Passage, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
+    """The rows of atomic facts that a passage gets after it was extracted.
+
+    ``mentions``: the passage's entities with ``id``, ``key``, and the ``count`` and ``names`` of their mention, which
+    a key element of that name adds to.
+    """
+    rows = Rows(title=title)
+    ids: dict[str, str] = {}
+    for mention in sorted(mentions, key=lambda each: str(each["id"])):
+        ids.setdefault(mention["key"], mention["id"])
+        rows.mentions[mention["id"], passage.id] = {
+            "element": mention["id"],
+            "passage": passage.id,
+            "count": mention["count"],
+            "names": list(mention["names"]),
+        }
+    before = {key: {**row, "names": list(row["names"])} for key, row in rows.mentions.items()}
+    for fact in facts:
+        _add_atomic_fact(rows, ids, passage, fact)
+    rows.mentions = {key: row for key, row in rows.mentions.items() if row != before.get(key)}
+    return rows
+
+
+def has_usable_names(*names: str) -> bool:
+    """Whether every name says something and is short enough to be one."""
+    return all(0 < len(normalise_name(name)) <= LONGEST_NAME for name in names)
+
+
+def _add_entity(rows: Rows, ids: dict[str, str], passage: Passage, entity: ExtractedEntity, schema: Schema) -> None:
+    name, key = tidy(entity.name), normalise_name(entity.name)
+    entity_id = node_id("entity", key, entity.type)
+    label = schema.label_of(entity.type) if entity.in_schema else None
+    rows.entities.setdefault(
+        entity_id,
+        {
+            "id": entity_id,
+            "name": name,
+            "key": key,
+            "stem": stem_of(key),
+            "type": entity.type,
+            "labels": [label] if label else [],
+            "inSchema": entity.in_schema,
+        },
+    )
+    ids.setdefault(key, entity_id)
+    _mention(rows, entity_id, name, passage)
+
+
+def _mention(rows: Rows, element_id: str, name: str, passage: Passage) -> None:
+    row = rows.mentions.setdefault(
+        (element_id, passage.id), {"element": element_id, "passage": passage.id, "count": 0, "names": []}
+    )
+    if name not in row["names"]:
+        row["names"] = sorted([*row["names"], name])
+        row["count"] = max(row["count"], len(find_names(name, passage.text)))
+
+
+def _place(rows: Rows, passage: Passage, quote: str | None, names: Sequence[str]) -> Row:
+    place = find_statement(quote, names, passage.text, understood=(rows.title,))
+    start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
+    return {
+        "passage": passage.id,
+        "start": passage.start + start,
+        "end": passage.start + end,
+        "found": place is not None,
+    }
+
+
+def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: ExtractedTriple, schema: Schema) -> None:
+    subject, predicate, object_ = tidy(triple.subject), tidy(triple.predicate), tidy(triple.object)
+    subject_id, object_id = ids[normalise_name(subject)], ids[normalise_name(object_)]
+    fact_id = node_id("triple", subject_id, subject, predicate, object_id, object_, triple.in_schema)
+    if (fact_id, passage.id) in rows.triples:
+        return
+    rows.triples[fact_id, passage.id] = {
+        "id": fact_id,
+        "name": predicate,
+        "text": f"{subject} {predicate} {object_}",
+        "subject": subject,
+        "predicate": predicate,
+        "object": object_,
+        "inSchema": triple.in_schema,
+        "subjectId": subject_id,
+        "objectId": object_id,
+        "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
+        **_place(rows, passage, triple.quote, (subject, object_)),
+    }
+
+
+def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute: ExtractedAttribute) -> None:
+    entity, key, value = tidy(attribute.entity), tidy(attribute.key), tidy(attribute.value)
+    entity_id = ids[normalise_name(entity)]
+    fact_id = node_id("attribute", entity_id, entity, key, value, attribute.in_schema)
+    if (fact_id, passage.id) in rows.attributes:
+        return
+    rows.attributes[fact_id, passage.id] = {
+        "id": fact_id,
+        "name": key,
+        "text": f"{entity} {key}: {value}",
+        "subject": entity,
+        "predicate": key,
+        "object": value,
+        "inSchema": attribute.in_schema,
+        "subjectId": entity_id,
+        "attributeId": node_id("value", entity_id, key, value),
+        "attributeName": _caption(f"{key}: {value}"),
+        "key": key,
+        "value": value,
+        **_place(rows, passage, attribute.quote, (entity, value)),
+    }
+
+
+def _add_atomic_fact(rows: Rows, ids: dict[str, str], passage: Passage, fact: AtomicFact) -> None:
+    text = tidy(fact.text)
+    # The passage is part of the identity: the same sentence in two passages may have other key elements in each.
+    fact_id = node_id("atomic", passage.id, text)
+    elements = {_element(rows, ids, passage, name) for name in fact.key_elements if has_usable_names(name)}
+    row = rows.atomic_facts.setdefault(
+        (fact_id, passage.id),
+        {
+            "id": fact_id,
+            "name": _caption(text),
+            "text": text,
+            "elements": [],
+            **_place(rows, passage, fact.quote or text, fact.key_elements),
+        },
+    )
+    row["elements"] = sorted({*row["elements"], *elements})
+
+
+def _element(rows: Rows, ids: dict[str, str], passage: Passage, name: str) -> str:
+    """The id of a key element: the passage's entity of that name, else a node of its own."""
+    key = normalise_name(name)
+    if key in ids:
+        _mention(rows, ids[key], tidy(name), passage)
+        return ids[key]
+    element_id = node_id("key element", key)
+    row = {"id": element_id, "name": tidy(name), "key": key, "stem": stem_of(key)}
+    rows.key_elements.setdefault(element_id, row)
+    _mention(rows, element_id, tidy(name), passage)
+    return element_id
+
+
+def _caption(text: str) -> str:
+    return text if len(text) <= _CAPTION else text[: _CAPTION - 1].rstrip() + "…"
+
+
+# ---------------------------------------------------------------------------------------------------- into the database
+
+
 Statement = tuple[str, Parameters]
-_STATEMENT_ROWS = 1000
 
 
 def write_documents(
@@ -31,7 +253,8 @@ def write_documents(
     statements.append(
         ("ingest/documents", {"rows": [_document_row(document, passages) for document, passages in written]})
     )
-    rows = [_passage_row(passage) for _, passages in written for passage in passages]
+    names = [each.name for each in fields(Passage)]
+    rows = [{name: getattr(passage, name) for name in names} for _, passages in written for passage in passages]
     following = [
         {"id": one.id, "next": other.id}
         for _, passages in written
@@ -41,9 +264,18 @@ def write_documents(
     store.write(*statements)
 
 
-def extraction_statements(rows: Rows, states: Sequence[Row]) -> list[Statement]:
-    """The statements that write ``rows`` and record the ``states`` of the passages that they came from."""
+def extraction_statements(rows: Rows, states: Sequence[Row], replaced: Sequence[str] = ()) -> list[Statement]:
+    """The statements that write ``rows`` and record the ``states`` of the passages that they came from.
+
+    ``replaced``: passages whose atomic facts are taken away first. What they state is counted again, and what they
+    mention is looked at again, since a name may be another with that.
+    """
+    passages = {"passages": list(replaced)}
+    before = [("ingest/remove_atomic_facts", passages), ("ingest/remove_element_mentions", passages)]
+    mentioned = {"ids": sorted({element for element, _ in rows.mentions})}
+    after = [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", passages)]
     return [
+        *(before if replaced else ()),
         *_slices("ingest/entities", ordered(rows.entities)),
         *_slices("ingest/key_elements", ordered(rows.key_elements)),
         *_slices("ingest/mentions", ordered(rows.mentions)),
@@ -51,34 +283,12 @@ def extraction_statements(rows: Rows, states: Sequence[Row]) -> list[Statement]:
         *_slices("ingest/attributes", ordered(rows.attributes)),
         *_slices("ingest/atomic_facts", ordered(rows.atomic_facts)),
         *_slices("ingest/passage_states", states),
-    ]
-
-
-def fact_removals(passages: Sequence[str]) -> list[Statement]:
-    """The statements that take away the atomic facts of ``passages``, before others are written in their place."""
-    if not passages:
-        return []
-    return [
-        ("ingest/remove_atomic_facts", {"passages": list(passages)}),
-        ("ingest/remove_element_mentions", {"passages": list(passages)}),
-    ]
-
-
-def fact_consequences(passages: Sequence[str], rows: Rows) -> list[Statement]:
-    """The statements that follow where the facts of ``passages`` were replaced by ``rows``: what they state is counted
-    again, and what they mention is looked at again, since a name may be another with that.
-    """
-    if not passages:
-        return []
-    mentioned = sorted({element for element, _ in rows.mentions})
-    return [
-        ("ingest/revisit_elements", {"ids": mentioned}),
-        ("ingest/recount_statements", {"passages": list(passages)}),
+        *(after if replaced else ()),
     ]
 
 
 def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
-    return [(name, {"rows": rows[i : i + _STATEMENT_ROWS]}) for i in range(0, len(rows), _STATEMENT_ROWS)]
+    return [(name, {"rows": batch}) for batch in batches(rows)]
 
 
 def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
@@ -94,60 +304,42 @@ def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
     }
 
 
-def _passage_row(passage: Passage) -> Row:
-    return {
-        "id": passage.id,
-        "document": passage.document_id,
-        "name": passage.name,
-        "text": passage.text,
-        "index": passage.index,
-        "start": passage.start,
-        "end": passage.end,
-        "page": passage.page,
-        "tokens": passage.tokens,
-    }
-
-
 class Writer:
     """Writes transactions in the order given, on a thread of its own, so that the next is prepared meanwhile.
 
-    A failed write is raised by the next ``put``, or on leaving the ``with`` block. What was put is written though the
-    work is stopped: it is done.
+    A failed write is raised by a later ``put``, or on leaving the ``with`` block, and what waits is given up. What was
+    put is written though the work is stopped: it is done.
     """
 
     def __init__(self, store: Store, ahead: int = 2) -> None:
         self._store = store.within(NEVER)
-        self._queue: queue.Queue[list[Statement] | None] = queue.Queue(maxsize=ahead)
-        self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._ahead = ahead
+        self._pool = ThreadPoolExecutor(1, "writing")
+        self._writes: deque[Future[object]] = deque()
 
     def __enter__(self) -> Writer:
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._queue.put(None)
-        self._thread.join()
-        self._raise()
+        with self._pool:
+            self._await(0)
 
     def put(self, statements: list[Statement]) -> None:
         """Queue one transaction; waits while two are ahead of it."""
-        self._raise()
+        self._await(self._ahead)
         if statements:
-            self._queue.put(statements)
+            self._writes.append(self._pool.submit(self._store.write, *statements))
 
-    def _work(self) -> None:
-        while (statements := self._queue.get()) is not None:
-            if self._error is None:
-                try:
-                    self._store.write(*statements)
-                except Exception as error:  # noqa: BLE001 - carried to the caller's thread, and raised there
-                    self._error = error
-
-    def _raise(self) -> None:
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
+    def _await(self, left: int) -> None:
+        """Wait until no more than ``left`` writes are not over."""
+        try:
+            while len(self._writes) > left:
+                self._writes.popleft().result()
+        except BaseException:  # whatever it is, nothing more is written, and it is raised
+            for each in self._writes:
+                each.cancel()
+            self._writes.clear()
+            raise
 
 
 # -------------------------------------------------------------------------------------------------------------- removal
@@ -158,38 +350,28 @@ _DOCUMENTS = 50
 """Whose pages go in one transaction. A page takes 8 KB of the server's memory until that is committed."""
 
 
-def removals(
-    passages: Sequence[str], documents: Sequence[str] = (), without_pages: Sequence[str] = ()
-) -> list[Statement]:
-    """The statements, in order, that remove ``passages`` and then ``documents`` within one transaction.
-
-    The documents ``without_pages`` lose those first, since their text is another now, or none.
-    """
-    statements: list[Statement] = []
-    if without_pages:
-        statements.append(("ingest/remove_pages", {"documents": list(without_pages)}))
-    if passages:
-        statements += [
-            ("ingest/remove_facts", {"passages": list(passages)}),
-            ("ingest/remove_mentions", {"passages": list(passages)}),
-            ("ingest/remove_communities", {}),
-            ("ingest/remove_passages", {"passages": list(passages)}),
-        ]
-    if documents:
-        statements.append(("ingest/remove_documents", {"documents": list(documents)}))
-    return statements
-
-
 def remove(store: Store, passages: Sequence[str], documents: Sequence[str], without_pages: Sequence[str] = ()) -> None:
-    """Remove ``passages``, in transactions of 200, and then ``documents``; the first takes the pages away, too.
+    """Remove ``passages``, in transactions of 200, and then ``documents``.
 
-    Of more than 50 documents ``without_pages``, those before the last 50 lose theirs ahead of that.
+    The documents ``without_pages`` lose their pages, since their text is another now, or none: the last 50 of them with
+    the first passages, others ahead of that.
     """
-    slices = [without_pages[start : start + _DOCUMENTS] for start in range(0, len(without_pages), _DOCUMENTS)]
-    for early in slices[:-1]:
-        store.write(*removals((), without_pages=early))
-    for start in range(0, max(len(passages), bool(without_pages)), _PASSAGES):
-        pages = slices[-1] if slices and start == 0 else ()
-        store.write(*removals(passages[start : start + _PASSAGES], without_pages=pages))
+    pages: list[Statement] = [
+        ("ingest/remove_pages", {"documents": list(some)}) for some in batches(without_pages, _DOCUMENTS)
+    ]
+    for early in pages[:-1]:
+        store.write(early)
+    with_first = pages[-1:]
+    for some in [*batches(passages, _PASSAGES)] or [()]:
+        ids = {"passages": list(some)}
+        gone: list[Statement] = [
+            ("ingest/remove_facts", ids),
+            ("ingest/remove_mentions", ids),
+            ("ingest/remove_communities", {}),
+            ("ingest/remove_passages", ids),
+        ]
+        if statements := with_first + (gone if some else []):
+            store.write(*statements)
+        with_first = []
     if documents:
-        store.write(*removals((), documents))
+        store.write(("ingest/remove_documents", {"documents": list(documents)}))

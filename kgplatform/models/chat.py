@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
+import logging
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from kgplatform.errors import BudgetError, ModelError, StoppedError
-from kgplatform.models.cache import KeptReply, ReplyCache, cache_key
-from kgplatform.models.wire import BadAnswerError, RefusedError, Wire
+from kgplatform.models.wire import BadAnswerError, RefusedRequestError, Wire
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
@@ -66,7 +72,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def add(self, stage: str, usage: Usage, worth: Usage | None = None) -> None:
-        """Count ``usage``, also beyond the budget: what was under way when it ran out is paid for.
+        """Count ``usage``, also beyond the budget: what was running when it ran out is paid for.
 
         ``worth``: what it would have been without a cache, if it came from one.
         """
@@ -81,7 +87,7 @@ class Ledger:
         if self.max_tokens is not None and spent >= self.max_tokens:
             raise BudgetError(
                 f"The budget of {self.max_tokens:,} tokens is used up ({spent:,} spent); what was done is kept. "
-                "Run the same command again with a larger --max-tokens to go on from here."
+                "Run the same command again with a larger --max-tokens to continue from here."
             )
 
     def by_stage(self) -> dict[str, Usage]:
@@ -239,7 +245,9 @@ class OpenAIChat:
             if isinstance(error, StoppedError):
                 mine.set_result(_Successor())
             else:
-                mine.set_exception(error if isinstance(error, ModelError) else _interrupted(error))
+                name = type(error).__name__
+                said = f"The thread that asked the language model was stopped ({name}); run it again."
+                mine.set_exception(error if isinstance(error, ModelError) else ModelError(said))
             raise
         self._finish(key)
         mine.set_result(reply)
@@ -259,25 +267,21 @@ class OpenAIChat:
         """Ask the server; a parameter that it refuses is left out, now and from now on."""
         sent = {name: value for name, value in body.items() if name not in self._refused}
         try:
-            return self._post(sent, stage)
-        except RefusedError as error:
+            reply: Reply = self._wire.post(
+                "/chat/completions",
+                sent,
+                stage=stage,
+                stop=self._stop,
+                before=self._ledger.check,
+                read=partial(self._read, messages=body["messages"], stage=stage),
+            )
+            return reply
+        except RefusedRequestError as error:
             blamed = _blamed(error, sent)
             if blamed is None:
                 raise
-            reply = self._call_without(blamed, sent, stage)
+            reply = self._call({name: value for name, value in sent.items() if name != blamed}, stage)
         self._refused.add(blamed)
-        return reply
-
-    def _call_without(self, blamed: str, body: dict[str, Any], stage: str) -> Reply:
-        return self._call({name: value for name, value in body.items() if name != blamed}, stage)
-
-    def _post(self, body: dict[str, Any], stage: str) -> Reply:
-        def read(answer: dict[str, Any]) -> Reply:
-            return self._read(answer, body["messages"], stage)
-
-        reply: Reply = self._wire.post(
-            "/chat/completions", body, stage=stage, stop=self._stop, before=self._ledger.check, read=read
-        )
         return reply
 
     def _read(self, answer: dict[str, Any], messages: Messages, stage: str) -> Reply:
@@ -303,16 +307,12 @@ def _from_cache(reply: Reply) -> Reply:
     return replace(reply, usage=Usage(cached_calls=1), worth=reply.worth or reply.usage)
 
 
-def _interrupted(error: BaseException) -> ModelError:
-    return ModelError(f"The thread that asked the language model was stopped ({type(error).__name__}); run it again.")
-
-
 def _sendable(message: dict[str, str]) -> dict[str, str]:
     """``message`` without half surrogate pairs, which no JSON body in UTF-8 can carry."""
     return {name: without_lone_surrogates(text) for name, text in message.items()}
 
 
-def _blamed(error: RefusedError, body: dict[str, Any]) -> str | None:
+def _blamed(error: RefusedRequestError, body: dict[str, Any]) -> str | None:
     """The parameter to leave out after a refusal: the one that the server names, else JSON mode, else none."""
     if error.too_long:
         return None
@@ -350,3 +350,76 @@ def _usage(answer: dict[str, Any], messages: Messages, text: str) -> Usage:
 
 def _figure(value: object, text: str) -> int:
     return value if isinstance(value, int) and value >= 0 else count_tokens(text)
+
+
+# ------------------------------------------------------------------------------------------------------ answers on disk
+
+
+_log = logging.getLogger(__name__)
+
+
+def cache_key(request: dict[str, object]) -> str:
+    """SHA-256, in hexadecimal, of a JSON-like ``request``; the order of its keys does not matter."""
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """An answer that was paid for, and the tokens that it cost; None of an answer that was kept without them."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class ReplyCache:
+    """Answers under ``folder/ab/ab….json``, readable by the owner alone. The folder appears with the first answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._warned = False
+
+    def get(self, key: str) -> KeptReply | None:
+        """The answer for ``key``; None if there is none, or if the file is broken (``put`` then replaces it)."""
+        try:
+            entry = json.loads(self._path(key).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
+            return None
+        return KeptReply(entry["text"], *(_count(entry.get(name)) for name in ("input_tokens", "output_tokens")))
+
+    def put(self, key: str, reply: KeptReply) -> None:
+        """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
+        try:
+            self._write(self._path(key), json.dumps({"key": key, **asdict(reply)}).encode())
+        except OSError as error:
+            if not self._warned:
+                _log.warning("Answers of the language model cannot be kept in %s: %s", self._folder, error)
+            self._warned = True
+
+    def forget(self, key: str) -> None:
+        """Keep no answer for ``key`` any longer."""
+        with suppress(OSError):  # it is gone already, or the folder cannot be written: then nothing is lost
+            self._path(key).unlink()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"
+
+    def _write(self, path: Path, content: bytes) -> None:
+        self._folder.parent.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")  # mode 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(temporary).replace(path)
+        except OSError:
+            with suppress(OSError):
+                Path(temporary).unlink()
+            raise
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None

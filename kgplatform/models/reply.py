@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails
 
 from kgplatform.errors import ReplyError
-from kgplatform.models.chat import Chat, Reply
+from kgplatform.models.chat import Chat
 from kgplatform.models.json_text import mend, pieces, read, whole_items, without_thoughts
 from kgplatform.prompt import Messages, render
 
@@ -32,16 +32,21 @@ def ask(chat: Chat, messages: Messages, shape: type[M], *, stage: str, json_mode
     try:
         value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off)
     except ReplyError as error:
-        asked_again = _ask_again(messages, reply, error)
+        said = {"role": "assistant", "content": reply.text if reply.text.strip() else "(nothing)"}
+        asked_again = [*messages, said, render("models/ask_again", error=str(error))[1]]
         again = chat.send(asked_again, stage=stage, json_mode=json_mode)
     else:
         return value, int(repaired)
     try:
-        return _second(again, shape, stage)
-    except ReplyError:
+        value, repaired = _parse(again.text, shape, cut_off=again.cut_off)
+    except ReplyError as error:
         for each in (messages, asked_again):
             chat.forget(each, json_mode=json_mode)
-        raise
+        raise ReplyError(
+            f"The language model's answer in stage {stage} cannot be used, nor could the one before: {error} "
+            "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
+        ) from error
+    return value, 1 + int(repaired)
 
 
 def parse_reply(text: str, shape: type[M]) -> M:
@@ -51,22 +56,6 @@ def parse_reply(text: str, shape: type[M]) -> M:
     breaks off, the complete items of the outermost list are kept. Raises ``ReplyError`` that says what is wrong.
     """
     return _parse(text, shape, cut_off=False)[0]
-
-
-def _second(reply: Reply, shape: type[M], stage: str) -> tuple[M, int]:
-    try:
-        value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off)
-    except ReplyError as error:
-        raise ReplyError(
-            f"The language model's answer in stage {stage} cannot be used, nor could the one before: {error} "
-            "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
-        ) from error
-    return value, 1 + int(repaired)
-
-
-def _ask_again(messages: Messages, reply: Reply, error: ReplyError) -> Messages:
-    said = {"role": "assistant", "content": reply.text if reply.text.strip() else "(nothing)"}
-    return [*messages, said, render("models/ask_again", error=str(error))[1]]
 
 
 def _parse(text: str, shape: type[M], *, cut_off: bool) -> tuple[M, bool]:
@@ -97,13 +86,9 @@ def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
         else:
             yield from _broken(part.text, cut_off=cut_off)
     if answer != text and not cut_off:  # a tag that stood inside of the answer, as text about such tags has it
-        yield from _values_as_written(text)
-
-
-def _values_as_written(text: str) -> Iterator[tuple[Any, bool]]:
-    for part in pieces(text):
-        if part.whole:
-            yield from _tried(read, part.text, repaired=False)
+        for part in pieces(text):
+            if part.whole:
+                yield from _tried(read, part.text, repaired=False)
 
 
 def _broken(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:

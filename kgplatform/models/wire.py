@@ -23,8 +23,8 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.settings import Settings
-from kgplatform.work.event_loop import LoopThread
 from kgplatform.work.stopping import Stop
+from kgplatform.work.threads import LoopThread
 
 if TYPE_CHECKING:
     import openai
@@ -34,6 +34,7 @@ LONGEST_WAIT = 300.0
 """Seconds: a server that asks for a longer pause than this is not waited for."""
 _LONGEST_BACKOFF = 60.0
 _SHOWN = 300
+_USER = re.compile(r"(?<=://)[^/]*@")
 _TOO_LONG = re.compile(r"context.?length|context.?window|context.?size|too long|too many tokens|maximum.{0,20}tokens")
 
 
@@ -41,7 +42,7 @@ class BadAnswerError(ModelError):
     """The server said 200, and what it sent is not an answer. Worth another try."""
 
 
-class Pause:
+class _Pause:
     """The time before which no thread sends anything: a 429 for one is a 429 for all."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -50,7 +51,7 @@ class Pause:
         self._lock = threading.Lock()
 
     def extend(self, seconds: float) -> None:
-        """Nothing is sent for ``seconds`` from now; a longer pause that is under way stays."""
+        """Nothing is sent for ``seconds`` from now; a longer pause that has begun stays."""
         with self._lock:
             self._until = max(self._until, self._clock() + seconds)
 
@@ -64,7 +65,7 @@ class Pause:
             return self._until - self._clock()
 
 
-class Slots:
+class _Slots:
     """So many may be at work at once; the others wait, first come first served, and may be stopped as they do."""
 
     def __init__(self, number: int) -> None:
@@ -90,7 +91,7 @@ class Slots:
             self._waiting.append(turn)
         try:
             stop.result_of(turn)
-        except BaseException:  # whatever it is: the turn goes to another, and it goes on
+        except BaseException:  # whatever it is: the turn goes to another, and it is raised
             self._leave(turn)
             raise
 
@@ -110,7 +111,7 @@ class Slots:
 
 
 class Wire:
-    """Sends requests to one server. At most ``settings.concurrency`` are under way at once, over all threads.
+    """Sends requests to one server. At most ``settings.concurrency`` are in progress at once, over all threads.
 
     Whatever a request waits for, the ``Stop`` of the work that it is for ends it, and its connection. ``backoff`` is
     the first wait in seconds after a failure, doubled after each. ``clock`` and ``sleep``, in place of those of the
@@ -129,9 +130,9 @@ class Wire:
         self._key = _checked_key(settings)
         self._settings = settings
         self._sleep = sleep
-        self._pause = Pause(clock)
+        self._pause = _Pause(clock)
         self._backoff = wait_exponential(multiplier=backoff, max=_LONGEST_BACKOFF) + wait_random(0, backoff)
-        self._slots = Slots(settings.concurrency)
+        self._slots = _Slots(settings.concurrency)
         self._blocking: openai.OpenAI | None = None
         self._stoppable: tuple[LoopThread, openai.AsyncOpenAI] | None = None
         self._lock = threading.Lock()
@@ -149,8 +150,8 @@ class Wire:
         """``read(answer)`` for the server's answer to ``body``, tried again while there is hope.
 
         ``before`` runs just before each try, in the slot, and may raise to stop (the budget). ``read`` raises
-        ``BadAnswerError`` for an answer that is none. Raises ``ModelError`` that names the stage;
-        ``RefusedError`` if the server refuses the request itself (400, 422), ``StoppedError`` once ``stop`` is set.
+        ``BadAnswerError`` for an answer that cannot be used. Raises ``ModelError`` that names the stage;
+        ``RefusedRequestError`` if the server refuses the request (400, 422), ``StoppedError`` once ``stop`` is set.
         """
         import openai
 
@@ -227,12 +228,7 @@ class Wire:
 
     def _options(self) -> dict[str, Any]:
         key = self._key.get_secret_value() if self._key else "none"
-        return {
-            "api_key": key,
-            "base_url": self.address,
-            "max_retries": 0,
-            "timeout": self._settings.model_timeout,
-        }
+        return {"api_key": key, "base_url": self.address, "max_retries": 0, "timeout": self._settings.model_timeout}
 
     def _delay(self, state: RetryCallState) -> float:
         asked = _retry_after(_failure(state))
@@ -257,7 +253,7 @@ class Wire:
     def _translate(self, error: openai.APIError, stage: str, model: str) -> ModelError:
         status = getattr(error, "status_code", None)
         said = self._hide_key(_server_words(error))
-        where = f"The model server at {_shown_address(self.address)}"
+        where = f"The model server at {_USER.sub('', self.address)}"
         if status in (400, 413, 422):
             return _refusal(error, said, f"{where}, stage {stage}", model)
         if status in (401, 403):
@@ -269,13 +265,11 @@ class Wire:
             )
         if error.code == "insufficient_quota":
             return ModelError(f"{where} says that the account has no credit left (stage {stage}). {said}")
-        return ModelError(f"{where} failed in stage {stage}, {self._tries(error)}: {_fault(error, status, said)}")
-
-    def _tries(self, error: openai.APIError) -> str:
-        return f"{self._settings.model_retries + 1} tries in all" if _is_transient(error) else "not tried again"
+        tries = f"{self._settings.model_retries + 1} tries in all" if _is_transient(error) else "not tried again"
+        return ModelError(f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}")
 
 
-class RefusedError(ModelError):
+class RefusedRequestError(ModelError):
     """The server refuses the request (400, 413, 422). ``parameter`` is what it names as the reason, if it does."""
 
     def __init__(self, message: str, parameter: str | None, *, too_long: bool) -> None:
@@ -284,13 +278,12 @@ class RefusedError(ModelError):
         self.too_long = too_long
 
 
-def _refusal(error: openai.APIError, said: str, where: str, model: str) -> RefusedError:
+def _refusal(error: openai.APIError, said: str, where: str, model: str) -> RefusedRequestError:
     if error.code == "context_length_exceeded" or _TOO_LONG.search(said.lower()):
         sentence = f"{where}: the prompt is longer than {model} takes; set a smaller KGPLATFORM_PASSAGE_TOKENS. {said}"
-        return RefusedError(sentence, None, too_long=True)
-    named = [name for name in ("response_format", "temperature") if name in said]
-    parameter = error.param or (named[0] if named else None)
-    return RefusedError(f"{where}: it refused the request. {said}", parameter, too_long=False)
+        return RefusedRequestError(sentence, None, too_long=True)
+    named = next((name for name in ("response_format", "temperature") if name in said), None)
+    return RefusedRequestError(f"{where}: it refused the request. {said}", error.param or named, too_long=False)
 
 
 def _fault(error: openai.APIError, status: int | None, said: str) -> str:
@@ -366,7 +359,7 @@ def _checked_address(settings: Settings) -> str:
     try:
         parts = urlsplit(address)
     except ValueError as error:
-        raise SettingError("OPENAI_BASE_URL is no address; an example is http://127.0.0.1:8000/v1.") from error
+        raise SettingError("OPENAI_BASE_URL is not an address; an example is http://127.0.0.1:8000/v1.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SettingError("OPENAI_BASE_URL must start with http:// or https://, as in http://127.0.0.1:8000/v1.")
     return address
@@ -380,10 +373,3 @@ def _checked_key(settings: Settings) -> Any:
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise SettingError("OPENAI_API_KEY has characters that no key has: copy it again.")
     return type(settings.openai_api_key)(key) if key else None
-
-
-def _shown_address(address: str) -> str:
-    """``address`` without a user name and password."""
-    scheme, _, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgplatform.neo4j.install import install_one
-from kgplatform.neo4j.process import process_mark
+from kgplatform.neo4j.process import process_mark, write_whole
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings
 
@@ -25,9 +25,7 @@ def announced_browser(settings: Settings, connection: Connection, address: str) 
     file = _file(settings)
     file.parent.mkdir(parents=True, exist_ok=True)
     said = {"address": address, "graph": connection.uri, "pid": os.getpid(), "began": process_mark(os.getpid())}
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(said), "utf-8")
-    part.replace(file)
+    write_whole(file, json.dumps(said))
     try:
         yield
     finally:

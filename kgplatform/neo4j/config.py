@@ -1,4 +1,4 @@
-"""What the managed Neo4j is told: its configuration, its JVM's options, and the password of its one user."""
+"""How the managed Neo4j is set up: its configuration, its JVM's options, and the password of its one user."""
 
 from __future__ import annotations
 
@@ -8,68 +8,13 @@ import secrets
 from pathlib import Path
 
 from kgplatform.errors import ServerError, SettingError
-from kgplatform.neo4j.process import Ports
+from kgplatform.neo4j.process import Ports, write_whole
 from kgplatform.settings import Settings, env_name
 
 _JVM_SIZE = re.compile(r"[1-9][0-9]*[kKmMgG]")
 
-_CONF = """\
-# Written by kgplatform at every start; changes made here are lost.
-server.default_listen_address=127.0.0.1
-server.default_advertised_address=127.0.0.1
-server.bolt.listen_address=127.0.0.1:{bolt}
-server.bolt.advertised_address=127.0.0.1:{bolt}
-server.http.listen_address=127.0.0.1:{http}
-server.http.advertised_address=127.0.0.1:{http}
-server.https.enabled=false
-server.memory.heap.initial_size={heap}
-server.memory.heap.max_size={heap}
-server.memory.pagecache.size={page_cache}
-server.logs.config=conf/server-logs.xml
-server.logs.user.config=conf/user-logs.xml
-dbms.security.auth_enabled=true
-dbms.security.allow_csv_import_from_file_urls=false
-internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0
-dbms.usage_report.enabled=false
-client.allow_telemetry=false
-db.logs.query.enabled=OFF
-server.bolt.telemetry.enabled=false
-internal.dbms.bolt.netty_server_shutdown_quiet_period=0
-internal.server.bolt.thread_pool_shutdown_wait_time=1s
-db.tx_log.preallocate=false
-db.tx_log.rotation.retention_policy=1 files
-"""
-
-_SERVER_LOGS = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<Configuration status="ERROR">
-  <Appenders>
-    <RollingRandomAccessFile name="DebugLog" fileName="${config:server.directories.logs}/debug.log"
-                             filePattern="$${config:server.directories.logs}/debug.log.%02i">
-      <PatternLayout pattern="%d{yyyy-MM-dd HH:mm:ss.SSSZ}{GMT+0} %-5p [%c{1.}] %m%n"/>
-      <Policies><SizeBasedTriggeringPolicy size="4 MB"/></Policies>
-      <DefaultRolloverStrategy fileIndex="min" max="2"/>
-    </RollingRandomAccessFile>
-  </Appenders>
-  <Loggers>
-    <Root level="WARN"><AppenderRef ref="DebugLog"/></Root>
-  </Loggers>
-</Configuration>
-"""
-
-_USER_LOGS = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<Configuration status="ERROR">
-  <Appenders>
-    <Console name="ConsoleAppender" target="SYSTEM_OUT">
-      <PatternLayout pattern="%d{yyyy-MM-dd HH:mm:ss.SSSZ}{GMT+0} %-5p %m%n"/>
-    </Console>
-  </Appenders>
-  <Loggers>
-    <Root level="INFO"><AppenderRef ref="ConsoleAppender"/></Root>
-  </Loggers>
-</Configuration>
-"""
+TEMPLATES = Path(__file__).with_name("conf")
+"""The files of the server's configuration; those of braces are filled in."""
 
 _JVM_OPTIONS = (
     "-XX:+UseParallelGC",
@@ -88,11 +33,11 @@ def write_configuration(home: Path, settings: Settings, ports: Ports, class_path
     """Write ``conf/`` of the server whose folder is ``home``; return the arguments for ``java`` that run it."""
     heap = _jvm_size(settings, "neo4j_heap")
     page_cache = _jvm_size(settings, "neo4j_page_cache")
-    conf = _CONF.format(bolt=ports.bolt, http=ports.http, heap=heap, page_cache=page_cache)
-    _write(home / "conf" / "neo4j.conf", conf)
-    _write(home / "conf" / "server-logs.xml", _SERVER_LOGS)
-    _write(home / "conf" / "user-logs.xml", _USER_LOGS)
-    _write(home / "conf" / "class-path.args", _class_path_option(class_path))
+    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": page_cache}
+    write_whole(home / "conf" / "neo4j.conf", (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values))
+    for name in ("server-logs.xml", "user-logs.xml"):
+        write_whole(home / "conf" / name, (TEMPLATES / name).read_text("utf-8"))
+    write_whole(home / "conf" / "class-path.args", _class_path_option(class_path))
     temporary = home / "run"
     return [
         f"-Xms{heap}",
@@ -141,7 +86,7 @@ def ensure_password(home: Path) -> str:
                 f"password back into that file, or delete {home} to begin with an empty graph."
             ) from error
     password = secrets.token_hex(16)
-    _write(path, password)
+    write_whole(path, password)
     return password
 
 
@@ -153,7 +98,7 @@ def has_store(home: Path) -> bool:
 def _jvm_size(settings: Settings, name: str) -> str:
     value: str = getattr(settings, name)
     if not _JVM_SIZE.fullmatch(value):
-        raise SettingError(f"{env_name(name)} is {value!r}, which is no size; write it like 512m or 2g.")
+        raise SettingError(f"{env_name(name)} is {value!r}, which is not a size; write it like 512m or 2g.")
     return value.lower()
 
 
@@ -164,13 +109,3 @@ def _class_path_option(jars: list[Path]) -> str:
     joined = ":".join(str(jar) for jar in jars)
     escaped = joined.replace("\\", "\\\\").replace('"', '\\"')
     return f'-cp "{escaped}"\n'
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all, for the owner only."""
-    part = path.with_name(path.name + ".part")
-    part.unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    part.replace(path)

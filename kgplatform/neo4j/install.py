@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,12 @@ class Jar:
 
 def locked_jars() -> list[Jar]:
     """Every jar of the server, in the order of the class path."""
-    return [_parse(line) for line in _LOCK_FILE.read_text("utf-8").splitlines() if line]
+    jars = []
+    for line in filter(None, _LOCK_FILE.read_text("utf-8").splitlines()):
+        coordinate, size, sha256 = line.split()
+        group, artifact, version, *classifier = coordinate.split(":")
+        jars.append(Jar(group, artifact, version, "".join(classifier), int(size), sha256))
+    return jars
 
 
 def install(folder: Path, report: Report, *, recheck: bool = False) -> list[Path]:
@@ -99,21 +104,13 @@ def file_lock(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def _parse(line: str) -> Jar:
-    coordinate, size, sha256 = line.split()
-    group, artifact, version, *classifier = coordinate.split(":")
-    return Jar(group, artifact, version, "".join(classifier), int(size), sha256)
-
-
 def _marks(folder: Path, jars: list[Jar]) -> dict[str, list[int]]:
     """Size and time of change, in whole seconds (image layers keep no finer ones), of every jar that is there."""
     marks = {}
     for jar in jars:
-        try:
+        with suppress(FileNotFoundError):
             stat = (folder / jar.path).stat()
-        except FileNotFoundError:
-            continue
-        marks[jar.path] = [stat.st_size, int(stat.st_mtime)]
+            marks[jar.path] = [stat.st_size, int(stat.st_mtime)]
     return marks
 
 
@@ -129,25 +126,29 @@ def _complete(folder: Path, jars: list[Jar], report: Report) -> None:
     wanting = [jar for jar in jars if not _whole(folder / jar.path, jar)]
     if wanting:
         _fetch_all(folder, wanting, report)
-    manifest = folder / "complete.json"
+    manifest = folder / "complete.json"  # other users may read it
     part = manifest.with_suffix(".part")
     part.write_text(json.dumps(_marks(folder, jars), indent=0), "utf-8")
     part.replace(manifest)
 
 
 def _whole(path: Path, jar: Jar) -> bool:
-    try:
-        if path.stat().st_size != jar.size:
-            return False
-        return hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256
-    except FileNotFoundError:
-        return False
+    with suppress(FileNotFoundError):
+        return path.stat().st_size == jar.size and hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256
+    return False
 
 
 def _fetch_all(folder: Path, jars: list[Jar], report: Report) -> None:
     size = sum(jar.size for jar in jars) / 1e6
     report(f"Fetching Neo4j {VERSION} ({len(jars)} files, {size:.0f} MB, once) …")
-    context = _maven(folder)
+    # Maven Central, after the repositories of the user's jgo configuration (a mirror, say).
+    from jgo.config import GlobalSettings
+    from jgo.constants import MAVEN_CENTRAL_URL
+    from jgo.maven import MavenContext
+
+    remotes = {**GlobalSettings.load().repositories}
+    remotes.setdefault("central", MAVEN_CENTRAL_URL)
+    context = MavenContext(repo_cache=folder, remote_repos=remotes, timeout=30)
     pool = ThreadPoolExecutor(_DOWNLOADS_AT_ONCE)
     try:
         for done, _ in enumerate(pool.map(partial(_fetch, context, folder), jars), start=1):
@@ -155,17 +156,6 @@ def _fetch_all(folder: Path, jars: list[Jar], report: Report) -> None:
                 report(f"Fetched {done} of {len(jars)} files …")
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _maven(folder: Path) -> MavenContext:
-    """Maven Central, after the repositories of the user's jgo configuration (a mirror, say)."""
-    from jgo.config import GlobalSettings
-    from jgo.constants import MAVEN_CENTRAL_URL
-    from jgo.maven import MavenContext
-
-    remotes = dict(GlobalSettings.load().repositories)
-    remotes.setdefault("central", MAVEN_CENTRAL_URL)
-    return MavenContext(repo_cache=folder, remote_repos=remotes, timeout=30)
 
 
 def _fetch(context: MavenContext, folder: Path, jar: Jar) -> None:
@@ -178,7 +168,8 @@ def _fetch(context: MavenContext, folder: Path, jar: Jar) -> None:
             component.artifact(jar.classifier).resolve()
         except (OSError, RuntimeError) as error:
             path.unlink(missing_ok=True)
-            if last or not _may_pass(error):
+            may_pass = isinstance(error, OSError) and error.errno is None
+            if last or not may_pass:
                 raise _fetch_error(jar, error) from error
             continue
         if _whole(path, jar):
@@ -188,10 +179,6 @@ def _fetch(context: MavenContext, folder: Path, jar: Jar) -> None:
         f"{path.name} arrived damaged {_TRIES} times (its checksum is not the expected one); "
         "check the connection or the mirror, then run it again."
     )
-
-
-def _may_pass(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno is None
 
 
 def _fetch_error(jar: Jar, error: Exception) -> ServerError:

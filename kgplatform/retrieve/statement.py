@@ -15,8 +15,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from kgplatform.errors import InputError, ServerError, StoreError
+from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.neo4j.untrusted import why_refused
 from kgplatform.records import FoundFact, FoundPassage, QueryRun
 from kgplatform.retrieve.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.retrieve.question import full_text_words, names_in

@@ -12,7 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, cast
 
 import numpy as np
@@ -71,7 +70,7 @@ class Fault:
 
     @classmethod
     def malformed(cls, body: str = '{"choices": [{"mess') -> Fault:
-        """Status 200 with a body that is no JSON, or none of the right form."""
+        """Status 200 with a body that is not JSON, or not of the right form."""
         return cls(body=body)
 
     @classmethod
@@ -158,9 +157,7 @@ class OpenAIServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._http is not None and self._thread is not None:
             self._http.stop()
             self._thread.join()
@@ -256,7 +253,7 @@ class _Http(ThreadingHTTPServer):
             thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
+        """A client that went away is not an error."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kgplatform.errors import InputError, StoreError
-from kgplatform.ingest.graph_state import graph_state, set_state
-from kgplatform.ingest.indexes import define_keys
+from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder

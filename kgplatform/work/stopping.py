@@ -39,7 +39,7 @@ class Stop:
 
     @property
     def is_set(self) -> bool:
-        """Whether the work is to end."""
+        """Whether the work must end."""
         return self._set.done()
 
     def set(self) -> None:
@@ -53,31 +53,28 @@ class Stop:
             call()
 
     def check(self) -> None:
-        """Raise ``StoppedError`` if the work is to end."""
+        """Raise ``StoppedError`` if the work must end."""
         if self.is_set:
             raise StoppedError
 
     def sleep(self, seconds: float) -> None:
-        """Like ``time.sleep``; raises ``StoppedError`` as soon as the work is to end."""
+        """Like ``time.sleep``; raises ``StoppedError`` as soon as the work must end."""
         wait([self._set], seconds)
         self.check()
 
     def result_of(self, future: Future[T]) -> T:
-        """Like ``future.result()``; raises ``StoppedError`` as soon as the work is to end. ``future`` goes on."""
+        """Like ``future.result()``; raises ``StoppedError`` as soon as the work must end. ``future`` continues."""
         waited: list[Future[Any]] = [future, self._set]
         wait(waited, return_when=FIRST_COMPLETED)
         self.check()
         return future.result()
 
-    def calling(self, call: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def calling(self, call: Callable[[], None]) -> Iterator[None]:
         """Inside of it, ``call`` is called as the stop is set, by the thread that sets it; at once where it is.
 
         ``call`` must return at once, and raise nothing.
         """
-        return self._calling(call)
-
-    @contextlib.contextmanager
-    def _calling(self, call: Callable[[], None]) -> Iterator[None]:
         key = object()
         with self._lock:
             self._calls[key] = call
@@ -90,16 +87,13 @@ class Stop:
             with self._lock:
                 del self._calls[key]
 
-    def ending(self, end: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
-        """For a wait that only somebody else can end: once the work is to end, ``end`` is called until it has.
+    @contextlib.contextmanager
+    def ending(self, end: Callable[[], None]) -> Iterator[None]:
+        """For a wait that only somebody else can end: once the work must end, ``end`` is called until it has.
 
         It is called in a thread of its own, since who stops the work must not wait, and again and again, since what it
-        is to end may be about to begin. It must not raise.
+        must end may be about to begin. It must not raise.
         """
-        return self._ending(end)
-
-    @contextlib.contextmanager
-    def _ending(self, end: Callable[[], None]) -> Iterator[None]:
         ending = _Ending(end)
         try:
             with self.calling(ending.begin):
@@ -129,11 +123,13 @@ class _Never(Stop):
     def result_of(self, future: Future[T]) -> T:
         return future.result()
 
-    def calling(self, call: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
+    @contextlib.contextmanager
+    def calling(self, call: Callable[[], None]) -> Iterator[None]:
+        yield
 
-    def ending(self, end: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
+    @contextlib.contextmanager
+    def ending(self, end: Callable[[], None]) -> Iterator[None]:
+        yield
 
 
 NEVER: Stop = _Never()

@@ -6,10 +6,19 @@ to answer, and all of them wait for the one that holds the interpreter. So a sto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+import asyncio
+import heapq
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeVar
+
+from kgplatform.errors import BudgetError, ModelError
+from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
 
@@ -17,7 +26,7 @@ T = TypeVar("T")
 def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
     """The results of ``works`` in order, at most ``most`` of them made at once.
 
-    The first error is raised: nothing new begins then, and what is under way is waited for, since it may be paid for.
+    The first error is raised: nothing new begins then, and what is running is waited for, since it may be paid for.
     """
     with pool_of(max(1, min(most, len(works)))) as pool:
         futures = [pool.submit(work) for work in works]
@@ -28,12 +37,12 @@ def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
 def pool_of(threads: int) -> Iterator[ThreadPoolExecutor]:
     """A pool whose work is waited for at its end; after an error nothing new begins in it.
 
-    Ctrl-C does not wait: what is under way may wait itself for a model that never answers.
+    Ctrl-C does not wait: what is running may wait itself for a model that never answers.
     """
     pool = ThreadPoolExecutor(threads)
     try:
         yield pool
-    except BaseException as error:  # whatever it is, nothing new begins, and it goes on
+    except BaseException as error:  # whatever it is, nothing new begins, and it is raised
         pool.shutdown(wait=not isinstance(error, KeyboardInterrupt), cancel_futures=True)
         raise
     pool.shutdown()
@@ -54,3 +63,121 @@ def short_works(works: Sequence[Callable[[], T]], pool: ThreadPoolExecutor) -> l
     finally:
         begun = [future for future in futures if not future.cancel()]
         wait(begun)
+
+
+# ----------------------------------------------------------------------------------------- work that leads to more work
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One piece. ``order``: those with a lower one go first, then those that were there first.
+
+    ``done`` gets what ``call`` returned, ``failed`` the ``ModelError`` that it raised; both return the work that
+    follows. After a ``BudgetError`` neither is called, and nothing new begins.
+    """
+
+    order: int
+    call: Callable[[], Any]
+    done: Callable[[Any], Iterable[Work]]
+    failed: Callable[[ModelError], Iterable[Work]]
+
+
+def run_works(works: Iterable[Work], at_once: int) -> str:
+    """Do ``works`` and all that follows from them; returns why that stopped early, or ''.
+
+    What is running when the budget is used up is paid for, and taken. Other errors than ``ModelError`` are raised.
+    """
+    number, stopped = count(), ""
+    ready = [(work.order, next(number), work) for work in works]
+    heapq.heapify(ready)
+    under_way: dict[Future[Any], Work] = {}
+    with pool_of(at_once) as pool:
+        while under_way or (ready and not stopped):
+            while ready and not stopped and len(under_way) < at_once:
+                work = heapq.heappop(ready)[2]
+                under_way[pool.submit(work.call)] = work
+            finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in sorted(finished, key=list(under_way).index):
+                work = under_way.pop(future)
+                try:
+                    result = future.result()
+                except BudgetError as error:
+                    stopped = stopped or str(error)
+                    continue
+                except ModelError as error:
+                    following = work.failed(error)
+                else:
+                    following = work.done(result)
+                for each in following:
+                    heapq.heappush(ready, (each.order, next(number), each))
+    return stopped
+
+
+# ------------------------------------------------------------------------------------------ an asyncio loop on a thread
+
+
+Works = weakref.WeakSet[Coroutine[Any, Any, Any]]
+
+
+class LoopThread:
+    """Runs coroutines for other threads, all on one thread, which ends with ``close`` and with the process.
+
+    ``at_end`` is awaited last, when what was running is cancelled.
+    """
+
+    def __init__(self, at_end: Callable[[], Awaitable[None]]) -> None:
+        self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._works: Works = weakref.WeakSet()
+        self._closed = False
+        self._lock = threading.Lock()
+        given = (self._started, self._works, at_end)
+        self._thread = threading.Thread(target=_serve, args=given, name="model-requests", daemon=True)
+        self._thread.start()
+
+    def result(self, work: Coroutine[Any, Any, T], stop: Stop) -> T:
+        """What ``work`` returns or raises. It is cancelled where ``stop`` is set, or the caller is interrupted.
+
+        Raises ``concurrent.futures.CancelledError`` if the loop is closed before.
+        """
+        loop = self._started.result()[0]
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise CancelledError
+            self._works.add(work)
+            future = asyncio.run_coroutine_threadsafe(work, loop)
+        try:
+            return stop.result_of(future)
+        finally:
+            future.cancel()  # without effect on one that is done
+
+    def close(self, *, wait: bool = True) -> None:
+        """Cancel what is running and end the thread. A second time does nothing."""
+        loop, over = self._started.result()
+        with self._lock:  # what came before is a task when the loop gets to this, and is cancelled with the others
+            if not self._closed:
+                self._closed = True
+                loop.call_soon_threadsafe(over.set)
+        if wait:
+            self._thread.join()
+
+
+def _serve(
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]],
+    works: Works,
+    at_end: Callable[[], Awaitable[None]],
+) -> None:
+    """What the thread does; it knows nothing of the object that began it, which may go at any time."""
+
+    async def until_over() -> None:
+        over = asyncio.Event()
+        started.set_result((asyncio.get_running_loop(), over))
+        await over.wait()
+        # Not the tasks that these have begun: who began them ends them, after they have started.
+        under_way = [task for task in asyncio.all_tasks() if task.get_coro() in works]
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await at_end()
+
+    asyncio.run(until_over())

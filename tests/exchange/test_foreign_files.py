@@ -88,19 +88,23 @@ WRONG: list[tuple[str, Callable[[list[Line]], object], str]] = [
     ("type with a backtick", lambda g: g[6].update(relationship="K`]->() //"), "line 8, has a type"),
     ("type like ours", lambda g: g[6].update(relationship="from_chunk"), "line 8, has a type"),
     ("property's name", lambda g: g[3]["properties"].update({"a`b": 1}), "line 5, has a property with a name"),
-    ("a map", lambda g: g[3]["properties"].update(a={"b": 1}), "has a property 'a' that is no b that can be read"),
-    ("a deep list", lambda g: g[3]["properties"].update(a=[[1]]), "is no text, number, true, false or list"),
+    ("a map", lambda g: g[3]["properties"].update(a={"b": 1}), "has a property 'a' that is not a valid b"),
+    ("a deep list", lambda g: g[3]["properties"].update(a=[[1]]), "is not a text, number, true, false or list"),
     ("a mixed list", lambda g: g[3]["properties"].update(a=[1, "x"]), "is a list of several types"),
     ("null", lambda g: g[3]["properties"].update(a=None), "is null"),
     ("a large number", lambda g: g[3]["properties"].update(a=2**63), "more than 64 bits"),
-    ("no date", lambda g: g[3]["properties"].update(a={"date": "1815-13-10"}), "is no date that can be read"),
-    ("code for a date", lambda g: g[3]["properties"].update(a={"date": "') RETURN 1 //"}), "is no date"),
-    ("no point", lambda g: g[3]["properties"].update(a={"point": {"srid": 4326, "x": 1}}), "is no point"),
+    ("no date", lambda g: g[3]["properties"].update(a={"date": "1815-13-10"}), "is not a valid date"),
+    ("code for a date", lambda g: g[3]["properties"].update(a={"date": "') RETURN 1 //"}), "is not a valid date"),
+    ("no point", lambda g: g[3]["properties"].update(a={"point": {"srid": 4326, "x": 1}}), "is not a valid point"),
     ("a long name", lambda g: g[3]["properties"].update(name="x" * 9000), "longer than 8,000 bytes"),
-    ("a name that is none", lambda g: g[3]["properties"].update(name=7), "has a name that is no text"),
+    ("a name that is none", lambda g: g[3]["properties"].update(name=7), "has a name that is not text"),
     ("an id twice", lambda g: g[3]["properties"].update(id="other"), "has an id that cannot be used"),
     ("a short vector", lambda g: g[3]["properties"].update(embedding=[0.5]), "line 5, has a vector of 1 numbers.* 4"),
-    ("a vector of words", lambda g: g[3]["properties"].update(embedding=["x"] * 4), "a vector that is no list of num"),
+    (
+        "a vector of words",
+        lambda g: g[3]["properties"].update(embedding=["x"] * 4),
+        "a vector that is not a list",
+    ),
     ("half a character", lambda g: g[3]["properties"].update(text="\ud800"), "half a character"),
     ("another key", lambda g: g[3].update(more=1), "line 5, is neither a node nor a relationship"),
     ("a list of lists", lambda g: g[3].update(labels=[["Person"]]), "line 5, is neither"),
@@ -123,18 +127,21 @@ def test_what_is_wrong_is_told_before_anything_is_written(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1, is no JSON"),
-        ("[]\n", "is no graph that `kgplatform export` wrote"),
+        ("", "line 1, is not valid"),
+        ("[]\n", "is not a graph that `kgplatform export` wrote"),
         ('{"format": "kgplatform-graph", "version": 2}\n', "has version 2 of the format"),
         ('{"format": "kgplatform-graph", "version": 1, "nodes": "1"}\n', "does not say how many"),
         ('{"format": "kgplatform-graph", "version": 1, "nodes": 9, "relationships": 0}\n', "is cut off"),
         (
             '{"format": "kgplatform-graph", "version": 1, "nodes": 1, "relationships": 0}\nnonsense\n',
-            "line 2, is no JSON",
+            "line 2, is not valid JSON",
         ),
-        ('{"format": "kgplatform-graph", "version": 1, "nodes": NaN, "relationships": 0}\n', "line 1, is no JSON"),
-        ("[" * 100_000, "line 1, is no JSON"),
-        ("\x00\x01", "line 1, is no JSON"),
+        (
+            '{"format": "kgplatform-graph", "version": 1, "nodes": NaN, "relationships": 0}\n',
+            "line 1, is not valid JSON",
+        ),
+        ("[" * 100_000, "line 1, is not valid"),
+        ("\x00\x01", "line 1, is not valid"),
     ],
 )
 def test_what_is_no_export(tmp_path: Path, text: str, message: str) -> None:
@@ -155,15 +162,15 @@ def test_what_cannot_be_named(kg: KnowledgeGraph, tmp_path: Path) -> None:
     good_file = write(tmp_path / "g.jsonl", good())
     (tmp_path / "script.cypher").write_text("MATCH (n) DETACH DELETE n;")
     for path, message in (
-        (tmp_path / "none.jsonl", "There is no file"),
+        (tmp_path / "none.jsonl", "is not a file"),
         (tmp_path / "g.xlsx", "does not say the format"),
         (tmp_path / "script.cypher", r"export \.jsonl and import that there .*`cypher-shell -f` runs a script"),
         (tmp_path, "has no manifest.json"),
     ):
         refused(kg, path, message)
-    with pytest.raises(InputError, match="There is no format 'grapml'.*graphml"):
+    with pytest.raises(InputError, match="Unknown format 'grapml'.*graphml"):
         kg.import_graph(good_file, "grapml")
-    with pytest.raises(InputError, match="There is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         kg.import_graph(good_file, "csv")
     for path, kind in ((tmp_path / "g.cypher", None), (tmp_path / "g.txt", "cypher")):
         with pytest.raises(InputError, match=r"Cypher scripts are neither written nor imported: .*NEO4J_URI"):
@@ -185,12 +192,12 @@ BOMB = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "lol"}">' for n in
             "document type",
         ),
         (f'<!DOCTYPE g SYSTEM "http://127.0.0.1:9/x.dtd"><graphml xmlns="{DATA}"><key/></graphml>', "document type"),
-        (f'<graphml xmlns="{DATA}"><graph></graph></graphml>', "is no graph that `kgplatform export` wrote"),
-        (f'<graphml xmlns="{DATA}"><graph><node id="1"/></graph></graphml>', "is no graph that"),
-        ("<html><body/></html>", "is no GraphML"),
-        (f'<graphml xmlns="{DATA}">' + "<graph>" * 400, "is no XML that can be read"),
-        ("not XML", "is no XML that can be read"),
-        ("", "is no XML that can be read"),
+        (f'<graphml xmlns="{DATA}"><graph></graph></graphml>', "is not a graph that `kgplatform export` wrote"),
+        (f'<graphml xmlns="{DATA}"><graph><node id="1"/></graph></graphml>', "is not a graph that"),
+        ("<html><body/></html>", "is not GraphML"),
+        (f'<graphml xmlns="{DATA}">' + "<graph>" * 400, "is not valid XML"),
+        ("not XML", "is not valid XML"),
+        ("", "is not valid XML"),
     ],
 )
 def test_graphml_of_strangers(tmp_path: Path, text: str, message: str) -> None:
@@ -315,10 +322,10 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
         (lambda f: manifest(f, lambda m: m["nodeFiles"].update({"gone.csv": 1})), "gone.csv is missing"),
         (lambda f: manifest(f, lambda m: m.update(nodeFiles=["chunk.csv"])), "names files that no export has"),
         (lambda f: manifest(f, lambda m: m.update(version=7)), "has version 7"),
-        (lambda f: (f / "manifest.json").write_text("{"), "is no JSON"),
-        (lambda f: ((f / "chunk.csv").unlink(), (f / "chunk.csv").symlink_to("/etc/passwd")), "is no file"),
+        (lambda f: (f / "manifest.json").write_text("{"), "is not valid JSON"),
+        (lambda f: ((f / "chunk.csv").unlink(), (f / "chunk.csv").symlink_to("/etc/passwd")), "is not a file"),
         (lambda f: (f / "chunk.csv").write_text(""), "is cut off|does not have"),
-        (lambda f: edit(f, "chunk.csv", '"c"', '"c'), "never closed|no CSV that can be read|cells"),
+        (lambda f: edit(f, "chunk.csv", '"c"', '"c'), "never closed|not valid CSV|cells"),
         (lambda f: edit(f, "chunk.csv", '"c"', '"c",1'), "chunk.csv, line 1, has 6 cells, but 5 columns"),
         (lambda f: edit(f, "chunk.csv", '"c"', "c"), "cell that cannot be read: 'c' stands without quotes"),
         (lambda f: edit(f, "relations.csv", ",1", ",one"), "relations.csv, line 1, has a cell that cannot be read"),
@@ -402,7 +409,7 @@ def test_places_that_cannot_be_written(kg: KnowledgeGraph, tmp_path: Path) -> No
     for path, kind, message in (
         (tmp_path / "full", "csv", "is not empty"),
         (tmp_path / "full", "jsonl", "is a folder"),
-        (tmp_path / "g.jsonl", "csv", "is no folder"),
+        (tmp_path / "g.jsonl", "csv", "is not a folder"),
         (tmp_path / "none" / "g.jsonl", None, "Nothing can be written into"),
     ):
         with pytest.raises(InputError, match=message):

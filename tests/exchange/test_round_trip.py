@@ -165,7 +165,7 @@ def test_two_imports_at_once_do_not_mix(exported: Exported, monkeypatch: pytest.
 
     with monkeypatch.context() as patch:
         patch.setattr(importer, "_write_part", overtaken)
-        with pytest.raises(StoreError, match="Another import into this graph is under way"):
+        with pytest.raises(StoreError, match="Another import into this graph is running"):
             exported.graph.import_graph(exported.file("jsonl"))
     exported.graph.import_graph(exported.file("jsonl"))
     assert_equal(exported)

@@ -15,7 +15,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.graph.info import FactAt, GraphNode, Subgraph
 from kgplatform.graph.look import KINDS, Look
-from kgplatform.ingest.indexes import define_keys
+from kgplatform.ingest.graph_state import define_keys
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Citation

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import ReplyError
-from kgplatform.ingest.extract import is_full
-from kgplatform.ingest.extract.llm import STAGE, LlmExtractor, extraction_messages
+from kgplatform.ingest.extract.llm import STAGE, LlmExtractor, extraction_messages, is_full
 from kgplatform.ingest.extract.shape import read_extraction
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
 from kgplatform.records import (
@@ -213,7 +212,7 @@ def test_triples_and_their_faults() -> None:
         "triple with 1 member",
         "triple with 0 members",
         *["triple with an empty member"] * 3,
-        *["triple that is no list"] * 3,
+        *["triple that is not a list"] * 3,
         "triple with an empty member",
     ]
 
@@ -300,9 +299,9 @@ def test_junk_is_reported_and_never_raises() -> None:
             extraction = read_extraction({key: value})
             assert all(each.kind and isinstance(each.detail, str) for each in extraction.malformed)
     assert faults({"triples": "a, b, c", "facts": 3, "entities": True}) == [
-        "entities that are no list",
-        "triples that are no list",
-        "facts that are no list",
+        "entities that are not a list",
+        "triples that are not a list",
+        "facts that are not a list",
     ]
 
 

@@ -224,7 +224,7 @@ def test_equal_input_gives_equal_output_from_many_threads() -> None:
     alone = [LocalExtractor().extract(passage(source), source, GENERAL) for source in sources]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(run, sources * 2)) == alone * 2
-    assert len(extractor._readings) <= DOCUMENTS_KEPT
+    assert extractor._reading.cache_info().currsize <= DOCUMENTS_KEPT
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from kgplatform.errors import ReplyError
-from kgplatform.ingest.extract.atomic_facts import (
+from kgplatform.ingest.extract.llm import (
     BROKEN_OFF,
+    FACTS_STAGE,
     REMINDER,
-    STAGE,
     WITHOUT_ELEMENTS,
     WITHOUT_FACT,
     FactLines,
@@ -145,7 +145,7 @@ def test_the_prompts_example_can_be_read() -> None:
 def test_nothing_from_a_full_passage_is_asked_for_once_more() -> None:
     chat = ScriptedChat(["Let me think about it.", LINE])
     assert read_facts(chat, *passage_of(), 1024).facts == (FACT,)
-    assert [call.stage for call in chat.calls] == [STAGE, STAGE]
+    assert [call.stage for call in chat.calls] == [FACTS_STAGE, FACTS_STAGE]
     assert [message["content"] for message in chat.calls[1].messages[2:]] == ["Let me think about it.", REMINDER]
 
 

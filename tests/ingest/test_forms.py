@@ -15,8 +15,8 @@ from graph_state import snapshot
 from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.resolve import Element, Form, Group, Shown, changes, forms_of, groups
-from kgplatform.ingest.stems import may_be_one, stem_of
+from kgplatform.ingest.alike import may_be_one, stem_of
+from kgplatform.ingest.settle import Element, Form, Group, Shown, changes, forms_of, groups
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings

@@ -12,19 +12,19 @@ from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError
-from kgplatform.ingest.plan import Plan, make_plan
+from kgplatform.ingest.pipeline import IngestPlan, make_plan
 
 LONG = "It was a long day at sea. " * 60
 
 
-def plan_of(kg: KnowledgeGraph, *paths: Path) -> Plan:
+def plan_of(kg: KnowledgeGraph, *paths: Path) -> IngestPlan:
     before = snapshot(kg.store)
     plan = make_plan(kg.store, paths, 400)
     assert snapshot(kg.store) == before
     return plan
 
 
-def numbers(plan: Plan) -> dict[str, Any]:
+def numbers(plan: IngestPlan) -> dict[str, Any]:
     parts = {
         "added": plan.added,
         "changed": plan.changed,

@@ -242,7 +242,7 @@ def test_many_threads_agree(tmp_path: Path) -> None:
     assert sizes == [20, 0, 20] * 20
 
 
-def test_a_changed_text_is_placed_anew(tmp_path: Path) -> None:
+def test_a_changed_text_is_placed_again(tmp_path: Path) -> None:
     extractor = RecordedExtractor(saved(tmp_path, lines({"document": "ada.txt", "triples": [["Ada", "knew", "Bob"]]})))
     for parts, expected in ((["Ada knew Bob.", "The end."], [1, 0]), (["The beginning.", "Ada knew Bob."], [0, 1])):
         document = document_of("\n".join(parts))
@@ -257,9 +257,9 @@ def test_a_changed_text_is_placed_anew(tmp_path: Path) -> None:
         ("{}", ["holds no recorded extractions"]),
         ("[]", ["holds no recorded extractions"]),
         ("3", ["holds no recorded extractions"]),
-        ("no json", ["line 1", "no JSON"]),
-        ('[\n{"title": "a",\n]', ["line 3", "no JSON"]),
-        ('{"document": "a"}\n{"document": "b"\n', ["line 2", "no JSON"]),
+        ("no json", ["line 1", "not valid JSON"]),
+        ('[\n{"title": "a",\n]', ["line 3", "not valid JSON"]),
+        ('{"document": "a"}\n{"document": "b"\n', ["line 2", "not valid JSON"]),
         ('{"document": "a"}\n\n[1]\n', ["line 3", "document's name is missing"]),
         ('{"document": "a"}\n{"entities": []}\n', ["line 2", "document's name is missing"]),
         ('{"document": " "}', ["line 1", "document's name is missing"]),

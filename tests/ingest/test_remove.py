@@ -175,8 +175,8 @@ def test_how_a_document_may_be_named(kg: KnowledgeGraph, tmp_path: Path, recordi
     with pytest.raises(InputError, match="2 documents are called 'one'") as caught:
         kg.remove("one")
     assert (folder / "again" / "one.txt").as_uri() in str(caught.value)
-    assert [info.name for info in kg.remove("Two")] == ["Two"]
-    assert [info.name for info in kg.remove(str(folder / "pair.jsonl"))] == ["One"]
+    assert [info.title for info in kg.remove("Two")] == ["Two"]
+    assert [info.title for info in kg.remove(str(folder / "pair.jsonl"))] == ["One"]
     left = kg.documents()
     assert len(kg.remove([left[0].uri, left[1].id])) == 2
     assert kg.documents() == []

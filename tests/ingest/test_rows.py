@@ -8,8 +8,8 @@ import pytest
 
 from kgplatform.ingest import extract_pass
 from kgplatform.ingest.extract_pass import Batch
-from kgplatform.ingest.rows import LONGEST_NAME, Rows, has_usable_names, ordered, rows_of
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
+from kgplatform.ingest.write import LONGEST_NAME, Rows, has_usable_names, ordered, rows_of
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -134,9 +134,9 @@ def test_a_type_that_the_schema_got_on_the_way_counts() -> None:
 
 
 def test_usable_names() -> None:
-    assert has_usable_names(["Ada", "鲁迅", "x" * LONGEST_NAME, "!"])
+    assert has_usable_names("Ada", "鲁迅", "x" * LONGEST_NAME, "!")
     for name in ("", "  \n", "x" * (LONGEST_NAME + 1), "ﷺ" * 40):
-        assert not has_usable_names(["Ada", name])
+        assert not has_usable_names("Ada", name)
 
 
 def test_nothing_makes_nothing() -> None:

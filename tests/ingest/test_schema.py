@@ -16,10 +16,14 @@ from kgplatform.ingest.schema import (
     Expansion,
     RelationType,
     Schema,
+    fault_of_name,
+    label_for,
     load_schema,
+    relationship_for,
     shipped_schemas,
+    words_of,
 )
-from kgplatform.ingest.type_names import fault_of_name, label_for, match_key, relationship_for, words_of
+from kgplatform.text import type_key
 
 FILMS = Schema(
     "films",
@@ -65,15 +69,15 @@ def test_names_in_neo4j(name: str, label: str, relationship: str) -> None:
 
 
 def test_spellings_of_one_name_match() -> None:
-    assert len({match_key(n) for n in ("born in", "born_in", "Born-In", "bornIn", "BORN_IN", " born  in ")}) == 1
-    assert match_key("born in") != match_key("born on")
+    assert len({type_key(n) for n in ("born in", "born_in", "Born-In", "bornIn", "BORN_IN", " born  in ")}) == 1
+    assert type_key("born in") != type_key("born on")
 
 
 @given(st.text(max_size=30))
 def test_a_label_matches_its_name(name: str) -> None:
     if fault_of_name(name) is None:
-        assert match_key(label_for(name)) == match_key(name)
-        assert match_key(relationship_for(name)) == match_key(name.upper())
+        assert type_key(label_for(name)) == type_key(name)
+        assert type_key(relationship_for(name)) == type_key(name.upper())
         assert label_for(name).isprintable()
     assert all(word.strip() for word in words_of(name))
 
@@ -287,7 +291,7 @@ def test_youtu_schema(tmp_path: Path) -> None:
         ("- Person\n", "must be a mapping with `entities:` and more, not a list"),
         ("entities:\n  Person: [\nrelations: x", "line 3"),
         ("entities:\n\tPerson: x", "line 2"),
-        ("entities:\n  Person: a\n  Person: b\n", "line 3: this is no YAML ('Person' comes twice)"),
+        ("entities:\n  Person: a\n  Person: b\n", "line 3: not valid YAML ('Person' comes twice)"),
         ("entites: [Person]", "'entites' is not a known key; did you mean 'entities'?"),
         ("entities: {Film: {descripton: x}}", "In the entity type 'Film', 'descripton' is not a known key; did you"),
         ("entities: {Film: {description: a film, or a series}}", "a text with a comma needs quotes"),
@@ -297,17 +301,17 @@ def test_youtu_schema(tmp_path: Path) -> None:
         ("entities: 3", "must be a list or a mapping, not '3'"),
         ("entities: [{description: x}]", "One of the entity types has no name"),
         ("entities: []\nrelations: [x]", "no entity types"),
-        ("entities: [Film]\nrelations: {x: {pairs: [[Film]]}}", "must be a head and a tail"),
+        ("entities: [Film]\nrelations: {x: {pairs: [[Film]]}}", "pairs must each be a head and a tail"),
         ("entities: [Film]\nrelations: {x: {heads: [Book]}}", "names the head 'Book'"),
         ("entities: [Film, Chunk]", "takes the platform's own name Chunk"),
         ("node_types: [{description: x}]", "have a label"),
         ("node_types: [A]\npatterns: [[A, KNOWS, A]]", "the relationship 'KNOWS', which is not in relationship_types"),
         ("node_types: [A]\nrelationship_types: [K]\npatterns: [[A, K]]", "source, relationship and target"),
-        ("node_types: [{label: A, properties: [x]}]", "a property of A has no name"),
+        ("node_types: [{label: A, properties: [x]}]", "A property of A has no name"),
         ("Nodes: person", "Nodes must be a list"),
         ("!!python/object:os.system {}", "schema"),
         ("entities: &a [*a]", "recursive"),
-        ("[" * 20_000, "this is no YAML"),
+        ("[" * 20_000, "not a valid schema"),
     ],
 )
 def test_wrong_files_say_what_is_wrong_and_where(tmp_path: Path, text: str, sentence: str) -> None:
@@ -321,10 +325,10 @@ def test_wrong_files_say_what_is_wrong_and_where(tmp_path: Path, text: str, sent
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('{"entities": ["A"],\n "relations": [}', "line 2: this is no JSON"),
+        ('{"entities": ["A"],\n "relations": [}', "line 2: not valid JSON"),
         ('{"entities": {"A": "x", "A": "y"}}', "'A' comes twice"),
         ('{"entities": [1]}', "has no name: 1"),
-        ("[" * 100_000, "no schema"),
+        ("[" * 100_000, "not a valid schema"),
         ("  ", "is empty"),
     ],
 )
@@ -335,7 +339,7 @@ def test_wrong_json(tmp_path: Path, text: str, sentence: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SchemaError, match="no schema 'genral'; did you mean 'general'"):
+    with pytest.raises(SchemaError, match="Unknown schema 'genral'; did you mean 'general'"):
         load_schema("genral")
     with pytest.raises(SchemaError, match=r"cannot be read"):
         load_schema(tmp_path)

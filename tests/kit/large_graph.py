@@ -15,12 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.ingest.graph_state import define_graph
-from kgplatform.ingest.indexes import define_indexes
-from kgplatform.ingest.rows import Rows, rows_of
+from kgplatform.ingest.graph_state import define_graph, define_indexes
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.ingest.settle import embed_pending, vector_rows
-from kgplatform.ingest.write import extraction_statements, write_documents
+from kgplatform.ingest.write import Rows, extraction_statements, rows_of, write_documents
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import (

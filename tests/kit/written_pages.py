@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kgplatform.ingest.indexes import vector_options
+from kgplatform.ingest.graph_state import vector_options
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.text import count_tokens, count_words, node_id, tidy

@@ -511,9 +511,7 @@ class TestCache:
         (tmp_path / "file").write_text("in the way")
         with OpenAIServer(["a", "b"]) as server, chatting(server, tmp_path / "file" / "cache") as client:
             assert [client.send(question(text), stage="s").text for text in "xy"] == ["a", "b"]
-        assert [record.levelname for record in caplog.records if record.name == "kgplatform.models.cache"] == [
-            "WARNING"
-        ]
+        assert [record.levelname for record in caplog.records if record.name == "kgplatform.models.chat"] == ["WARNING"]
 
     def test_threads_that_ask_the_same_pay_once(self, tmp_path: Path) -> None:
         asked, waiting = threading.Event(), threading.Event()
@@ -555,13 +553,13 @@ class TestCache:
         code = (
             "import sys, os\n"
             "from pathlib import Path\n"
-            "from kgplatform.models.cache import KeptReply, ReplyCache\n"
+            "from kgplatform.models.chat import KeptReply, ReplyCache\n"
             "cache = ReplyCache(Path(sys.argv[1]))\n"
             "print('ready', flush=True)\n"
             "for number in range(10**9):\n"
             "    cache.put(f'{number % 50:064x}', KeptReply('x' * 200_000 + str(number % 50), number % 50))\n"
         )
-        from kgplatform.models.cache import KeptReply, ReplyCache
+        from kgplatform.models.chat import KeptReply, ReplyCache
 
         for _ in range(3):
             writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "c")], stdout=subprocess.PIPE)

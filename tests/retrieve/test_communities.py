@@ -10,7 +10,7 @@ from statements import chain, ingest
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show import found
 from kgplatform.errors import InputError
-from kgplatform.ingest.indexes import vector_options
+from kgplatform.ingest.graph_state import vector_options
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.routes import COMMUNITIES, MEMBERS
 

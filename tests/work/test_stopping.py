@@ -28,9 +28,8 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Usage
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
-from kgplatform.work.event_loop import LoopThread
 from kgplatform.work.stopping import NEVER, Stop
-from kgplatform.work.threads import side_by_side
+from kgplatform.work.threads import LoopThread, side_by_side
 
 HELLO = [{"role": "user", "content": "Hello"}]
 ENDLESS = "UNWIND range(1, 1000000000000) AS x WITH x WHERE x < 0 RETURN count(x)"

@@ -1,14 +1,66 @@
-"""Short works share threads, and none of them waits for another's thread."""
+"""Works that lead to more: their order, what follows, how they end. Short works, which share threads."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 
-from kgplatform.work.threads import short_works
+from kgplatform.errors import BudgetError, ModelError
+from kgplatform.work.threads import Work, run_works, short_works
+
+
+class Log:
+    """Pieces of work by name, and what became of them."""
+
+    def __init__(self, fails: dict[str, Exception] | None = None) -> None:
+        self.fails = fails or {}
+        self.done: list[str] = []
+
+    def work(self, name: str, order: int = 0, following: Iterable[Work] = ()) -> Work:
+        def call() -> str:
+            if name in self.fails:
+                raise self.fails[name]
+            return name
+
+        def failed(error: ModelError) -> Iterable[Work]:
+            self.done.append(f"{name}: {error}")
+            return following
+
+        def done(result: str) -> Iterable[Work]:
+            self.done.append(result)
+            return following
+
+        return Work(order, call, done, failed)
+
+
+def test_lower_orders_go_first_and_what_follows_is_done() -> None:
+    log = Log()
+    works = [log.work("open", 2), log.work("gist", 1, [log.work("later", 1)]), log.work("pause", 0)]
+    assert run_works(works, 1) == ""
+    assert log.done == ["pause", "gist", "later", "open"]
+    assert run_works([], 3) == ""
+
+
+def test_a_model_s_error_is_that_piece_s() -> None:
+    log = Log({"b": ModelError("No answer.")})
+    assert run_works([log.work("a"), log.work("b", 0, [log.work("again")]), log.work("c")], 1) == ""
+    assert log.done == ["a", "b: No answer.", "c", "again"]
+
+
+def test_a_budget_that_is_used_up_begins_nothing_more() -> None:
+    log = Log({"b": BudgetError("It is used up."), "c": BudgetError("Another.")})
+    assert run_works([log.work("a"), log.work("b"), log.work("c"), log.work("d")], 1) == "It is used up."
+    assert log.done == ["a"]
+
+
+def test_other_errors_are_raised() -> None:
+    log = Log({"b": ZeroDivisionError("a fault")})
+    with pytest.raises(ZeroDivisionError, match="a fault"):
+        run_works([log.work("a"), log.work("b"), log.work("c")], 2)
 
 
 def nested(pool: ThreadPoolExecutor, depth: int) -> int:

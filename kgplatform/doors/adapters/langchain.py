@@ -21,7 +21,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import named_documents
-from kgplatform.ingest.type_names import RELATED_TO, relationship_for, words_of
+from kgplatform.ingest.schema import RELATED_TO, relationship_for, words_of
 from kgplatform.text import tidy
 
 try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kgplatform.graph.colors import KINDS, color_of, darker, text_color_on
-from kgplatform.ingest.type_names import label_for
+from kgplatform.ingest.schema import label_for
 
 Sheet = dict[str, dict[str, str]]
 

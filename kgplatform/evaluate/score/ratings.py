@@ -30,11 +30,10 @@ from kgplatform.evaluate.score.raters import (
     rate,
     without_asking,
 )
-from kgplatform.models.cache import cache_key
-from kgplatform.models.chat import Chat
+from kgplatform.models.chat import Chat, cache_key
 from kgplatform.records import Progress
 from kgplatform.text import counted
-from kgplatform.work.crew import Work, run
+from kgplatform.work.threads import Work, run_works
 
 _RATING = TypeAdapter(Rating)
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
@@ -111,7 +110,7 @@ class Ratings:
         for number, (key, item) in enumerate(wanted.items()):
             ask, kept = partial(rate, rater, item, self.chat, read_tokens=self.read_tokens), partial(done, key, item)
             works.append(Work(number, ask, kept, kept))
-        stopped = run(works, self.concurrency)
+        stopped = run_works(works, self.concurrency)
         if stopped:
             raise BudgetError(stopped)
         return made

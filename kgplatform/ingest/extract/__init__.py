@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
 
+from kgplatform.errors import InputError, SettingError
+from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.extract.llm import LlmExtractor
+from kgplatform.ingest.extract.local import LocalExtractor
+from kgplatform.ingest.extract.recorded import RecordedExtractor, is_open_ie
 from kgplatform.ingest.schema import Schema
+from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage
-from kgplatform.text import node_id, tidy
 
-Mode = Literal["strict", "flexible"]
-
-_LONGEST_TITLE = 200
-
-FULL_PASSAGE_TOKENS = 20
-"""From this many tokens on, a passage with letters in it says something."""
+EXTRACTORS = ("llm", "local", "recorded")
 
 
 class Extractor(Protocol):
-    """Reads passages, from several threads at once. ``default_mode`` is how the schema bounds it unless told."""
+    """Reads passages, from several threads at once. ``default_mode`` is how the schema bounds what it extracts."""
 
     name: str
     default_mode: Mode
@@ -26,15 +28,44 @@ class Extractor(Protocol):
         """What ``passage`` says. Raises ``ModelError`` or ``InputError`` if nothing usable is there."""
 
 
-def is_full(passage: Passage) -> bool:
-    """Whether an extraction of nothing from ``passage`` is a failure."""
-    return passage.tokens >= FULL_PASSAGE_TOKENS and any(letter.isalpha() for letter in passage.text)
+def default_extractor(recorded: str | Path | None, chat: Chat | None) -> str:
+    """``recorded`` where there is a recording, else ``llm`` where there is a model, else ``local``."""
+    return "recorded" if recorded is not None else "llm" if chat is not None else "local"
 
 
-def passage_inputs(passage: Passage, document: Document) -> dict[str, str]:
-    """The inputs of a prompt that shows ``passage``: ``fence``, ``title`` and ``text``.
+def make_extractor(name: str | Extractor | None, recorded: str | Path | None, chat: Chat | None) -> Extractor:
+    """One's own extractor, the one called ``name``, or the default one.
 
-    The fence round the text is derived from the text: no document can contain its own.
+    Raises ``InputError`` for an unknown name or a missing recording, ``SettingError`` for a missing model.
     """
-    title = tidy(document.title)[:_LONGEST_TITLE]
-    return {"fence": f"text-{node_id(passage.text)[:12]}", "title": title, "text": passage.text}
+    if name is not None and not isinstance(name, str):
+        return name
+    chosen = name or default_extractor(recorded, chat)
+    if chosen == "recorded":
+        if recorded is None:
+            raise InputError("The extractor `recorded` needs a recording. Name it with --recorded FILE.")
+        return RecordedExtractor(recorded)
+    if chosen == "llm":
+        if chat is None:
+            raise SettingError(
+                "The extractor `llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local "
+                "server, or use --extractor local."
+            )
+        return LlmExtractor(chat)
+    if chosen == "local":
+        return LocalExtractor()
+    raise InputError(f"Unknown extractor {chosen!r}. Choose one of {', '.join(EXTRACTORS)}.")
+
+
+def with_recording(
+    paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
+) -> tuple[list[str | Path], str | Path | None]:
+    """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
+    files = [paths] if isinstance(paths, str | Path) else list(paths)
+    if recorded is not None and not files:
+        if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
+            raise InputError(f"{recorded} records what other files say. Name those files too.")
+        return [recorded], recorded
+    if recorded is None and extractor in (None, "recorded") and len(files) == 1 and is_open_ie(Path(files[0])):
+        return files, files[0]
+    return files, recorded

@@ -9,15 +9,13 @@ in so many words; every sentence that joins two named things as an atomic fact. 
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from threading import Lock
+from functools import lru_cache
 
-from kgplatform.ingest.extract import Mode
-from kgplatform.ingest.extract.lexicon import FUNCTION_WORDS, OPENERS, kind_of_name, kind_of_noun_phrase, type_in, words
-from kgplatform.ingest.extract.names import DocumentWords, Span, names
-from kgplatform.ingest.extract.relations import Relation, Value, relations, values
+from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.extract.lexicon import kind_of_name, kind_of_noun_phrase, type_in
+from kgplatform.ingest.extract.names import DocumentWords, Span, names, recurring_terms, terms
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
     AtomicFact,
@@ -36,7 +34,7 @@ FEW_CAPITALS = 0.08
 """Below this share of words with a capital inside sentences, a document is read for recurring terms too."""
 
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
-_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+_LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
 _EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
 _PERSON_KEYS = ("born", "died")
@@ -54,13 +52,13 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One sentence of a passage, where it starts there, and the names in it."""
+    """One sentence of a passage, where it starts there, the names in it, and what it states of them."""
 
     text: str
     start: int
     spans: tuple[Span, ...]
-    relations: tuple[Relation, ...]
-    values: tuple[Value, ...]
+    triples: tuple[ExtractedTriple, ...]
+    attributes: tuple[ExtractedAttribute, ...]
 
 
 class LocalExtractor:
@@ -70,8 +68,7 @@ class LocalExtractor:
     default_mode: Mode = "flexible"
 
     def __init__(self) -> None:
-        self._readings: OrderedDict[tuple[str, str], _Reading] = OrderedDict()
-        self._lock = Lock()
+        self._reading = lru_cache(DOCUMENTS_KEPT)(_read)
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         """What ``passage`` says; never raises for any text. Types are those of ``schema``, or None."""
@@ -80,24 +77,10 @@ class LocalExtractor:
         of_document = reading.forms if passage.index == 0 else ()
         return Extraction(
             entities=tuple(_entities(lines, of_document, schema)),
-            triples=tuple(_triples(lines)),
-            attributes=tuple(_attributes(lines)),
+            triples=tuple(dict.fromkeys(triple for line in lines for triple in line.triples)),
+            attributes=tuple(dict.fromkeys(attribute for line in lines for attribute in line.attributes)),
             facts=tuple(_facts(lines)),
         )
-
-    def _reading(self, document: Document) -> _Reading:
-        """The document's reading, from the last ``DOCUMENTS_KEPT`` if it is there."""
-        key = (document.id, document.sha256)
-        with self._lock:
-            if key in self._readings:
-                self._readings.move_to_end(key)
-                return self._readings[key]
-        reading = _read(document)
-        with self._lock:
-            self._readings[key] = reading
-            while len(self._readings) > DOCUMENTS_KEPT:
-                self._readings.popitem(last=False)
-        return reading
 
 
 def title_forms(name: str) -> tuple[str, ...]:
@@ -110,7 +93,7 @@ def title_forms(name: str) -> tuple[str, ...]:
     if not any(letter.isalpha() for letter in title) or _FILE_NAME.search(title):
         return ()
     bare = _ASIDE.sub("", title) or title
-    forms = (title, bare, _ARTICLE.sub("", bare))
+    forms = (title, bare, _LEADING_ARTICLE.sub("", bare))
     return tuple(dict.fromkeys(form for form in forms if form))
 
 
@@ -137,14 +120,19 @@ def _line(text: str, sentence: Sentence, reading: _Reading) -> _Line:
     if reading.title is not None:
         found = _with_titles(text, sentence, reading.title, found)
     if reading.terms:
-        found = _with_terms(found, terms(text, sentence.start, sentence.end, reading.terms))
-    stated = _without_overlap(found)
+        recurring = terms(text, sentence.start, sentence.end, reading.terms)
+        fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
+        found = sorted(found + fresh, key=lambda span: (span.start, -span.end))
+    apart: list[Span] = []
+    for span in found:
+        if not apart or span.start >= apart[-1].end:
+            apart.append(span)
     return _Line(
         text[sentence.start : sentence.end],
         sentence.start,
         tuple(found),
-        tuple(relations(text, stated, sentence.start, sentence.end)),
-        tuple(values(text, stated, sentence.start, sentence.end)),
+        tuple(relations(text, apart, sentence.start, sentence.end)),
+        tuple(values(text, apart, sentence.start, sentence.end)),
     )
 
 
@@ -157,19 +145,6 @@ def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: l
     ]
     kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]
     return sorted(kept + own, key=lambda span: (span.start, -span.end))
-
-
-def _with_terms(found: list[Span], recurring: list[Span]) -> list[Span]:
-    fresh = [term for term in recurring if not any(span.start < term.end and term.start < span.end for span in found)]
-    return sorted(found + fresh, key=lambda span: (span.start, -span.end))
-
-
-def _without_overlap(found: Iterable[Span]) -> list[Span]:
-    kept: list[Span] = []
-    for span in found:
-        if not kept or span.start >= kept[-1].end:
-            kept.append(span)
-    return kept
 
 
 def _entities(lines: Sequence[_Line], of_document: Sequence[str], schema: Schema) -> Iterator[ExtractedEntity]:
@@ -195,29 +170,11 @@ def _stated_kinds(lines: Sequence[_Line]) -> dict[str, str]:
     """The kinds that the sentences give to names: by what something is, and by being born."""
     kinds: dict[str, str] = {}
     for line in lines:
-        for value in line.values:
-            kind = "Person" if value.key in _PERSON_KEYS else kind_of_noun_phrase(value.value)
-            if kind is not None and value.key != "founded":
-                kinds.setdefault(normalise_name(value.name), kind)
+        for stated in line.attributes:
+            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
+            if kind is not None and stated.key != "founded":
+                kinds.setdefault(normalise_name(stated.entity), kind)
     return kinds
-
-
-def _triples(lines: Sequence[_Line]) -> Iterator[ExtractedTriple]:
-    triples = (
-        ExtractedTriple(relation.subject, relation.predicate, relation.object, quote=line.text)
-        for line in lines
-        for relation in line.relations
-    )
-    return iter(dict.fromkeys(triples))
-
-
-def _attributes(lines: Sequence[_Line]) -> Iterator[ExtractedAttribute]:
-    attributes = (
-        ExtractedAttribute(value.name, value.key, value.value, quote=line.text)
-        for line in lines
-        for value in line.values
-    )
-    return iter(dict.fromkeys(attributes))
 
 
 def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
@@ -231,65 +188,194 @@ def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
 
 
-# ------------------------------------------------------------------------------------------------------ recurring terms
+# --------------------------------------------------------------------------------------------- relations and attributes
 
 
-FEWEST_REPEATS = 3
-MOST_TERMS = 2000
-_MOST_WORDS = 4
-
-_PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*)|(?P<space>[ \n])|(?P<stop>.)", re.DOTALL)
-_VERBS = words(
-    """
-    accept affect allow appear apply ask avoid begin believe bring call care cause change check choose come consider
-    contain continue cost create decide depend describe develop die differ discuss drink eat end exist explain feel
-    find follow forget get give go grow happen hear help hold hope include increase involve keep know lead learn leave
-    let like live look lose love lower make mean meet move need occur offer open order pass pay play prevent provide
-    put raise reach read receive recommend reduce remain remember remove require say see seem send serve show sit
-    sleep speak spend spread stand start stay stop suggest take talk tell tend think treat try turn understand use
-    visit wait want watch win wish work worry write able asks called calls causes comes common contains different done
-    gets gives goes good got great helps high important includes including involves keeps known large leads like
-    likely long looks low made makes means much needed needs new old possible provides put puts removes says seen sees
-    shows small taken takes tells tends told took uses using wants way ways went works sometimes usually often always
-    also well lot lots thing things people person day days week weeks month months year years time times number kind
-    kinds type types
-    """
+_MONTH = (
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
 )
-_BREAKS = FUNCTION_WORDS | OPENERS | _VERBS
+DATE = (
+    rf"(?:\d{{1,2}}\ {_MONTH},?\ \d{{3,4}}|{_MONTH}\ \d{{1,2}},?\ \d{{3,4}}|{_MONTH},?\ \d{{3,4}}"
+    r"|c\.\ ?\d{3,4}|\d{4})"
+)
+
+_MADE = {
+    "directed": "directed",
+    "written": "wrote",
+    "wrote": "wrote",
+    "composed": "composed",
+    "produced": "produced",
+    "founded": "founded",
+    "established": "founded",
+    "created": "created",
+    "designed": "designed",
+    "developed": "developed",
+    "published": "published",
+    "invented": "invented",
+    "painted": "painted",
+    "owned": "owns",
+    "acquired": "acquired",
+    "manufactured": "manufactured",
+    "authored": "wrote",
+}
+_BE = r"(?:\ (?:is|was|are|were|has\ been))?"
+_IS = r"(?:,?\ (?:is|was|are|were|has\ been)|,)"
+_OFTEN = r"(?:\ (?:also|later|first|originally|currently|jointly|officially|mainly|now))?"
+_ARTICLE = r"(?:\ (?:the|a|an|his|her|their|its))?"
+_ROLE = (
+    r"(?:\ (?:[a-z-]+\ ){0,2}(?:film|novel|book|album|song|play|opera|company|band|city|town|magazine|series|director"
+    r"|writer|author|filmmaker|brothers|architect|engineer|businessman|actor|king|queen))?"
+)
+_PASSIVE = re.compile(rf",?(?:\ and)?{_BE}{_OFTEN}\ ({'|'.join(_MADE)})(?:\ (?:in|on)\ {DATE})?\ by{_ARTICLE}{_ROLE}\ ")
+_ACTIVE = re.compile(
+    rf"(?:,\ who|\ who)?{_OFTEN}\ ({'|'.join(word for word in _MADE if word != 'written')}){_ARTICLE}{_ROLE}\ "
+)
+
+_FORWARD = {
+    "born in": rf"(?:,|,?\ who)?{_BE}\ born(?:\ on\ {DATE}|\ {DATE})?(?:\ in|\ at)(?:\ the)?\ ",
+    "died in": rf"(?:\ who)?\ died(?:\ on\ {DATE}|\ {DATE})?\ in(?:\ the)?\ ",
+    "located in": rf",?{_BE}{_OFTEN}\ (?:located|situated|based|headquartered)\ in(?:\ the)?\ ",
+    "capital of": rf"{_IS}(?:\ the)?\ capital(?:\ city)?(?:\ and\ largest\ city)?\ of(?:\ the)?\ ",
+    "member of": rf"{_IS}(?:\ a|\ the)?(?:\ former|\ founding)?\ members?\ of(?:\ the)?(?:\ [a-z-]+){{0,2}}\ ",
+    "married to": rf",?{_BE}\ (?:married(?:\ to)?|(?:the\ )?(?:wife|husband|widow|spouse)\ of)\ ",
+    "sibling of": rf"{_IS}(?:\ the)?(?:\ (?:older|younger|elder|twin))?\ (?:brother|sister|sibling)\ of\ ",
+    "educated at": r"(?:,?\ who)?\ (?:attended|graduated\ from|studied\ at|was\ educated\ at)(?:\ the)?\ ",
+    "plays for": r"(?:,?\ who)?\ (?:plays|played)\ for(?:\ the)?\ ",
+    "works for": r"(?:,?\ who)?\ (?:works|worked)\ (?:for|at)(?:\ the)?\ ",
+    "subsidiary of": rf"{_IS}(?:\ a|\ the)?(?:\ wholly[\ -]owned)?\ (?:subsidiary|division)\ of(?:\ the)?\ ",
+    "part of": rf"{_IS}\ (?:a\ )?part\ of(?:\ the)?\ ",
+    "based on": rf",?{_BE}(?:\ loosely)?\ based\ on{_ARTICLE}{_ROLE}(?:\ of\ the\ same\ name\ by)?\ ",
+    "starred in": rf"(?:,?\ who)?\ (?:starred|appeared|acted)\ in{_ARTICLE}{_ROLE}\ ",
+    "won": r"(?:,?\ who)?\ (?:won|received|was\ awarded)\ (?:the|a|an)\ ",
+    "named after": rf",?{_BE}\ named\ (?:after|for|in\ honou?r\ of)(?:\ the)?\ ",
+    "fought in": r"(?:,?\ who)?\ (?:fought|served)\ in(?:\ the)?\ ",
+    "succeeded by": rf",?{_BE}\ succeeded\ by\ ",
+}
+_INVERSE = {
+    "parent of": rf"{_IS}(?:\ the|\ a)?(?:\ [a-z]+)?\ (?:son|daughter|child)\ of(?:\ the\ [a-z]+)?\ ",
+    "starred in": r",?(?:\ is\ a[a-z\d\ -]{0,60}|\ and)?\ starring\ ",
+    "leads": rf",?{_BE}\ (?:led|headed)\ by(?:\ the)?\ ",
+}
+_PLACE_NOUN = (
+    r"(?:city|town|village|municipality|county|province|commune|district|suburb|neighbou?rhood|borough|township|hamlet"
+    r"|river|lake|island|region|airport)"
+)
+_IS_PLACE = re.compile(
+    r"\ (?:is|was)\ (?:a|an|the|one\ of\ the)\ (?:[a-z-]+\ ){0,5}?"
+    rf"(?:{_PLACE_NOUN}(?:\ located|\ situated)?\ (?:in|of)"
+    r"|(?:school|university|college|museum)(?:\ located|\ situated)?\ in)(?:\ the)?\ "
+)
+_FORWARD_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _FORWARD.items()]
+_INVERSE_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _INVERSE.items()]
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_BEGINS = re.compile(r"(?:The\ |A\ |An\ )?[\"“«'‘]?")
+_LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as"})
+_POSSESSIVE = re.compile(r"['’]s?\b")
+_PARTICIPLE = re.compile(
+    rf",?(?:\ and)?{_OFTEN}\ (?:starring\b|(?:{'|'.join(_MADE)}|based|located|situated|headquartered|led|headed|born"
+    r"|named|succeeded)\b(?=.*\ (?:by|on|in|after|for)\b))"
+)
+_AND = re.compile(r",?\ and\ ")
+_LONGEST_BETWEEN = 160
+
+_LIFE = re.compile(
+    rf"\s*\((?:[^()]{{0,80}}?[;,]\ ?)?(?:(?:born|b\.)\ (?:[^()\d]{{0,40}})?(?P<born>{DATE})"
+    rf"|(?P<from>{DATE})\s?[–—-]\s?(?P<to>{DATE}))"
+)
+_BORN_ON = re.compile(rf"(?:\s*\([^()]*\))?\ was\ born\ (?:on\ |in\ )?(?P<date>{DATE})")
+_DIED_ON = re.compile(rf"(?:\s*\([^()]*\))?(?:,?\ who)?\ died\ (?:[a-z\ ]{{0,20}}?)?(?:on\ |in\ )?(?P<date>{DATE})")
+_FOUNDED_IN = re.compile(
+    rf"(?:\s*\([^()]*\))?,?\ (?:was|were)\ (?:founded|established|formed|incorporated)\ (?:on\ |in\ )(?P<date>{DATE})"
+)
+_IS_A = re.compile(
+    r"(?:\s*\([^()]*\))?,?\ (?:is|was|are|were)\ (?:a|an|the|one\ of\ the)\ (?P<what>[^.,;:()\n]{3,80}?)"
+    r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
+    r"|and\ is|and\ was|released|directed|written|known|to)\b|\Z)"
+)
 
 
-def recurring_terms(text: str) -> frozenset[str]:
-    """Folded terms of ``text`` that stand in it at least three times, the most frequent ones if there are many.
+def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedTriple]:
+    """What the words between neighbouring names state; ``spans`` are the names of ``text[start:end]``, one sentence.
 
-    Domain texts (medicine, law, manuals) write what they are about in lower case. A term is two to four words between
-    function words and punctuation that the document repeats (after Rose and others, 2010, "Automatic keyword
-    extraction from individual documents").
+    A participle without "is" or "was" (", directed by", "starring") belongs to what the sentence is about: its first
+    name if the sentence says what that is, else only a name that stands first.
     """
-    counts = Counter(term for term, _, _ in _candidates(text))
-    frequent = [(-count, term) for term, count in counts.items() if count >= FEWEST_REPEATS]
-    return frozenset(term for _, term in sorted(frequent)[:MOST_TERMS])
-
-
-def terms(text: str, start: int, end: int, known: frozenset[str]) -> list[Span]:
-    """The ``known`` terms in ``text[start:end]``, in reading order."""
-    part = text[start:end]
-    return [Span(term, start + left, start + right) for term, left, right in _candidates(part) if term in known]
-
-
-def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
-    """Every run of two to four content words: its folded form and its characters."""
-    run: list[re.Match[str]] = []
-    for piece in _PIECE.finditer(text):
-        if piece["space"]:
+    described = _what_first_is(text, spans, start, end)
+    topic = spans[0] if described else None
+    for position, (left, right) in enumerate(zip(spans, spans[1:], strict=False)):
+        if not left.end < right.start <= left.end + _LONGEST_BETWEEN or _POSSESSIVE.match(text, right.end, end):
             continue
-        if piece["word"] and piece["word"].lower() not in _BREAKS and len(piece["word"]) > 1:
-            run.append(piece)
-            continue
-        yield from _term(run)
-        run = []
-    yield from _term(run)
+        between = _BRACKETS.sub("", text[left.end : right.start]).replace("\n", " ").rstrip("\"“'«")
+        subject = left
+        if _PARTICIPLE.match(between) or _AND.match(between):
+            if topic is None and (position > 0 or _AND.match(between)):
+                continue
+            subject = topic or left
+        relation = _relation(subject.name, between, right.name)
+        if relation is None and described and position == 0:
+            relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
+        if relation is not None and relation[0] != relation[2]:
+            yield ExtractedTriple(*relation, quote=text[start:end])
 
 
-def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
-    if 2 <= len(run) <= _MOST_WORDS and not run[-1][0].lower().endswith(("ly", "ing", "ed")):
-        yield " ".join(piece[0].lower() for piece in run), run[0].start(), run[-1].end()
+def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | None:
+    """Subject, predicate and object that the words ``between`` two names state."""
+    if (match := _PASSIVE.fullmatch(between)) is not None:
+        return right, _MADE[match[1]], left
+    if (match := _ACTIVE.fullmatch(between)) is not None:
+        return left, _MADE[match[1]], right
+    if _IS_PLACE.fullmatch(between) and kind_of_name(right) in (None, "Place"):
+        return left, "located in", right
+    for predicate, pattern in _FORWARD_PATTERNS:
+        if pattern.fullmatch(between):
+            return left, predicate, right
+    for predicate, pattern in _INVERSE_PATTERNS:
+        if pattern.fullmatch(between):
+            return right, predicate, left
+    return None
+
+
+def values(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedAttribute]:
+    """Dates of birth, death and founding, and what its first name is, as ``text[start:end]`` says."""
+    quote = text[start:end]
+    for span in spans:
+        if (match := _LIFE.match(text, span.end, end)) is not None:
+            yield from _life(span.name, match, quote)
+        for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
+            if (match := pattern.match(text, span.end, end)) is not None:
+                yield ExtractedAttribute(span.name, key, match["date"], quote)
+    if (described := _what_first_is(text, spans, start, end)) is not None:
+        yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
+
+
+def _life(name: str, match: re.Match[str], quote: str) -> Iterator[ExtractedAttribute]:
+    """Birth and death from brackets; a range of bare years is a life only after the name of a person."""
+    if match["born"]:
+        yield ExtractedAttribute(name, "born", match["born"], quote)
+    elif not (match["from"].isdecimal() and match["to"].isdecimal()) or kind_of_name(name) == "Person":
+        yield ExtractedAttribute(name, "born", match["from"], quote)
+        yield ExtractedAttribute(name, "died", match["to"], quote)
+
+
+def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:
+    """What the sentence says that its first name is, if that name begins it, and where the saying ends.
+
+    "American film" for "X is an American film directed by Y".
+    """
+    if not spans or not _BEGINS.fullmatch(text, start, spans[0].start):
+        return None
+    match = _IS_A.match(text, spans[0].end, end)
+    phrase = _noun_phrase(match["what"]) if match else None
+    return (phrase, match.end()) if match and phrase else None
+
+
+def _noun_phrase(words: str) -> str | None:
+    """``words`` without loose ends; None if what is left is quoted, or is one word that names no kind of thing."""
+    parts = re.split(r"\ and\ (?=the\b|was\b|is\b|later\b)", words)[0].split()
+    while parts and (parts[-1].endswith("ed") or parts[-1] in _LOOSE_ENDS):
+        parts.pop()
+    phrase = " ".join(parts)
+    if not phrase or set("\"“”'") & set(phrase) or (len(parts) == 1 and kind_of_noun_phrase(phrase) is None):
+        return None
+    return phrase

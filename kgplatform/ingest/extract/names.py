@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from kgplatform.ingest.extract.lexicon import (
     DAYS,
-    FORMAL_HONORIFICS,
     FUNCTION_WORDS,
     INNER_PARTICLES,
     MONTHS,
     OPENERS,
+    WORDS,
 )
 from kgplatform.sentences import ABBREVIATIONS, sentences
 
@@ -207,12 +207,12 @@ def _opens_with_word(text: str, start: int, end: int) -> bool:
 
 
 def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords, opens: bool) -> int:
-    """``first`` moved past words that stand before a name but are no part of it; ``opens``: it begins a sentence."""
+    """``first`` moved past words that stand before a name but are not a part of it; ``opens``: it begins a sentence."""
     while first < stop:
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
-        droppable = low in {"the", "a", "an"} or low in FORMAL_HONORIFICS or low in INNER_PARTICLES
+        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or low in INNER_PARTICLES
         if opens and not last:
             droppable |= low in OPENERS or (low in FUNCTION_WORDS and low not in {"will", "may"})
             droppable |= low in words.lower and word not in words.capital
@@ -248,3 +248,51 @@ def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) 
         return first - 1
     after_article = first >= 2 and tokens[first - 2]["word"].lower() == "the"
     return first - 1 if after_article and re.fullmatch(r"(?:1[5-9]|20)\d\d", number) else first
+
+
+# ------------------------------------------------------------------------------------------------------ recurring terms
+
+
+FEWEST_REPEATS = 3
+MOST_TERMS = 2000
+_MOST_WORDS = 4
+
+_PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*)|(?P<space>[ \n])|(?P<stop>.)", re.DOTALL)
+_BREAKS = FUNCTION_WORDS | OPENERS | WORDS["verbs"]
+
+
+def recurring_terms(text: str) -> frozenset[str]:
+    """Folded terms of ``text`` that stand in it at least three times, the most frequent ones if there are many.
+
+    Domain texts (medicine, law, manuals) write what they are about in lower case. A term is two to four words between
+    function words and punctuation that the document repeats (after Rose and others, 2010, "Automatic keyword
+    extraction from individual documents").
+    """
+    counts = Counter(term for term, _, _ in _candidates(text))
+    frequent = [(-count, term) for term, count in counts.items() if count >= FEWEST_REPEATS]
+    return frozenset(term for _, term in sorted(frequent)[:MOST_TERMS])
+
+
+def terms(text: str, start: int, end: int, known: frozenset[str]) -> list[Span]:
+    """The ``known`` terms in ``text[start:end]``, in reading order."""
+    part = text[start:end]
+    return [Span(term, start + left, start + right) for term, left, right in _candidates(part) if term in known]
+
+
+def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
+    """Every run of two to four content words: its folded form and its characters."""
+    run: list[re.Match[str]] = []
+    for piece in _PIECE.finditer(text):
+        if piece["space"]:
+            continue
+        if piece["word"] and piece["word"].lower() not in _BREAKS and len(piece["word"]) > 1:
+            run.append(piece)
+            continue
+        yield from _term(run)
+        run = []
+    yield from _term(run)
+
+
+def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
+    if 2 <= len(run) <= _MOST_WORDS and not run[-1][0].lower().endswith(("ly", "ing", "ed")):
+        yield " ".join(piece[0].lower() for piece in run), run[0].start(), run[-1].end()

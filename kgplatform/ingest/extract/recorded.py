@@ -16,35 +16,26 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import unicodedata
 from bisect import bisect_left
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kgplatform.errors import InputError
-from kgplatform.ingest.extract import Extractor, Mode
+from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.shape import KEYS, read_extraction
 from kgplatform.ingest.schema import Schema
 from kgplatform.places import Place, find_names, find_statement, find_words
-from kgplatform.records import (
-    AtomicFact,
-    Document,
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    Passage,
-    Proposal,
-)
+from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
 from kgplatform.text import node_id, normalise_name
 
-_DOCUMENTS_REMEMBERED = 64
+_DOCUMENTS_KEPT = 64
 
 
 class RecordedExtractor:
@@ -57,11 +48,11 @@ class RecordedExtractor:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self._recordings: Recordings = read_recordings(self.path)
+        self._recordings = read_recordings(self.path)
         self.default_mode: Mode = "strict" if self._recordings.typed else "flexible"
-        self._found: dict[tuple[str, str], Sequence[Recording]] = {}
-        self._placed: OrderedDict[tuple[str, str], Placed] = OrderedDict()
-        self._lock = threading.Lock()
+        self._used: set[int] = set()
+        self._recorded = lru_cache(_DOCUMENTS_KEPT)(self._find)
+        self._placed = lru_cache(_DOCUMENTS_KEPT)(lambda document: place_items(self._recorded(document), document))
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         """What is recorded about the characters of ``passage``. Raises ``InputError`` if nothing is about ``document``.
@@ -69,53 +60,22 @@ class RecordedExtractor:
         Every triple, attribute and fact goes to the one passage in which its words begin; what is found nowhere goes
         to the first passage, as does what cannot be read. An entity goes to every passage that names or uses it.
         """
-        found = self._find(document)
+        is_whole = passage.index == 0 and not document.text[passage.end :].strip()
+        return self._recorded(document) if is_whole else self._placed(document).part(passage)
+
+    def unused(self) -> list[str]:
+        """The recordings that no document asked for, by the document's title or name in the file."""
+        return [each.title for each in self._recordings.all if each.number not in self._used]
+
+    def _find(self, document: Document) -> Extraction:
+        found = self._recordings.of(document)
         if not found:
             raise InputError(
                 f"{self.path.name} has no line about {document.title}. Add one, with its title or file name."
             )
-        if _is_whole(passage, document):
-            return _joined(found)
-        return self._place(document, found).part(passage)
-
-    def unused(self) -> list[str]:
-        """The recordings that no document asked for, by the document's title or name in the file."""
-        with self._lock:
-            used = {each.number for found in self._found.values() for each in found}
-        return [each.title for each in self._recordings.all if each.number not in used]
-
-    def _find(self, document: Document) -> Sequence[Recording]:
-        key = (document.id, document.sha256)
-        with self._lock:
-            if key not in self._found:
-                self._found[key] = self._recordings.of(document)
-            return self._found[key]
-
-    def _place(self, document: Document, found: Sequence[Recording]) -> Placed:
-        key = (document.id, document.sha256)
-        with self._lock:
-            if key not in self._placed:
-                self._placed[key] = place_items(_joined(found), document)
-                while len(self._placed) > _DOCUMENTS_REMEMBERED:
-                    self._placed.popitem(last=False)
-            self._placed.move_to_end(key)
-            return self._placed[key]
-
-
-def _is_whole(passage: Passage, document: Document) -> bool:
-    return passage.index == 0 and not document.text[passage.end :].strip()
-
-
-def _joined(found: Sequence[Recording]) -> Extraction:
-    parts = [each.extraction for each in found]
-    return Extraction(
-        entities=tuple(each for part in parts for each in part.entities),
-        triples=tuple(each for part in parts for each in part.triples),
-        attributes=tuple(each for part in parts for each in part.attributes),
-        facts=tuple(each for part in parts for each in part.facts),
-        proposals=tuple(each for part in parts for each in part.proposals),
-        malformed=tuple(each for part in parts for each in part.malformed),
-    )
+        self._used.update(each.number for each in found)
+        kinds = [each.name for each in fields(Extraction)]
+        return Extraction(*(tuple(chain(*(getattr(each.extraction, kind) for each in found))) for kind in kinds))
 
 
 # ------------------------------------------------------------------------------------------------------------- the file
@@ -178,12 +138,17 @@ def read_recordings(path: Path) -> Recordings:
         raise InputError(f"The recorded extractions {path} cannot be read: {error}.") from error
     if not text.strip():
         raise InputError(f"{path} is empty. {_EXPECTED}")
-    entries = _whole(path, text)
-    if entries is None:
-        return _documents(_lines(path, text), path)
-    if all(isinstance(entry, Mapping) and "document" in entry for _, entry in entries):
-        return _documents(entries, path)
-    return _passages(entries, path)
+    whole = _whole(path, text)
+    entries = _lines(path, text) if whole is None else whole
+    is_ours = whole is None or all(isinstance(entry, Mapping) and "document" in entry for _, entry in entries)
+    recordings: list[Recording] = []
+    by_key: dict[str, list[Recording]] = {}
+    for number, (where, entry) in enumerate(entries):
+        title, keys, content = (_read_ours if is_ours else _read_open_ie)(f"{path}, {where}", entry)
+        recordings.append(Recording(number, title, read_extraction(content)))
+        for key in keys:
+            by_key.setdefault(key, []).append(recordings[-1])
+    return Recordings(tuple(recordings), is_ours, by_key)
 
 
 def _whole(path: Path, text: str) -> list[tuple[str, Any]] | None:
@@ -191,9 +156,9 @@ def _whole(path: Path, text: str) -> list[tuple[str, Any]] | None:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        if _is_lines(text):
+        if _is_object(text.strip().splitlines()[0]):
             return None
-        raise InputError(f"{path}, line {error.lineno}: this is no JSON ({error.msg}). {_EXPECTED}") from error
+        raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}). {_EXPECTED}") from error
     except RecursionError as error:
         raise InputError(f"{path} is nested too deeply to be read. {_EXPECTED}") from error
     if isinstance(content, Mapping) and isinstance(content.get("docs"), list):
@@ -205,10 +170,9 @@ def _whole(path: Path, text: str) -> list[tuple[str, Any]] | None:
     return [(f"entry {number}", entry) for number, entry in enumerate(content, 1)]
 
 
-def _is_lines(text: str) -> bool:
-    """Whether the file's first line that is not empty is a JSON object of its own."""
+def _is_object(line: str) -> bool:
     try:
-        return isinstance(json.loads(text.strip().splitlines()[0]), Mapping)
+        return isinstance(json.loads(line), Mapping)
     except (ValueError, RecursionError):
         return False
 
@@ -220,53 +184,42 @@ def _lines(path: Path, text: str) -> list[tuple[str, Any]]:
             try:
                 entries.append((f"line {number}", json.loads(line)))
             except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}, line {number}: this is no JSON ({error}). {_EXPECTED}") from error
+                raise InputError(f"{path}, line {number}: not valid JSON ({error}). {_EXPECTED}") from error
     return entries
 
 
-def _documents(entries: Sequence[tuple[str, Any]], path: Path) -> Recordings:
-    """Entries of our own form, under the name that each gives its document."""
-    recordings: list[Recording] = []
-    by_key: dict[str, list[Recording]] = {}
-    for number, (where, entry) in enumerate(entries):
-        title = entry.get("document") if isinstance(entry, Mapping) else None
-        if not isinstance(title, str) or not title.strip():
-            raise InputError(f"{path}, {where}: the document's name is missing. {_EXPECTED}")
-        _check_keys(entry, f"{path}, {where}")
-        recording = Recording(number, title, read_extraction(entry))
-        recordings.append(recording)
-        by_key.setdefault(normalise_name(title), []).append(recording)
-    return Recordings(tuple(recordings), True, by_key)
+Entry = tuple[str, Sequence[str], Mapping[str, Any]]
+"""The title of an entry's document, the keys that it is found under, and what it extracts."""
 
 
-def _check_keys(entry: Mapping[str, Any], where: str) -> None:
-    """A key that nobody reads is a mistake of whoever wrote the file: what stands under it would be lost."""
+def _read_ours(where: str, entry: Any) -> Entry:
+    """An entry of our own form, under the name that it gives its document.
+
+    A key that nobody reads is a mistake of whoever wrote the file: what stands under it would be lost.
+    """
+    title = entry.get("document") if isinstance(entry, Mapping) else None
+    if not isinstance(title, str) or not title.strip():
+        raise InputError(f"{where}: the document's name is missing. {_EXPECTED}")
     known = ("document", *KEYS)
     for key in entry:
         if key not in known:
             close = get_close_matches(key, known, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             raise InputError(f"{where}: {key!r} is not a known key{hint}. Known are: {', '.join(known)}.")
+    return title, (normalise_name(title),), entry
 
 
-def _passages(entries: Sequence[tuple[str, Any]], path: Path) -> Recordings:
-    """Entries of open information extraction, under their text, with and without the title before it."""
-    recordings: list[Recording] = []
-    by_key: dict[str, list[Recording]] = {}
-    for number, (where, entry) in enumerate(entries):
-        if not isinstance(entry, Mapping) or not any(key in entry for key in _OPEN_IE):
-            raise InputError(f"{path}, {where}: no extracted_entities and no extracted_triples. {_EXPECTED}")
-        title, text = entry.get("title"), entry.get("text") or entry.get("passage")
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(f"{path}, {where}: the passage has no text. {_EXPECTED}")
-        if not isinstance(title, str):
-            title = text.strip().split("\n", 1)[0]
-        content = {"entities": entry.get(_OPEN_IE[0]), "triples": entry.get(_OPEN_IE[1])}
-        recording = Recording(number, title, read_extraction(content))
-        recordings.append(recording)
-        for key in dict.fromkeys((_text_key(text), _text_key(f"{title}\n{text}"))):
-            by_key.setdefault(key, []).append(recording)
-    return Recordings(tuple(recordings), False, by_key)
+def _read_open_ie(where: str, entry: Any) -> Entry:
+    """An entry of open information extraction, under its text, with and without the title before it."""
+    if not isinstance(entry, Mapping) or not any(key in entry for key in _OPEN_IE):
+        raise InputError(f"{where}: no extracted_entities and no extracted_triples. {_EXPECTED}")
+    title, text = entry.get("title"), entry.get("text") or entry.get("passage")
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{where}: the passage has no text. {_EXPECTED}")
+    if not isinstance(title, str):
+        title = text.strip().split("\n", 1)[0]
+    keys = tuple(dict.fromkeys((_text_key(text), _text_key(f"{title}\n{text}"))))
+    return title, keys, {"entities": entry.get(_OPEN_IE[0]), "triples": entry.get(_OPEN_IE[1])}
 
 
 def _text_key(text: str) -> str:
@@ -289,80 +242,54 @@ def _names_of(document: Document) -> list[str]:
 # ------------------------------------------------------------------------------------- which passage an item belongs to
 
 
-Item = TypeVar("Item", ExtractedTriple, ExtractedAttribute, AtomicFact, Proposal)
-Anchored = tuple[tuple[Item, int | None], ...]
-"""Items with the document's offset at which their words begin; None if the document does not have them."""
-
-
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An extraction whose items know where they stand in the document."""
+    """An extraction whose items know where they stand in the document.
+
+    ``items``: those of each kind, with the offset at which their words begin; None if the document does not have them.
+    ``mentions``: for each entity the offsets that name it, in order.
+    """
 
     extraction: Extraction
-    triples: Anchored[ExtractedTriple]
-    attributes: Anchored[ExtractedAttribute]
-    facts: Anchored[AtomicFact]
-    proposals: Anchored[Proposal]
-    mentions: tuple[tuple[int, ...], ...]
-    """For each entity the offsets that name it, in order."""
+    items: Mapping[str, Sequence[tuple[Any, int | None]]]
+    mentions: Sequence[Sequence[int]]
 
     def part(self, passage: Passage) -> Extraction:
         """The items that begin in ``passage``; those that begin nowhere are the first passage's."""
-        triples = _of_passage(self.triples, passage)
-        attributes = _of_passage(self.attributes, passage)
-        used = {normalise_name(name) for triple in triples for name in (triple.subject, triple.object)}
-        used |= {normalise_name(attribute.entity) for attribute in attributes}
-        entities = [
+        parts = {
+            kind: tuple(item for item, offset in items if _begins_in(offset, passage))
+            for kind, items in self.items.items()
+        }
+        used = {normalise_name(name) for triple in parts["triples"] for name in (triple.subject, triple.object)}
+        used |= {normalise_name(attribute.entity) for attribute in parts["attributes"]}
+        entities = tuple(
             entity
             for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True)
             if _names(offsets, passage) or normalise_name(entity.name) in used
-        ]
-        return Extraction(
-            entities=tuple(entities),
-            triples=triples,
-            attributes=attributes,
-            facts=_of_passage(self.facts, passage),
-            proposals=_of_passage(self.proposals, passage),
-            malformed=self.extraction.malformed if passage.index == 0 else (),
         )
+        malformed = self.extraction.malformed if passage.index == 0 else ()
+        return Extraction(entities=entities, malformed=malformed, **parts)
 
 
 def place_items(extraction: Extraction, document: Document) -> Placed:
     """Find every item of ``extraction`` in ``document``: by its quote, else by the names in it."""
     text, title = document.text, (document.title,)
-    return Placed(
-        extraction,
-        triples=tuple(
-            (each, _start(find_statement(each.quote, (each.subject, each.object), text, title)))
-            for each in extraction.triples
-        ),
-        attributes=tuple(
-            (each, _start(find_statement(each.quote, (each.entity, each.value), text, title)))
-            for each in extraction.attributes
-        ),
-        facts=tuple(
-            (each, _start(find_statement(each.quote or each.text, each.key_elements, text)))
-            for each in extraction.facts
-        ),
-        proposals=tuple((each, _start(find_words(each.example, text))) for each in extraction.proposals),
-        mentions=tuple(_mentions(each, text) for each in extraction.entities),
-    )
+    finders: dict[str, Callable[[Any], Place | None]] = {
+        "triples": lambda each: find_statement(each.quote, (each.subject, each.object), text, title),
+        "attributes": lambda each: find_statement(each.quote, (each.entity, each.value), text, title),
+        "facts": lambda each: find_statement(each.quote or each.text, each.key_elements, text),
+        "proposals": lambda each: find_words(each.example, text),
+    }
+    items = {
+        kind: [(item, place.start if (place := find(item)) else None) for item in getattr(extraction, kind)]
+        for kind, find in finders.items()
+    }
+    return Placed(extraction, items, [_mentions(entity, text) for entity in extraction.entities])
 
 
-def _mentions(entity: ExtractedEntity, text: str) -> tuple[int, ...]:
-    places = find_names(entity.name, text)
-    if not places:
-        quoted = find_words(entity.quote or entity.name, text)
-        places = [quoted] if quoted else []
-    return tuple(place.start for place in places)
-
-
-def _start(place: Place | None) -> int | None:
-    return place.start if place else None
-
-
-def _of_passage(items: Sequence[tuple[Item, int | None]], passage: Passage) -> tuple[Item, ...]:
-    return tuple(item for item, offset in items if _begins_in(offset, passage))
+def _mentions(entity: ExtractedEntity, text: str) -> list[int]:
+    places: Sequence[Place | None] = find_names(entity.name, text) or [find_words(entity.quote or entity.name, text)]
+    return [place.start for place in places if place]
 
 
 def _begins_in(offset: int | None, passage: Passage) -> bool:
@@ -374,20 +301,3 @@ def _names(offsets: Sequence[int], passage: Passage) -> bool:
         return passage.index == 0
     at = bisect_left(offsets, passage.start)
     return at < len(offsets) and offsets[at] < passage.end
-
-
-# ----------------------------------------------------------------------------------- a recording that is its own corpus
-
-
-def with_recording(
-    paths: str | Path | Sequence[str | Path], recorded: str | Path | None, extractor: str | Extractor | None
-) -> tuple[list[str | Path], str | Path | None]:
-    """The files to ingest and their recording; each stands for the other where one open-IE file is all there is."""
-    files = [paths] if isinstance(paths, str | Path) else list(paths)
-    if recorded is not None and not files:
-        if not is_open_ie(Path(recorded)) and Path(recorded).is_file():
-            raise InputError(f"{recorded} records what other files say. Name those files too.")
-        return [recorded], recorded
-    if recorded is None and extractor in (None, "recorded") and len(files) == 1 and is_open_ie(Path(files[0])):
-        return files, files[0]
-    return files, recorded

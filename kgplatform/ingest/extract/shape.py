@@ -48,41 +48,44 @@ _KINDS = {
     **dict.fromkeys(("attribute", "attributes", "attribute_type", "property", "properties"), "attribute"),
 }
 
-Faults = list[Malformed]
-
 
 def read_extraction(content: Mapping[str, Any]) -> Extraction:
     """The extraction that ``content`` means; everything in it that means nothing is in ``malformed``."""
-    faults: Faults = []
-    entities = _entities(content, faults)
-    return Extraction(
-        entities=tuple(entities),
-        triples=tuple(_triples(content.get("triples"), faults)),
-        attributes=tuple(_attributes(content.get("attributes"), faults)),
-        facts=tuple(_facts(content.get("facts"), [entity.name for entity in entities], faults)),
-        proposals=tuple(_proposals(content, faults)),
-        malformed=tuple(faults),
-    )
+    entities = _entities(content)
+    names = [entity.name for entity in entities if isinstance(entity, ExtractedEntity)]
+    read: dict[str, list[Any]] = {
+        "entities": entities,
+        "triples": [_triple(item) for item in _members(content.get("triples"), "triples")],
+        "attributes": list(_attributes(content.get("attributes"))),
+        "facts": [_fact(item, names) for item in _members(content.get("facts"), "facts")],
+        "proposals": [
+            _proposal(kind, item)
+            for source in ("proposals", "new_schema_types")
+            for kind, item in _proposal_items(content.get(source))
+        ],
+    }
+    usable = {kind: tuple(item for item in items if not isinstance(item, Malformed)) for kind, items in read.items()}
+    malformed = (item for items in read.values() for item in items if isinstance(item, Malformed))
+    return Extraction(**usable, malformed=tuple(malformed))
 
 
-def read_triple(item: object, faults: Faults) -> ExtractedTriple | None:
-    """A triple from a list of three or from a mapping; None, and one more fault, if it is neither."""
+def _triple(item: object) -> ExtractedTriple | Malformed:
+    """A triple from a list of three or from a mapping."""
     quote = None
+    if isinstance(item, Malformed):
+        return item
     if isinstance(item, Mapping):
         members = [_get(item, _SUBJECT), _get(item, _PREDICATE), _get(item, _OBJECT)]
         quote = _text(_get(item, _QUOTE))
     elif isinstance(item, list | tuple):
         members = list(item)
     else:
-        _fault(faults, "triple that is no list", item)
-        return None
+        return _malformed("triple that is not a list", item)
     if len(members) != 3:
-        _fault(faults, f"triple with {len(members)} member{'' if len(members) == 1 else 's'}", item)
-        return None
+        return _malformed(f"triple with {len(members)} member{'' if len(members) == 1 else 's'}", item)
     subject, predicate, object_ = (_text(member) for member in members)
     if subject is None or predicate is None or object_ is None:
-        _fault(faults, "triple with an empty member", item)
-        return None
+        return _malformed("triple with an empty member", item)
     return ExtractedTriple(subject, predicate, object_, quote)
 
 
@@ -91,25 +94,26 @@ def without_controls(text: str) -> str:
     return _UNSENDABLE.sub(" ", text)
 
 
-def _entities(content: Mapping[str, Any], faults: Faults) -> list[ExtractedEntity]:
+def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
     """Entities in order; the type that ``entity_types`` gives goes to those without one."""
-    listed = [_entity(item, faults) for item in _named_items(content.get("entities"), "entities", faults)]
-    typed = [_entity(item, faults) for item in _named_items(content.get("entity_types"), "entity_types", faults)]
-    found = [entity for entity in listed if entity]
-    types = {normalise_name(each.name): each for each in reversed([*found, *filter(None, typed)]) if each.type}
+    listed = [_entity(item) for item in _named_items(content.get("entities"), "entities")]
+    typed = [_entity(item) for item in _named_items(content.get("entity_types"), "entity_types")]
+    found = [entity for entity in listed if isinstance(entity, ExtractedEntity)]
+    every = [entity for entity in listed + typed if isinstance(entity, ExtractedEntity)]
+    types = {normalise_name(each.name): each for each in reversed(every) if each.type}
     entities: dict[tuple[str, str | None], ExtractedEntity] = {}
     for entity in [*found, *types.values()]:
         name = normalise_name(entity.name)
         if entity.type is None and name in types:
             entity = ExtractedEntity(entity.name, types[name].type, entity.quote)
         entities.setdefault((name, entity.type), entity)
-    return list(entities.values())
+    return [*entities.values(), *(each for each in listed + typed if isinstance(each, Malformed))]
 
 
-def _named_items(value: object, where: str, faults: Faults) -> Iterator[object]:
+def _named_items(value: object, where: str) -> Iterator[object]:
     """The members of a list; those of a mapping from name to type, from name to keys, or from type to names."""
     if not isinstance(value, Mapping) or isinstance(value.get("name"), str):
-        yield from _members(value, where, faults)
+        yield from _members(value, where)
         return
     for key, inner in value.items():
         if isinstance(inner, list):
@@ -118,7 +122,9 @@ def _named_items(value: object, where: str, faults: Faults) -> Iterator[object]:
             yield {"name": key, **inner} if isinstance(inner, Mapping) else [key, inner]
 
 
-def _entity(item: object, faults: Faults) -> ExtractedEntity | None:
+def _entity(item: object) -> ExtractedEntity | Malformed:
+    if isinstance(item, Malformed):
+        return item
     if isinstance(item, Mapping):
         parts = [_get(item, _NAME), _get(item, _TYPE), _get(item, _QUOTE)]
     elif isinstance(item, list | tuple) and 1 <= len(item) <= 3:
@@ -128,20 +134,16 @@ def _entity(item: object, faults: Faults) -> ExtractedEntity | None:
     type_name = parts[1][0] if isinstance(parts[1], list) and parts[1] else parts[1]
     name = _text(parts[0])
     if name is None:
-        _fault(faults, "entity without a name", item)
-        return None
+        return _malformed("entity without a name", item)
     return ExtractedEntity(name, _text(type_name), _text(parts[2]))
 
 
-def _triples(value: object, faults: Faults) -> Iterator[ExtractedTriple]:
-    for item in _members(value, "triples", faults):
-        triple = read_triple(item, faults)
-        if triple:
-            yield triple
-
-
-def _attributes(value: object, faults: Faults) -> Iterator[ExtractedAttribute]:
-    for entity, key, inner, quote in _attribute_items(value, faults):
+def _attributes(value: object) -> Iterator[ExtractedAttribute | Malformed]:
+    for found in _attribute_items(value):
+        if isinstance(found, Malformed):
+            yield found
+            continue
+        entity, key, inner, quote = found
         for each in inner if isinstance(inner, list) else [inner]:
             name, key_name, text = _text(entity), _text(key), _text(each)
             if key is None and text and ":" in text:
@@ -149,16 +151,19 @@ def _attributes(value: object, faults: Faults) -> Iterator[ExtractedAttribute]:
             if name and text:
                 yield ExtractedAttribute(name, key_name or "description", text, quote)
             else:
-                _fault(faults, "attribute without an entity or a value", [entity, key, each])
+                yield _malformed("attribute without an entity or a value", [entity, key, each])
 
 
-def _attribute_items(value: object, faults: Faults) -> Iterator[tuple[object, object, object, str | None]]:
+Stated = tuple[object, object, object, str | None]
+
+
+def _attribute_items(value: object) -> Iterator[Stated | Malformed]:
     """``(entity, key, value or values, quote)``; the key is None where it stands in the value ("born: 1815")."""
     if isinstance(value, Mapping) and "entity" not in value:
         for entity, inner in value.items():
             yield from _attributes_of(entity, inner)
         return
-    for item in _members(value, "attributes", faults):
+    for item in _members(value, "attributes"):
         if isinstance(item, list | tuple) and len(item) == 3:
             yield item[0], item[1], item[2], None
         elif isinstance(item, Mapping) and "attributes" in item:
@@ -170,10 +175,10 @@ def _attribute_items(value: object, faults: Faults) -> Iterator[tuple[object, ob
             for entity, inner in item.items():
                 yield from _attributes_of(entity, inner)
         else:
-            _fault(faults, "attribute of an unknown shape", item)
+            yield item if isinstance(item, Malformed) else _malformed("attribute of an unknown shape", item)
 
 
-def _attributes_of(entity: object, inner: object) -> Iterator[tuple[object, object, object, str | None]]:
+def _attributes_of(entity: object, inner: object) -> Iterator[Stated]:
     """The attributes of one entity: a mapping from key to value, or texts "key: value", or mappings of one."""
     for each in inner if isinstance(inner, list) else [inner]:
         if isinstance(each, Mapping) and "value" in each:
@@ -184,22 +189,21 @@ def _attributes_of(entity: object, inner: object) -> Iterator[tuple[object, obje
             yield entity, None, each, None
 
 
-def _facts(value: object, names: list[str], faults: Faults) -> Iterator[AtomicFact]:
-    """Atomic facts; to one without key elements go the entities that it names."""
-    for item in _members(value, "facts", faults):
-        if isinstance(item, Mapping):
-            text, elements, quote = _text(_get(item, _FACT)), _get(item, _ELEMENTS), _text(_get(item, _QUOTE))
-        else:
-            first, _, rest = item.partition("|") if isinstance(item, str) else ("", "", "")
-            text, elements, quote = _text(_SERIAL.sub("", first)), rest, None
-        if text is None:
-            _fault(faults, "atomic fact without text", item)
-            continue
-        key_elements = _key_elements(elements) or [name for name in names if find_names(name, text)]
-        if key_elements:
-            yield AtomicFact(text, tuple(dict.fromkeys(key_elements)), quote)
-        else:
-            _fault(faults, "atomic fact without key elements", item)
+def _fact(item: object, names: list[str]) -> AtomicFact | Malformed:
+    """An atomic fact; to one without key elements go the entities that it names."""
+    if isinstance(item, Malformed):
+        return item
+    if isinstance(item, Mapping):
+        text, elements, quote = _text(_get(item, _FACT)), _get(item, _ELEMENTS), _text(_get(item, _QUOTE))
+    else:
+        first, _, rest = item.partition("|") if isinstance(item, str) else ("", "", "")
+        text, elements, quote = _text(_SERIAL.sub("", first)), rest, None
+    if text is None:
+        return _malformed("atomic fact without text", item)
+    key_elements = _key_elements(elements) or [name for name in names if find_names(name, text)]
+    if not key_elements:
+        return _malformed("atomic fact without key elements", item)
+    return AtomicFact(text, tuple(dict.fromkeys(key_elements)), quote)
 
 
 def _key_elements(value: object) -> list[str]:
@@ -210,26 +214,26 @@ def _key_elements(value: object) -> list[str]:
     return [element for element in map(_text, value) if element]
 
 
-def _proposals(content: Mapping[str, Any], faults: Faults) -> Iterator[Proposal]:
-    for source in (content.get("proposals"), content.get("new_schema_types")):
-        for kind, item in _proposal_items(source, faults):
-            name = _text(_get(item, ("name", "type_name", "type")) if isinstance(item, Mapping) else item)
-            known_kind = _KINDS.get(str(kind).strip().lower().replace(" ", "_"))
-            confidence = _confidence(item.get("confidence") if isinstance(item, Mapping) else None)
-            if name is None or known_kind is None or confidence is None:
-                _fault(faults, "proposal without a kind, a name or a confidence", item)
-                continue
-            example = _text(item.get("example")) if isinstance(item, Mapping) else None
-            yield Proposal(known_kind, name, confidence, example or "")  # type: ignore[arg-type]  # from _KINDS
-
-
-def _proposal_items(value: object, faults: Faults) -> Iterator[tuple[object, Any]]:
+def _proposal_items(value: object) -> Iterator[tuple[object, Any]]:
+    """What proposes a type, each with the kind that it is of."""
     if isinstance(value, Mapping) and "name" not in value:
         for kind, inner in value.items():
-            yield from ((kind, each) for each in _members(inner, "proposals", faults))
+            yield from ((kind, each) for each in _members(inner, "proposals"))
         return
-    for item in _members(value, "proposals", faults):
+    for item in _members(value, "proposals"):
         yield (_get(item, ("kind", "category")) if isinstance(item, Mapping) else None), item
+
+
+def _proposal(kind: object, item: Any) -> Proposal | Malformed:
+    if isinstance(item, Malformed):
+        return item
+    keys = item if isinstance(item, Mapping) else {"name": item}
+    name = _text(_get(keys, ("name", "type_name", "type")))
+    known_kind = _KINDS.get(str(kind).strip().lower().replace(" ", "_"))
+    confidence = _confidence(keys.get("confidence"))
+    if name is None or known_kind is None or confidence is None:
+        return _malformed("proposal without a kind, a name or a confidence", item)
+    return Proposal(known_kind, name, confidence, _text(keys.get("example")) or "")  # type: ignore[arg-type]  # from _KINDS
 
 
 def _confidence(value: object) -> float | None:
@@ -244,7 +248,7 @@ def _confidence(value: object) -> float | None:
     return share if math.isfinite(share) and 0 <= share <= 1 else None
 
 
-def _members(value: object, where: str, faults: Faults) -> list[Any]:
+def _members(value: object, where: str) -> list[Any]:
     """The members of a list, or the one thing that stands where a list should."""
     if value is None or value in ("", {}):
         return []
@@ -253,8 +257,7 @@ def _members(value: object, where: str, faults: Faults) -> list[Any]:
     if isinstance(value, Mapping):
         inner = list(value.values())
         return inner if all(isinstance(each, list | Mapping) for each in inner) else [value]
-    _fault(faults, f"{where} that are no list", value)
-    return []
+    return [_malformed(f"{where} that are not a list", value)]
 
 
 def _get(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
@@ -273,6 +276,6 @@ def _text(value: object) -> str | None:
     return tidy(without_controls(str(value))) or None
 
 
-def _fault(faults: Faults, kind: str, item: object) -> None:
+def _malformed(kind: str, item: object) -> Malformed:
     detail = json.dumps(item, ensure_ascii=False, default=str)
-    faults.append(Malformed(kind, without_controls(detail)[:_DETAIL]))
+    return Malformed(kind, without_controls(detail)[:_DETAIL])

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kgplatform.errors import ModelError
-from kgplatform.folding import fold_words
 from kgplatform.models.json_text import without_thoughts
-from kgplatform.places import Place, find_words
+from kgplatform.places import Place, find_words, fold_words
 from kgplatform.prompt import render
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL, Answered
 from kgplatform.readers.calls import Calls

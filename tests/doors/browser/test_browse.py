@@ -13,7 +13,7 @@ from read_again import model, read_again
 from test_cypher_files import _KEYWORDS, _LITERAL, complaints
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.type_names import reserved_label, reserved_relationship
+from kgplatform.ingest.schema import reserved_label, reserved_relationship
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.query import query_names

@@ -9,8 +9,7 @@ import pytest
 
 from kgplatform.doors.browser.style import as_grass, sheet_for
 from kgplatform.graph.colors import KINDS, PALETTE, TYPES, color_of, contrast, text_color_on
-from kgplatform.ingest.schema import load_schema
-from kgplatform.ingest.type_names import label_for
+from kgplatform.ingest.schema import label_for, load_schema
 
 SCHEMAS = ("general", "company", "biomedical", "literature")
 ODD = ["人物", "Risk Factor", "risk factor", "", "toString", "constructor", "__proto__", "É", "🙂", "x" * 500]

@@ -15,8 +15,8 @@ from simulated_readers import reply
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.neo4j.untrusted import why_refused
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.records import Answer, Step
 from kgplatform.settings import load_settings

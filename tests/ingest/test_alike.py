@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgplatform.ingest.resolve import best_name, like_names
+from kgplatform.ingest.alike import best_name, like_names
 from kgplatform.text import normalise_name
 
 ALIKE = [
