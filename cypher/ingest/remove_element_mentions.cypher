@@ -1,5 +1,5 @@
-// Take away the mentions of key elements that are not entities in these passages, which came from atomic facts alone, then
-// those elements that nothing mentions any more.
+// Take away the mentions of key elements that are not entities in these passages, which came from atomic facts alone,
+// then those elements that nothing mentions any more.
 // mode: write
 // param $passages: list<string>: passage ids
 UNWIND $passages AS id

@@ -203,7 +203,7 @@ def test_two_names_are_two_sets(kg: KnowledgeGraph) -> None:
     [
         ([GraphDocument(nodes=[Node(id="a")], relationships=[])], "x", "Graph document 1 has no source text"),
         ([], "x", "no graph documents"),
-        (their_documents(), "../../etc", "cannot name"),
+        (their_documents(), "../../etc", "cannot be a name"),
     ],
 )
 def test_what_cannot_be_imported(kg: KnowledgeGraph, documents: list[GraphDocument], name: str, message: str) -> None:

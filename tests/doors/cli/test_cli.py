@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -540,15 +541,16 @@ def test_duration(seconds: float, said: str) -> None:
 
 def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     report = IngestReport(
-        "llm", "films", "flexible", added=1, changed=2, unchanged=3, removed=4, passages=9, extracted=5
+        *("llm", "films", "flexible"),
+        **{"added": 1, "changed": 2, "unchanged": 3, "removed": 4, "passages": 9, "extracted": 5},
+        **{"kept": 1, "mapped": 2, "off_schema": 3, "dropped": 4},
+        **{"statements_found": 3, "statements_not_found": 2, "duplicates": 1},
+        malformed=Counter({"triple with 2 members": 1200}),
+        usage={"extract": Usage(1, 1, 2000, 1)},
+        seconds={"load": 0.01, "extract": 61.0, "total": 61.5},
+        notes=[f"note {number}" for number in range(22)],
+        stopped="The budget is used up.",
     )
-    report.kept, report.mapped, report.off_schema, report.dropped = 1, 2, 3, 4
-    report.statements_found, report.statements_not_found, report.duplicates = 3, 2, 1
-    report.malformed["triple with 2 members"] = 1200
-    report.usage["extract"] = Usage(1, 1, 2000, 1)
-    report.seconds = {"load": 0.01, "extract": 61.0, "total": 61.5}
-    report.notes = [f"note {number}" for number in range(22)]
-    report.stopped = "The budget is used up."
     reports.show_ingest(report)
     assert capsys.readouterr().out.splitlines() == [
         "Documents: 1 new, 2 changed, 3 unchanged, 4 gone. Passages: 9, 5 read now by the extractor llm.",
