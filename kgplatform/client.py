@@ -35,14 +35,12 @@ from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
 from kgplatform.opened import OpenedGraph
-from kgplatform.readers.calls import Tell
-from kgplatform.readers.cypher.schema import shown_schema
 from kgplatform.readers.readers import READERS, find, options_for
-from kgplatform.readers.run import Run, SchemaTypes, listened
+from kgplatform.readers.run import Run, SchemaTypes, Tell, listened
 from kgplatform.records import Answer, Progress, SearchResult
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.live_schema import live_schema, shown_schema
 from kgplatform.retrieve.search import search
-from kgplatform.retrieve.statement_schema import live_schema
 from kgplatform.settings import Settings, load_settings
 from kgplatform.work.stopping import Stop
 

@@ -248,6 +248,14 @@ class Usage:
             self.cached_calls + other.cached_calls,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls - other.calls,
+            self.input_tokens - other.input_tokens,
+            self.output_tokens - other.output_tokens,
+            self.cached_calls - other.cached_calls,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class QueryRun:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _SPACE = re.compile(r"\s+")
@@ -123,6 +123,18 @@ def _blank(length: int) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 document``, ``2,000 documents``."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def clipped(text: str, most: int) -> str:
+    """``text`` on one line, in at most ``most`` characters, the mark of the cut included."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def listed(items: Sequence[str], most: int = 10) -> str:
+    """``a, b and 3 more``: the first ``most`` of ``items``; ``none`` without any."""
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more if items else "none"
 
 
 def without_controls(text: str) -> str:

@@ -145,8 +145,8 @@ def test_what_is_asked_wrongly(kg: KnowledgeGraph, tmp_path: Path) -> None:
         (lambda: kg.search("Who?", route="entiti"), "Did you mean entity"),
         (lambda: kg.search("  "), "question"),
         (lambda: kg.search("Who?", top_k=0), "top_k must be at least 1"),
-        (lambda: kg.ask("Who?", reader="sage"), "no reader 'sage'"),
-        (lambda: kg.ask("Who?", mode="guess"), "no mode 'guess'"),  # type: ignore[arg-type]  # on purpose
+        (lambda: kg.ask("Who?", reader="sage"), 'Unknown reader "sage"'),
+        (lambda: kg.ask("Who?", mode="guess"), 'Unknown mode "guess"'),  # type: ignore[arg-type]  # on purpose
     ]:
         with pytest.raises(InputError, match=said):
             attempt()

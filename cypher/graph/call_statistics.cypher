@@ -1,4 +1,4 @@
-// What the kept runs of the reader graphreader counted, summed, with the number of these runs and of their paths.
+// What the saved runs of the reader graphreader counted, summed, with the number of these runs and of their paths.
 // mode: read
 // returns: name, number, runs, paths
 MATCH (r:Run {reader: 'graphreader'})

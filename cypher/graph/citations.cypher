@@ -1,4 +1,4 @@
-// What the answer of a kept run cites, by number; what was removed since is left out. One row if the run is there.
+// What the answer of a saved run cites, by number; what was removed since is left out. One row if the run is there.
 // mode: read
 // param $id: string: the run's id
 // returns: citations

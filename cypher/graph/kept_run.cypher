@@ -1,4 +1,4 @@
-// A kept run as a graph: its steps, the key elements that each was at, the best three facts and passages of each, and
+// A saved run as a graph: its steps, the key elements that each was at, the best three facts and passages of each, and
 // the passages that the answer cites.
 // mode: read
 // param $run: string: the run's id

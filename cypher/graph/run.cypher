@@ -1,4 +1,4 @@
-// A kept run with its steps in order, each with the ids of what it found, best first, and of what it was at.
+// A saved run with its steps in order, each with the ids of what it found, best first, and of what it was at.
 // mode: read
 // param $id: string: the run's id
 // returns: run, steps

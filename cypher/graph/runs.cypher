@@ -1,4 +1,4 @@
-// Kept runs, the last first.
+// Saved runs, the last first.
 // mode: read
 // param $limit: int: how many runs
 // returns: id, question, reader, answer, note, at, seconds, calls, input_tokens, output_tokens, steps

@@ -25,7 +25,7 @@ from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answer import OWN_KNOWLEDGE, fence_for
-from kgplatform.readers.baselines.given import answer_from, found_elsewhere
+from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, check, option
 from kgplatform.records import Answer, SearchResult, Step
 from kgplatform.text import WORD_RUN, tidy, unknown

@@ -35,7 +35,7 @@ from kgplatform.evaluate.setups import option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.prompt import prompt_names, source_of
-from kgplatform.readers.choices import shown
+from kgplatform.readers.replies import shown_choices
 from kgplatform.records import Answer
 from kgplatform.text import without_controls
 
@@ -77,7 +77,7 @@ def task_for(setup: Setup, question: Question, dataset: DataSet) -> Task:
     if question.choices and "choices" in names:
         added["choices"] = question.choices
     elif question.choices:
-        text += _CHOICES + shown(question.choices)
+        text += _CHOICES + shown_choices(question.choices)
     return Task(setup, question, text, {**added, **setup.options})
 
 

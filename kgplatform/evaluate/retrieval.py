@@ -25,7 +25,7 @@ from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
 from kgplatform.evaluate.score.metrics import all_found_at, ranks, recall_at
 from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Text
-from kgplatform.readers.baselines.given import search_parts
+from kgplatform.readers.baselines.retrieve import search_parts
 from kgplatform.records import FoundPassage, Progress
 from kgplatform.text import WORD_RUN, counted, unknown
 

@@ -6,7 +6,7 @@ gist       page by page, several at once; a gist is committed as it comes
 fit        pages merged, or older gists shortened again, where the gists of a document are too long
 settle     vectors of gists, and their index
 
-A run that dies goes on where it stopped: what was committed is not asked for again.
+A run that was killed resumes where it stopped: what was committed is not asked for again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from kgplatform.errors import ModelError
-from kgplatform.gist.fit import shrink
 from kgplatform.gist.memory import (
+    Gist,
     GistRun,
     Page,
     Reading,
@@ -31,7 +31,7 @@ from kgplatform.gist.memory import (
 )
 from kgplatform.gist.options import GistOptions, GistReport
 from kgplatform.gist.pagination import Offer, Pause, ask_pause, next_offer, uniform_ends
-from kgplatform.gist.shorten import Gist, shorten
+from kgplatform.gist.shorten import shorten, shrink
 from kgplatform.ingest.graph_state import check_embedder, define_keys, graph_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
@@ -76,8 +76,11 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
         check_embedder(graph_state(tools.store), tools.embedder)
         define_keys(tools.store)
         due = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
+    run = GistRun(tools.store, tools.chat, options, report, tools.progress)
+    run.characters = sum(row["characters"] for row in due)
     with watch.stage("gist"):
-        _read(tools, due, options, report)
+        works = [Work(_OPENING, partial(_open, run, row), partial(_begin, run), _cannot_open) for row in due]
+        report.stopped = run_works(works, tools.settings.concurrency)
     watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
     report.usage = tools.ledger.by_stage()
     _count(report, survey(tools.store, documents, options.question), {row["id"] for row in due})
@@ -88,20 +91,13 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
 def _is_done(row: Row, options: GistOptions) -> bool:
     """Whether a document has all its gists, made as is wanted, and few enough tokens of them."""
     fits = options.fit is None or row["gistTokens"] <= options.fit
-    # A run that died before it said what the gists save did not get to the end.
-    told = bool(options.question) or row["compression"] is not None or not row["words"]
-    return _has_all(row) and all(made in options.accepted for made in row["made"]) and fits and told
+    # A run that was killed before it wrote what the gists save did not get to the end.
+    saved = bool(options.question) or row["compression"] is not None or not row["words"]
+    return _has_all(row) and all(made in options.accepted for made in row["made"]) and fits and saved
 
 
 def _has_all(row: Row) -> bool:
     return bool(row["paginated"]) and row["gisted"] == row["pages"]
-
-
-def _read(tools: GistTools, due: list[Row], options: GistOptions, report: GistReport) -> None:
-    run = GistRun(tools.store, tools.chat, options, report, tools.progress)
-    run.characters = sum(row["characters"] for row in due)
-    works = [Work(_OPENING, partial(_open, run, row), partial(_begin, run), _cannot_open) for row in due]
-    report.stopped = run_works(works, tools.settings.concurrency)
 
 
 # ------------------------------------------------------------------------------------------------------ one document
@@ -121,13 +117,13 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
     """The work on a document: what is missing, or all of it where its pages are not as they are wanted."""
     row, reading = opened
     memory = reading.memory
-    if reading.lacks(row["tokens"]):
+    if memory.tokens != row["tokens"]:
         reading.fail(run, 0, _HALF_THERE)
         return ()
     is_other = any(made not in run.options.accepted for made in row["made"])
     if is_other or not follows(memory.pages, len(memory.text)):
         if not is_other:
-            run.report.notes.append(f"The pages of {memory.title} did not follow each other, and were made anew.")
+            run.report.notes.append(f"The pages of {memory.title} did not follow each other, and were made again.")
         run.report.replaced += is_other
         forget(run.store, memory)
         memory.made = run.options.made
@@ -135,10 +131,10 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
     run.report.kept += sum(page.gist is not None for page in memory.pages)
     missing = [page for page in memory.pages if page.gist is None]
     run.gists += len(missing)
-    return [*_gists(run, reading, missing), *_go_on(run, reading)]
+    return [*_gists(run, reading, missing), *_next_page(run, reading)]
 
 
-def _go_on(run: GistRun, reading: Reading) -> Iterable[Work]:
+def _next_page(run: GistRun, reading: Reading) -> Iterable[Work]:
     """The next pause with the gists of pages that need none, or what comes after the last."""
     if run.options.uniform and not reading.memory.is_paginated:
         ends = [end for end in uniform_ends(reading.found, run.options) if end > reading.first]
@@ -154,64 +150,42 @@ def _go_on(run: GistRun, reading: Reading) -> Iterable[Work]:
 
 def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
     memory = reading.memory
-    reading.waiting += 1
     last_page = memory.text_of(memory.pages[-1]).strip() if memory.pages else ""
-    return Work(
-        _PAUSING,
-        partial(ask_pause, run.chat, memory.text, reading.found, offer, run.options, last_page),
-        partial(_take_pause, run, reading),
-        partial(_no_pause, run, reading),
-    )
+    call = partial(ask_pause, run.chat, memory.text, reading.found, offer, run.options, last_page)
+    return reading.work(run, _PAUSING, call, partial(_take_pause, run, reading), len(memory.pages))
 
 
 def _take_pause(run: GistRun, reading: Reading, pause: Pause) -> Iterable[Work]:
-    reading.waiting -= 1
     if pause.malformed:
         run.report.malformed[pause.malformed] += 1
     works = _gists(run, reading, reading.add(run, [pause.end]))
-    return [*works, *_go_on(run, reading)]
-
-
-def _no_pause(run: GistRun, reading: Reading, error: ModelError) -> Iterable[Work]:
-    reading.waiting -= 1
-    reading.fail(run, len(reading.memory.pages), str(error))
-    return ()
+    return [*works, *_next_page(run, reading)]
 
 
 def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
     works = []
     for page in pages:
-        reading.waiting += 1
-        works.append(
-            Work(
-                _GISTING,
-                partial(shorten, run.chat, reading.memory.text_of(page), run.options),
-                partial(_take_gist, run, reading, page),
-                partial(_no_gist, run, reading, page),
-            )
-        )
+        call = partial(shorten, run.chat, reading.memory.text_of(page), run.options)
+        taken, failed = partial(_take_gist, run, reading, page), partial(_no_gist, run, page)
+        works.append(reading.work(run, _GISTING, call, taken, page.index, failed))
     return works
 
 
 def _take_gist(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Iterable[Work]:
-    reading.waiting -= 1
     write_gist(run.store, reading.memory, page.with_gist(gist))
     run.report.written += 1
-    run.count_malformed(gist)
+    run.report.malformed.update(gist.malformed)
     run.advanced(gists=1)
     return _follow(run, reading)
 
 
-def _no_gist(run: GistRun, reading: Reading, page: Page, error: ModelError) -> Iterable[Work]:
-    reading.waiting -= 1
-    reading.fail(run, page.index, str(error))
-    write_failure(run.store, page, str(error))
+def _no_gist(run: GistRun, page: Page, reason: str) -> None:
+    write_failure(run.store, page, reason)
     run.advanced(gists=1)
-    return _follow(run, reading)
 
 
 def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
-    """What comes when nothing of a document is under way: merged pages are gisted, gists made to fit, or it is done."""
+    """What comes when no work on a document is left: merged pages are gisted, gists made to fit, or it is done."""
     memory = reading.memory
     if reading.waiting or reading.failed or not memory.is_paginated:
         return ()
@@ -242,4 +216,4 @@ def _count(report: GistReport, rows: Sequence[Row], due: Collection[str]) -> Non
     if empty:
         report.notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
     if report.stopped:
-        report.notes.append("What was paid for is kept: `kgplatform gist` with the same options goes on from there.")
+        report.notes.append("What was paid for is kept: `kgplatform gist` with the same options resumes there.")

@@ -7,20 +7,30 @@ document's first character; it is paginated when the last one ends with the docu
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
-from kgplatform.errors import StoreError
+from kgplatform.errors import ModelError, StoreError
 from kgplatform.gist.options import FailedPage, GistOptions, GistReport
 from kgplatform.gist.pagination import Paragraph, covering, length_of, paragraphs
-from kgplatform.gist.shorten import Gist
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.records import Progress
 from kgplatform.text import count_tokens, count_words, node_id, rejoin
+from kgplatform.work.threads import Work
 
 _BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """A shortened page. ``flag``: '', "beginning" or "own text". ``malformed``: what had to be put right on the way."""
+
+    text: str
+    flag: str = ""
+    malformed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +61,7 @@ class Page:
     def with_gist(self, gist: Gist) -> Page:
         """The page with what came of gisting it."""
         return replace(
-            self,
-            gist=gist.text,
-            gist_words=count_words(gist.text),
-            gist_tokens=count_tokens(gist.text),
-            flag=gist.flag,
+            self, gist=gist.text, gist_words=count_words(gist.text), gist_tokens=count_tokens(gist.text), flag=gist.flag
         )
 
 
@@ -170,7 +176,7 @@ def follows(pages: Sequence[Page], characters: int) -> bool:
 
 def forget(store: Store, memory: Memory) -> None:
     """Take away all pages of ``memory``."""
-    store.write(("gist/remove_pages", {"memory": memory.id}), *_no_compression(memory))
+    store.write(("gist/remove_pages", {"memory": memory.id}), *_compression(memory, None))
     memory.pages = []
 
 
@@ -278,20 +284,15 @@ def set_made(store: Store, memory: Memory, made: str) -> None:
 
 def write_compression(store: Store, memory: Memory) -> None:
     """Note how much the gists of ``memory`` save, with its document, if it suits any question."""
-    if not memory.question:
-        store.write(_compression(memory, memory.compression))
+    store.write(*_compression(memory, memory.compression))
 
 
-def _no_compression(memory: Memory) -> list[tuple[str, Parameters]]:
-    return [] if memory.question else [_compression(memory, None)]
-
-
-def _compression(memory: Memory, percent: float | None) -> tuple[str, Parameters]:
+def _compression(memory: Memory, percent: float | None) -> list[tuple[str, Parameters]]:
     row = {"id": memory.document, "sha256": memory.sha256, "compression": percent}
-    return "gist/compression", {"rows": [row]}
+    return [] if memory.question else [("gist/compression", {"rows": [row]})]
 
 
-# ------------------------------------------------------------------------------------------------------------ under way
+# ---------------------------------------------------------------------------------------------------------- in progress
 
 
 @dataclass(slots=True)
@@ -317,14 +318,10 @@ class GistRun:
         if gists:
             self.progress("gisting", self.gisted, self.gists)
 
-    def count_malformed(self, gist: Gist) -> None:
-        """Note what had to be put right on the way to ``gist``."""
-        self.report.malformed.update(gist.malformed)
-
 
 @dataclass(slots=True)
 class Reading:
-    """A document under way. ``waiting``: pieces of work that are not back yet; ``failed``: one of them failed.
+    """A document in progress. ``waiting``: pieces of work that are not back yet; ``failed``: one of them failed.
 
     ``verdicts``: what the model said of two pages, by where the first and the second begin and the second ends.
     """
@@ -338,7 +335,7 @@ class Reading:
 
     @classmethod
     def of(cls, memory: Memory, options: GistOptions) -> Reading:
-        """Begin to read, or go on."""
+        """Begin to read, or continue."""
         kind = options.kind
         found = paragraphs(
             memory.text,
@@ -370,9 +367,29 @@ class Reading:
         run.advanced(characters=memory.reached - before)
         return pages
 
-    def lacks(self, tokens: int) -> bool:
-        """Whether the passages that are there have other than the document's ``tokens``: then some of it is missing."""
-        return self.memory.tokens != tokens
+    def work(
+        self,
+        run: GistRun,
+        order: int,
+        call: Callable[[], Any],
+        done: Callable[[Any], Iterable[Work]],
+        page: int,
+        failed: Callable[[str], None] = lambda reason: None,
+    ) -> Work:
+        """A piece of work on this document; a failure is reported for ``page``, and ``failed`` is given the reason."""
+        self.waiting += 1
+
+        def back(result: Any) -> Iterable[Work]:
+            self.waiting -= 1
+            return done(result)
+
+        def lost(error: ModelError) -> Iterable[Work]:
+            self.waiting -= 1
+            self.fail(run, page, str(error))
+            failed(str(error))
+            return ()
+
+        return Work(order, call, back, lost)
 
     def fail(self, run: GistRun, page: int, reason: str) -> None:
         """Note that ``page`` could not be had."""

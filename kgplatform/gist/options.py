@@ -1,4 +1,4 @@
-"""What a run of ``kgplatform gist`` is told, with the paper's sizes as presets (Table 10), and what it reports."""
+"""The options of ``kgplatform gist``, with the paper's sizes as presets (Table 10), and what a run reports."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ class GistOptions:
         """The options, checked. ``max_words`` alone scales the preset's ``min_words`` with it, as the paper does (Table
         6). Raises ``InputError``."""
         if preset not in PRESETS:
-            raise InputError(f"There is no preset {preset!r}. Choose one of {', '.join(PRESETS)}.")
+            raise InputError(f'Unknown preset "{preset}". Choose one of {", ".join(PRESETS)}.')
         if shrink not in SHRINK:
-            raise InputError(f"There is no way {shrink!r} to make gists fit. Choose merge or older.")
+            raise InputError(f'Unknown way to make gists fit: "{shrink}". Choose one of merge, older.')
         for name, value in (("--min-words", min_words), ("--max-words", max_words), ("--fit", fit)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}: it must be 1 or more.")

@@ -54,7 +54,7 @@ def length(text: str) -> int:
 
 
 def length_of(words: int, tokens: int) -> int:
-    """``length`` of a text with so many ``words`` and ``tokens``."""
+    """``length`` of a text with this many ``words`` and ``tokens``."""
     return max(words, tokens // _TOKENS_PER_WORD)
 
 
@@ -159,8 +159,6 @@ def covering(found: list[Paragraph], characters: int) -> list[tuple[int, int]]:
 
 STAGE = "paginate"
 _PROMPT = "gist/pause"
-_GOES_ON = "…"
-_NOTHING = ""
 
 NO_PAUSE = "reply without a break point"
 NOT_OFFERED = "break point that was not offered"
@@ -254,7 +252,7 @@ def pause_messages(
         _PROMPT,
         noun=kind.noun,
         rules=_rules(options),
-        before=f"You read last:\n\n{last_page}\n\nWhat comes next:\n\n" if last_page else _NOTHING,
+        before=f"You read last:\n\n{last_page}\n\nWhat comes next:\n\n" if last_page else "",
         fence=f"text-{node_id(passage, last_page)[:12]}",
         passage=passage,
     )
@@ -274,7 +272,7 @@ def _labelled(text: str, found: Sequence[Paragraph], offer: Offer) -> str:
             parts.append(f"<{place - offer.first}>")
         parts.append(text[found[place].start : found[place].end])
     parts.append(f"<{offer.last - offer.first}>")
-    return "\n\n".join((*parts, _GOES_ON) if offer.last < len(found) else parts)
+    return "\n\n".join((*parts, "…") if offer.last < len(found) else parts)
 
 
 def read_label(reply: str) -> int | None:

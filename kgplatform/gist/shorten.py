@@ -1,15 +1,19 @@
-"""Memory gisting (section 3.1, figure 3): a page, shortened by the model, without tags and remarks.
+"""Memory gisting (section 3.1, figure 3): a page, shortened by the model; and memories that are too long, made to fit.
 
 gist = shorten(chat, page_text, options)
 gist.text, gist.flag, gist.malformed      # 'Ada sails to Brest.', '', ()
+works = shrink(run, reading, follow)      # pages merged, or gists shortened again
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
-from kgplatform.gist.options import GistOptions
+from kgplatform.gist.memory import Gist, GistRun, Memory, Page, Reading, replace_pages, set_made, write_gist
+from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply
@@ -18,6 +22,7 @@ from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
 from kgplatform.sentences import ranked_sentences
 from kgplatform.text import node_id
+from kgplatform.work.threads import Work
 
 STAGE = "gist"
 _PROMPT = "gist/gist"
@@ -50,15 +55,6 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Gist:
-    """A shortened page. ``flag``: '', "beginning" or "own text". ``malformed``: what had to be put right on the way."""
-
-    text: str
-    flag: str = ""
-    malformed: tuple[str, ...] = ()
 
 
 def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
@@ -160,3 +156,176 @@ def beginning(page: str) -> str:
     words = " ".join(page.split()[:_FIRST_WORDS])
     passages = cut_document(Document("", "", "", "", words, ""), _FIRST_TOKENS)
     return passages[0].text if passages else ""
+
+
+# ------------------------------------------------------------------------------------------- memories that are too long
+
+Follow = Callable[[Reading], Iterable[Work]]
+"""What is done with a document next."""
+
+SHRINKING = 1
+"""The order of such work: as that of gisting."""
+
+_SHORTER = 0.9
+SHORTEST_PAIR = "merged, as the shortest pair"
+
+
+def shrink(run: GistRun, reading: Reading, follow: Follow) -> Iterable[Work]:
+    """The work that makes the gists of ``reading`` fit, after which ``follow`` looks again; none if nothing can.
+
+    Pages are merged where the model sees no new part begin (appendix I), or gists shortened again. Both ways end:
+    merging leaves fewer pages each time, and a gist is shortened again only as long as that makes it a tenth shorter
+    at least. What still does not fit then is reported.
+    """
+    found = (_merge if run.options.shrink == "merge" else _older)(run, reading, follow)
+    if not found:
+        run.report.too_long.append(LongMemory(reading.memory.title, reading.memory.gist_tokens))
+    return found
+
+
+def _merge(run: GistRun, reading: Reading, follow: Follow) -> list[Work]:
+    memory = reading.memory
+    pairs = candidates(memory.pages, run.options.longest_merged)
+    asked = [at for at in pairs if _key(reading, at) not in reading.verdicts]
+    if pairs and not asked:
+        return list(_apply(run, reading, follow))
+    run.gists += len(asked)
+    works = []
+    for at in asked:
+        one, other = memory.text_of(memory.pages[at]), memory.text_of(memory.pages[at + 1])
+        call, taken = partial(ask_verdict, run.chat, one, other, run.options), partial(_take, run, reading, follow, at)
+        works.append(reading.work(run, SHRINKING, call, taken, at, lambda reason: run.advanced(gists=1)))
+    return works
+
+
+def _key(reading: Reading, at: int) -> tuple[int, int, int]:
+    """What the verdict on page ``at`` and the next one is about: merging others does not change it."""
+    one, other = reading.memory.pages[at : at + 2]
+    return one.start, other.start, other.end
+
+
+def _take(run: GistRun, reading: Reading, follow: Follow, at: int, verdict: str) -> Iterable[Work]:
+    reading.verdicts[_key(reading, at)] = verdict
+    run.report.merged[f"said {verdict}"] += 1
+    if verdict == UNUSABLE:
+        run.report.malformed[NO_VERDICT] += 1
+    run.advanced(gists=1)
+    return () if reading.waiting or reading.failed else _apply(run, reading, follow)
+
+
+def _apply(run: GistRun, reading: Reading, follow: Follow) -> Iterable[Work]:
+    """Merge in one transaction, so that a run that is killed here asks about the same pairs again, or about none."""
+    memory, longest = reading.memory, run.options.longest_merged
+    pairs = candidates(memory.pages, longest)
+    at = joints(memory.pages, {pair: reading.verdicts[_key(reading, pair)] for pair in pairs}, longest)
+    if at:
+        run.report.merged["merged, no new part begins"] += len(at)
+    else:
+        at = [shortest_pair(memory.pages, pairs)]
+        run.report.merged[SHORTEST_PAIR] += 1
+    memory.made = run.options.made_to_fit
+    replace_pages(run.store, memory, joined(memory, at))
+    return follow(reading)
+
+
+def _older(run: GistRun, reading: Reading, follow: Follow) -> list[Work]:
+    """The gist that was shortened least often is shortened again."""
+    memory = reading.memory
+    left = [page for page in memory.pages if not page.final]
+    if not left:
+        return []
+    if memory.made != run.options.made_to_fit:
+        set_made(run.store, memory, run.options.made_to_fit)
+    page = min(left, key=lambda each: (each.again, each.index))
+    run.gists += 1
+    call = partial(shorten_again, run.chat, page.gist or "", run.options)
+    return [reading.work(run, SHRINKING, call, partial(_take_shorter, run, reading, follow, page), page.index)]
+
+
+def _take_shorter(run: GistRun, reading: Reading, follow: Follow, page: Page, gist: Gist) -> Iterable[Work]:
+    shorter = page.with_gist(replace(gist, flag="" if page.flag == OWN_TEXT else page.flag))
+    if gist.text and shorter.gist_tokens <= _SHORTER * page.gist_tokens:
+        page = shorter
+        run.report.shortened += 1
+    else:
+        page = replace(page, final=True)
+    write_gist(run.store, reading.memory, replace(page, again=page.again + 1))
+    run.report.malformed.update(gist.malformed)
+    run.advanced(gists=1)
+    return follow(reading)
+
+
+# ----------------------------------------------------------------------------------------------- which pages are merged
+
+
+_MERGE_PROMPT = "gist/merge"
+
+YES, NO, NOT_SURE, UNUSABLE = "yes", "no", "not sure", "unusable"
+"""Whether the second of two pages begins a new part. Pages are merged on NO alone."""
+
+NO_VERDICT = "reply about two pages without yes or no"
+
+_VERDICT = re.compile(r"\W*(?:answer\W+|page 2\W+)?(yes|no|not\s+sure|unsure)\b", re.IGNORECASE)
+
+
+def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> str:
+    """What the model says of two pages that follow each other. Raises ``ModelError``."""
+    reply = chat.send(merge_messages(first, second, options), stage="merge")
+    return read_verdict(without_thoughts(reply.text, cut_off=reply.cut_off))
+
+
+def merge_messages(first: str, second: str, options: GistOptions) -> Messages:
+    """The prompt about two pages."""
+    fence = f"text-{node_id(first, second)[:12]}"
+    return render(_MERGE_PROMPT, noun=options.kind.noun, fence=fence, first=first.strip(), second=second.strip())
+
+
+def read_verdict(reply: str) -> str:
+    """What a reply begins with.
+
+    >>> read_verdict("**Not sure.** It may.")
+    'not sure'
+    """
+    said = _VERDICT.match(reply)
+    if said is None:
+        return UNUSABLE
+    word = " ".join(said[1].lower().split())
+    return word if word in (YES, NO) else NOT_SURE
+
+
+def candidates(pages: Sequence[Page], longest: int) -> list[int]:
+    """The pages that with the next one are not longer than ``longest`` words, by their index."""
+    return [at for at in range(len(pages) - 1) if pages[at].length + pages[at + 1].length <= longest]
+
+
+def joints(pages: Sequence[Page], verdicts: Mapping[int, str], longest: int) -> list[int]:
+    """The indices of the pages that are merged with the next one: where the verdict is NO, from the first page on, as
+    long as what comes of it is not longer than ``longest`` words."""
+    found: list[int] = []
+    words = pages[0].length if pages else 0
+    for at in range(len(pages) - 1):
+        more = pages[at + 1].length
+        if verdicts.get(at) == NO and words + more <= longest:
+            found.append(at)
+            words += more
+        else:
+            words = more
+    return found
+
+
+def shortest_pair(pages: Sequence[Page], among: Collection[int]) -> int:
+    """The one of ``among`` that is shortest together with the next page; of equals the first."""
+    return min(among, key=lambda at: (pages[at].length + pages[at + 1].length, at))
+
+
+def joined(memory: Memory, at: Collection[int]) -> list[Page]:
+    """The pages of ``memory`` with those ``at`` joined to the next ones; a page that was joined has no gist yet."""
+    pages: list[Page] = []
+    starts = [page for page in memory.pages if page.index - 1 not in at]
+    for index, page in enumerate(starts):
+        end = starts[index + 1].start if index + 1 < len(starts) else memory.reached
+        if end == page.end:
+            pages.append(replace(page, index=index))
+        else:
+            pages.append(memory.page(index, page.start, end))
+    return pages

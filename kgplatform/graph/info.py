@@ -73,7 +73,7 @@ class ElementGraph:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its kept walks."""
+    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its saved walks."""
 
     nodes: dict[str, int]
     relationships: dict[str, int]
@@ -153,7 +153,7 @@ class Subgraph:
 class FactAt:
     """A fact and one place that states it: characters ``[start, end)`` of a document; as many of these as places.
 
-    ``document``, ``passage``: ids of nodes. ``title``: the document's name. ``page``: of the passage's first character.
+    ``document``, ``passage``: ids of nodes. ``title``: the document's. ``page``: of the passage's first character.
     """
 
     id: str
@@ -258,7 +258,7 @@ class GraphMap:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A kept run of a reader. ``at``: when, in ISO 8601. ``steps``: how many."""
+    """A saved run of a reader. ``at``: when, in ISO 8601. ``steps``: how many."""
 
     id: str
     question: str

@@ -82,10 +82,10 @@ class Look:
         """The node and at most ``limit`` neighbours of these ``kinds``, the strongest first, and the edges among all.
 
         Entities see the entities that relations join them with, by how many passages say so, and beside them some of
-        their attributes, passages and atomic facts. Of a kind that has more than 2,000, only so many are looked at.
+        their attributes, passages and atomic facts. Of a kind that has more than 2,000, only that many are looked at.
         """
         if unknown := sorted(set(kinds) - set(KINDS)):
-            raise InputError(f"There is no kind of node {unknown[0]!r}; there are {', '.join(KINDS)}.")
+            raise InputError(f'Unknown kind of node "{unknown[0]}". Choose one of {", ".join(KINDS)}.')
         rows = self._store.read(
             "graph/neighbours", id=id, kinds=list(kinds or KINDS), hub=_HUB, limit=_at_least(limit, 0)
         )
@@ -98,7 +98,7 @@ class Look:
         return Subgraph(nodes, self._edges_among(nodes), found - len(shown))
 
     def subgraph(self, ids: Sequence[str]) -> Subgraph:
-        """What the ids of facts, passages, elements, communities and pages mean on a drawing, and the edges among that.
+        """Facts, passages, key elements, communities and pages (ids) as they are drawn, and the edges among them.
 
         A triple is drawn as an edge between its entities, an attribute as one to its value: their ``fact`` is the id
         that was given. An atomic fact is a node, with its key elements. Ids that the graph has no more are left out.
@@ -134,7 +134,7 @@ class Look:
         first = start or 0
         last = first + MOST_CHARACTERS if end is None else min(end, first + MOST_CHARACTERS)
         if first < 0 or last < first:
-            raise InputError(f"Characters {start} to {end} are no part of a text: give 0 ≤ start ≤ end.")
+            raise InputError(f"Characters {start} to {end} are not a range: give 0 ≤ start ≤ end.")
         rows = self._store.read("graph/document", ids=[id, node_id("document", id)], start=first, end=last)
         if not rows:
             raise InputError(f"There is no document {_shown(id)} in the graph. `kgplatform documents` lists them.")
@@ -162,7 +162,7 @@ class Look:
 
     def highlights(self, limit: int = 5) -> dict[str, list[Row]]:
         """What there is most of, at most ``limit`` of each of ``HIGHLIGHTS``: documents, entities and facts by how much
-        is said of them, relations by how often they are stated, communities by size, and the latest kept runs."""
+        is said of them, relations by how often they are stated, communities by size, and the latest saved runs."""
         return {kind: self._store.read(f"graph/highlights/{kind}", limit=limit) for kind in HIGHLIGHTS}
 
     def extractions(self, documents: Sequence[str] = ()) -> Iterator[Row]:
@@ -197,7 +197,7 @@ class Look:
         """A community; ``members`` are asked for on their own."""
         details = self.node(id, facts=0)
         if details.node.kind != "Community":
-            raise InputError(f"{_shown(id)} is no community, but a node of the kind {details.node.kind}.")
+            raise InputError(f"{_shown(id)} is not a community but a node of kind {details.node.kind}.")
         return details
 
     def members(self, id: str, limit: int = 100) -> tuple[GraphNode, ...]:
@@ -218,11 +218,11 @@ class Look:
     # -------------------------------------------------------------------------------------------------------- the runs
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:
-        """Kept runs, the last first."""
+        """Saved runs, the last first."""
         return tuple(RunInfo(**row) for row in self._store.read("graph/runs", limit=_at_least(limit, 0)))
 
     def run(self, id: str) -> tuple[RunInfo, tuple[dict[str, Any], ...]]:
-        """A kept run, and its steps: number, path, name, detail, prompt, reply, seconds, statements (each as it can be
+        """A saved run, and its steps: number, path, name, detail, prompt, reply, seconds, statements (each as it can be
         pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at.
         """
         rows = self._store.read("graph/run", id=id)
@@ -231,7 +231,7 @@ class Look:
         return RunInfo(**rows[0]["run"]), tuple(rows[0]["steps"])
 
     def citations(self, id: str) -> tuple[Citation | None, ...]:
-        """What the answer of a kept run cites, number 1 first; None where the document is no longer in the graph.
+        """What the answer of a saved run cites, number 1 first; None where the document is no longer in the graph.
 
         Of what is None behind the last one that is there, nothing is known.
         """
@@ -302,7 +302,7 @@ def _unknown(id: str) -> InputError:
 
 
 def _no_run(id: str) -> InputError:
-    return InputError(f"There is no kept run {_shown(id)} in the graph. `ask --keep` keeps one.")
+    return InputError(f"There is no saved run {_shown(id)} in the graph. `ask --keep` saves one.")
 
 
 def _shown(id: str) -> str:

@@ -16,9 +16,10 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.neo4j.pasteable import Pasteable, pasteable
+from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Answer, Step
+from kgplatform.text import clipped
 
 _NAME = 60
 """Characters of a run's name, which Neo4j Browser writes into a circle."""
@@ -31,21 +32,25 @@ def keep_run(store: Store, answer: Answer, seconds: float) -> Answer:
     run = uuid.uuid4().hex
     steps = list(enumerate(answer.trace, start=1))
     before = steps_before([step.path for step in answer.trace])
+    elements = [{"step": _step_id(run, n), "element": id_} for n, step in steps for id_ in dict.fromkeys(step.elements)]
+    citations = [
+        {"number": number, "passage": cited.passage, "start": cited.start, "end": cited.end}
+        for number, cited in enumerate(answer.citations, start=1)
+    ]
     store.write(
         ("graph/keep_run", {"rows": [_run_row(run, answer, seconds)]}),
         ("graph/keep_steps", {"run": run, "rows": [_step_row(run, n, step, before[n - 1]) for n, step in steps]}),
         ("graph/keep_found", {"rows": [row for index, step in steps for row in _found(run, index, step)]}),
-        ("graph/keep_elements", {"rows": [row for index, step in steps for row in _elements(run, index, step)]}),
-        ("graph/keep_citations", {"run": run, "rows": _citation_rows(answer)}),
+        ("graph/keep_elements", {"rows": elements}),
+        ("graph/keep_citations", {"run": run, "rows": citations}),
     )
     return replace(answer, run=run)
 
 
 def _run_row(run: str, answer: Answer, seconds: float) -> Row:
-    flat = " ".join(answer.question.split())
     return {
         "id": run,
-        "name": flat if len(flat) <= _NAME else f"{flat[: _NAME - 1]}…",
+        "name": clipped(answer.question, _NAME),
         "question": answer.question,
         "reader": answer.reader,
         "answer": answer.text,
@@ -94,13 +99,13 @@ def _step_row(run: str, index: int, step: Step, before: Sequence[int]) -> Row:
         "calls": step.usage.calls,
         "inputTokens": step.usage.input_tokens,
         "outputTokens": step.usage.output_tokens,
-        "statements": [text for each in pasteable(step.queries) for text in _told_apart(each)],
+        "statements": [
+            # The vectors on their own: they are long, and later statements of the step share them.
+            text
+            for each in pasteable(step.queries)
+            for text in (*each.vectors, "\n".join((*each.parameters, each.statement)))
+        ],
     }
-
-
-def _told_apart(each: Pasteable) -> tuple[str, ...]:
-    """The vectors first, on their own: they are long, and later statements of the step share them."""
-    return (*each.vectors, "\n".join((*each.parameters, each.statement)))
 
 
 def _found(run: str, index: int, step: Step) -> list[Row]:
@@ -108,17 +113,6 @@ def _found(run: str, index: int, step: Step) -> list[Row]:
     kinds = (dict.fromkeys(found) for found in (step.facts, step.passages, step.pages))
     ranked = [(rank, each) for found in kinds for rank, each in enumerate(found, start=1)]
     return [{"step": _step_id(run, index), "rank": rank, "found": each} for rank, each in ranked]
-
-
-def _elements(run: str, index: int, step: Step) -> list[Row]:
-    return [{"step": _step_id(run, index), "element": each} for each in dict.fromkeys(step.elements)]
-
-
-def _citation_rows(answer: Answer) -> list[Row]:
-    return [
-        {"number": number, "passage": each.passage, "start": each.start, "end": each.end}
-        for number, each in enumerate(answer.citations, start=1)
-    ]
 
 
 def _step_id(run: str, index: int) -> str:
@@ -152,7 +146,7 @@ class StageCalls:
 
 @dataclass(frozen=True, slots=True)
 class CallStatistics:
-    """The function calls of all kept runs of the reader graphreader (Table 8).
+    """The function calls of all saved runs of the reader graphreader (Table 8).
 
     The paper counts three to four calls for a question and does not say whether a path or all five are meant, so both
     means are here: ``per_run`` and ``per_path``.
@@ -169,7 +163,7 @@ class CallStatistics:
 def stages_of(counts: Mapping[str, int]) -> tuple[StageCalls, ...]:
     """The function calls among ``counts``, the stages in the order of ``STAGES``; those without a call are left out.
 
-    GraphReader counts under such names (``Answer.counts``); what belongs to no stage is no function call:
+    GraphReader counts under such names (``Answer.counts``); what belongs to no stage is not a function call:
 
         stages_of({"facts.read_chunk": 3, "chunk.search_more": 2, "chunk.termination": 1, "malformed.no action": 1})
     """
@@ -183,7 +177,7 @@ def stages_of(counts: Mapping[str, int]) -> tuple[StageCalls, ...]:
 
 
 def call_statistics(store: Store) -> CallStatistics | None:
-    """The function calls of all kept runs of the reader graphreader; None where there is none."""
+    """The function calls of all saved runs of the reader graphreader; None where there is none."""
     rows = store.read("graph/call_statistics")
     if not rows:
         return None

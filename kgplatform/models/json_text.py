@@ -95,6 +95,16 @@ def mend(text: str) -> Any:
     return _storable(value)
 
 
+def value_of(text: str) -> Any:
+    """The value of ``text``, mended where it is broken; None where nothing can be made of it."""
+    for way in (read, mend):
+        try:
+            return way(text)
+        except ValueError:
+            continue
+    return None
+
+
 def whole_items(text: str) -> str | None:
     """``text``, which breaks off, up to the last complete item of its outermost list, and closed there.
 

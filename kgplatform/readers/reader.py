@@ -37,21 +37,15 @@ Need = Literal["entities", "facts", "gists", "tree"]
 LARGEST = 1_000_000
 """The largest number of an option that has no other bound."""
 
-_TYPES: dict[type[Any], str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
-_ADAPTERS: dict[str, TypeAdapter[Any]] = {
-    "boolean": TypeAdapter(bool),
-    "integer": TypeAdapter(int),
-    "number": TypeAdapter(float),
-    "string": TypeAdapter(str),
-    "list": TypeAdapter(tuple[str, ...]),
+_WANTED: dict[str, tuple[Any, str]] = {
+    "boolean": (bool, "true or false"),
+    "integer": (int, "a whole number"),
+    "number": (float, "a number"),
+    "string": (str, "text"),
+    "list": (tuple[str, ...], "a list of texts"),
 }
-_WANTED = {
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "text",
-    "list": "a list of texts",
-}
+_TYPES = {kind: name for name, (kind, _) in _WANTED.items()}
+_ADAPTERS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, (kind, _) in _WANTED.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +77,9 @@ class Option:
         try:
             return _ADAPTERS[self.type].validate_python(items)
         except ValidationError as error:
-            wanted = _WANTED[self.type] + (" or none" if self.optional else "")
+            wanted = _WANTED[self.type][1] + (" or none" if self.optional else "")
             shown = f"{value:.100}" if isinstance(value, str) else f"{value!r:.100}"
-            raise InputError(f"{self.name}={shown} cannot be used: it is to be {wanted}.", self.name) from error
+            raise InputError(f"{self.name}={shown} cannot be used: it must be {wanted}.", self.name) from error
 
     def check(self, value: Any) -> None:
         """Raise ``InputError`` for a ``value`` of the right type that is out of bounds or none of the choices."""
@@ -93,10 +87,8 @@ class Option:
             for each in value if self.type == "list" else (value,):
                 if each not in self.choices:
                     hint = did_you_mean(str(each), self.choices)
-                    raise InputError(
-                        f"There is no {self.one or self.name} {each!r:.100}.{hint} Choose one of "
-                        f"{', '.join(self.choices)}."
-                    )
+                    named = f'Unknown {self.one or self.name} "{str(each):.100}".'
+                    raise InputError(f"{named}{hint} Choose one of {', '.join(self.choices)}.")
         elif value is not None and self.type in ("integer", "number"):
             least, most = self.bounds
             if not value >= least:  # nor is NaN
@@ -181,7 +173,7 @@ def window_option(default: int = 4096) -> Any:
 
 def documents_option() -> Any:
     """The option of the readers that can read some documents alone."""
-    return option((), "read this document alone; may be given several times", example="notes.md", one="document")
+    return option((), "read this document alone; may be repeated", example="notes.md", one="document")
 
 
 def options_of(kind: type[Any]) -> tuple[Option, ...]:
@@ -191,7 +183,7 @@ def options_of(kind: type[Any]) -> tuple[Option, ...]:
 
 
 def check(options: Any) -> None:
-    """Raise ``InputError`` where a number of ``options`` is out of bounds, or a text is none of the choices."""
+    """Raise ``InputError`` where a number of ``options`` is out of bounds, or a text is not one of the choices."""
     for each in options_of(type(options)):
         each.check(getattr(options, each.name))
 

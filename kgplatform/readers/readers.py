@@ -42,14 +42,14 @@ def find(name: str) -> Reader:
     for reader in READERS:
         if reader.name == name:
             return reader
-    raise InputError(f"There is no reader {name!r}. Choose one of {', '.join(names())}.")
+    raise InputError(f'Unknown reader "{name}". Choose one of {", ".join(names())}.')
 
 
 def options_for(name: str, given: Mapping[str, Any]) -> Any:
     """The options of the reader ``name``, those that are not ``given`` as it has them by default.
 
-    Raises ``InputError`` for a reader that does not exist, ``InputError`` for an option that it does not have, and for
-    a value of another type or out of bounds.
+    Raises ``InputError`` for a reader that does not exist, an option that it does not have, and a value of another
+    type or out of bounds.
     """
     reader = find(name)
     known = {each.name for each in reader.options}

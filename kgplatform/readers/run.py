@@ -1,4 +1,4 @@
-"""One run of a reader: what it is given beside the question and its options.
+"""One run of a reader: what it is given beside the question and its options, its calls of the model, and its steps.
 
     with listened(print, stop) as (tell, stop):
         run = Run(Evidence(store.within(stop), embedder), within(chat, meter=ledger, stop=stop), ledger, tell=tell)
@@ -12,15 +12,20 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
-from kgplatform.errors import StoppedError
-from kgplatform.models.chat import Chat, Ledger
-from kgplatform.readers.calls import Tell
-from kgplatform.records import Step
-from kgplatform.retrieve.evidence import Evidence
+from kgplatform.errors import ReplyError, StoppedError
+from kgplatform.models.chat import Chat, Ledger, Reply
+from kgplatform.prompt import Messages
+from kgplatform.records import QueryRun, Step, Usage
+from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.work.stopping import Stop
+
+Tell = Callable[[Step], None]
+"""Called with each step of a run as it is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +38,27 @@ class SchemaTypes:
     attributes: tuple[str, ...] = ()
 
 
-def _no_schema() -> SchemaTypes | None:
-    return None
-
-
-def _nobody(step: Step) -> None:
-    """Nobody listens."""
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """``evidence``: what the graph has to say. ``chat``: the language model, None where none is configured.
 
     ``ledger`` counts the calls and tokens of this run. ``schema`` reads the types of the graph's schema when they are
-    needed, None where it has none. ``tell`` is told each step as it is made, and ends the run where it is to end.
+    needed, None where it has none. ``tell`` is called with each step as it is made, and ends the run where it must end.
     Evidence and model end their waits by the stop that they were given.
     """
 
     evidence: Evidence
     chat: Chat | None
     ledger: Ledger
-    schema: Callable[[], SchemaTypes | None] = _no_schema
-    tell: Tell = _nobody
+    schema: Callable[[], SchemaTypes | None] = lambda: None
+    tell: Tell = lambda step: None
 
 
 @contextlib.contextmanager
 def listened(on_step: Tell | None, stop: Stop) -> Iterator[tuple[Tell, Stop]]:
     """What tells ``on_step``, if there is one, the steps of a run; and the stop of that run.
 
-    Each step is told once, as soon as what it did is known, and is a step of the answer's trace by its name and its
+    Each step is reported once, as soon as what it did is known, and is a step of the answer's trace by its name and its
     path; those of one path come in their order. The detail in the trace may say more: how a walk ended, what came of
     all batches. ``on_step`` is called in the thread in which the step is made, one call at a time. What it raises ends
     the run.
@@ -79,7 +76,7 @@ def listened(on_step: Tell | None, stop: Stop) -> Iterator[tuple[Tell, Stop]]:
                 failed.check()
                 try:
                     on_step(step)
-                except BaseException as error:  # whatever it is, the walks in other threads end too, and it goes on
+                except BaseException as error:  # whatever it is, it is raised again, and walks in other threads end
                     errors.append(error)
                     failed.set()
                     raise
@@ -90,3 +87,132 @@ def listened(on_step: Tell | None, stop: Stop) -> Iterator[tuple[Tell, Stop]]:
             if errors:
                 raise errors[0] from None
             raise
+
+
+# ------------------------------------------------------------------------------------------------------ calls and steps
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment in a run: a step of the trace covers what came since."""
+
+    at: float
+    spent: Usage
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepFound:
+    """What a step found: the statements that ran, and ids, as a ``Step`` has them."""
+
+    queries: tuple[QueryRun, ...] = ()
+    facts: tuple[str, ...] = ()
+    passages: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+
+    def of(self, step: Step) -> Step:
+        """``step``, with what it found."""
+        return replace(step, **{each.name: getattr(self, each.name) for each in fields(self)})
+
+
+NOTHING = StepFound()
+
+
+class Calls:
+    """A ``Chat`` that counts, keeps what the model wrote, and sends no more than ``limit`` times (None: no limit).
+
+    Used by one thread. ``steps`` are gathered in the order in which they were made, and given to ``tell``
+    (``Run.tell``), unless somebody else reports them; ``path`` is theirs. ``counts``: what the answer will count.
+    """
+
+    def __init__(
+        self, chat: Chat, ledger: Ledger, tell: Tell = lambda step: None, *, limit: int | None = None, path: int = 0
+    ) -> None:
+        self.model = chat.model
+        self.limit = limit
+        self.made = 0
+        self.steps: list[Step] = []
+        self.counts: Counter[str] = Counter()
+        self._path = path
+        self.tell = tell
+        self._chat = chat
+        self._ledger = ledger
+        self._start = ledger.total
+        self._last = ""
+
+    @property
+    def left(self) -> int:
+        """How many calls may still be made."""
+        return 1_000_000 if self.limit is None else self.limit - self.made
+
+    @property
+    def usage(self) -> Usage:
+        """What was spent since this object was made."""
+        return self._ledger.total - self._start
+
+    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
+        """See ``Chat.send``. Raises ``ReplyError`` where no call is left."""
+        if self.left < 1:
+            raise ReplyError(
+                f"This question has had its {self.limit} calls to the language model, some of them to ask again for a "
+                "broken answer. A larger model (KGPLATFORM_CHAT_MODEL) may do better."
+            )
+        self.made += 1
+        self._last = ""
+        reply = self._chat.send(messages, stage=stage, json_mode=json_mode)
+        self._last = reply.text
+        return reply
+
+    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+        """See ``Chat.forget``."""
+        self._chat.forget(messages, json_mode=json_mode)
+
+    def mark(self, after: tuple[QueryRun, ...] = ()) -> Mark:
+        """Now: what is spent from here on belongs to the next step, and the time of ``after``, which ran before."""
+        return Mark(time.perf_counter() - _seconds(after), self._ledger.total, self.made)
+
+    def add(
+        self,
+        name: str,
+        detail: str,
+        since: Mark,
+        *,
+        prompt: str | None = None,
+        found: StepFound = NOTHING,
+        notebook: str | None = None,
+    ) -> None:
+        """A step that asked the model with ``prompt``, or that only thought; ``notebook`` as it is after it."""
+        seconds = round(time.perf_counter() - since.at, 4) if prompt else 0.0
+        reply = self._last if self.made > since.calls else ""
+        usage = self._ledger.total - since.spent
+        self.take(found.of(Step(name, detail, seconds, prompt=prompt, reply=reply, usage=usage, notebook=notebook)))
+
+    def note(self, name: str, detail: str, queries: tuple[QueryRun, ...] = (), *, found: StepFound = NOTHING) -> None:
+        """A step without the model; its time is that of its statements."""
+        found = replace(found, queries=queries + found.queries)
+        self.take(found.of(Step(name, detail, round(_seconds(found.queries), 4))))
+
+    def take(self, step: Step) -> None:
+        """A step that somebody else made; it gets this run's path, where this is the run of one."""
+        step = replace(step, path=self._path) if self._path else step
+        self.steps.append(step)
+        self.tell(step)
+
+    def amend(self, words: str) -> None:
+        """Add ``words`` to the detail of the last step, if there is one, in the trace alone: it was reported before."""
+        if self.steps:
+            self.steps[-1] = replace(self.steps[-1], detail=f"{self.steps[-1].detail}; {words}")
+
+
+def _seconds(queries: tuple[QueryRun, ...]) -> float:
+    return sum(run.seconds for run in queries)
+
+
+def search_step(found: Retrieved, detail: str = "") -> Step:
+    """The step of a search: what ran, and the ids of what came back, best first."""
+    result = found.result
+    counted = f"{len(result.passages)} passages, {len(result.facts)} facts"
+    facts, passages = tuple(fact.id for fact in result.facts), tuple(passage.id for passage in result.passages)
+    detail = f"{detail}: {counted}" if detail else counted
+    return Step("search", detail, result.seconds, queries=found.queries, facts=facts, passages=passages)

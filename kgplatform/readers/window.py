@@ -15,12 +15,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgplatform.errors import InputError
 from kgplatform.prompt import Messages
 from kgplatform.sentences import LIKELY, ranked_sentences
 from kgplatform.text import count_tokens
 
 SMALLEST = 1000
 """Tokens. In less, no prompt of the readers leaves room for data."""
+
+NAME_TOKENS = 60
+"""A longer name is shown cut."""
 
 _SHARE = 0.9
 """Of the window that a prompt may fill by our count, which can be a tenth below the server's."""
@@ -49,6 +53,16 @@ class Window:
     def room(self, messages: Messages) -> int:
         """How many tokens of data ``messages`` leave room for; below 0 where they are too large already."""
         return self.limit - cost(messages)
+
+    def check_question(self, question: str, lacking: int) -> None:
+        """Raise ``InputError`` for a question that must lose ``lacking`` tokens, where it has more than that."""
+        length = tokens(question)
+        if 0 < lacking < length:
+            raise InputError(
+                f"The question has about {length:,} tokens, and a window of {self.tokens:,} tokens leaves room for "
+                f"{length - lacking:,}. Ask it in fewer words, or raise window_tokens.",
+                "window_tokens",
+            )
 
 
 def cost(messages: Messages) -> int:
@@ -108,6 +122,13 @@ def head(text: str, room: int) -> int:
         return lines[-1]
     ends = [found.end() for found in _WORD.finditer(text[:within]) if found.end() < within or text[within].isspace()]
     return ends[-1] if ends else within
+
+
+def short_name(name: str, most: int = NAME_TOKENS) -> str:
+    """A name or title as prompts show it: on one line, and in ``most`` tokens."""
+    name = " ".join(name.split())
+    end = head(name, most)
+    return name if end == len(name) else f"{name[:end].rstrip()}…"
 
 
 def _longest(text: str, room: int) -> int:

@@ -14,10 +14,10 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import FoundPassage, QueryRun, SearchResult
 from kgplatform.retrieve.found import passages_by_id, traced_read
-from kgplatform.retrieve.nodes import PAGE, Nodes, from_the_end, in_reading_order
+from kgplatform.retrieve.nodes import PASSAGES, Nodes, in_reading_order
 from kgplatform.retrieve.pages import Pages
 from kgplatform.retrieve.question import make_question
-from kgplatform.retrieve.search import search, search_documents
+from kgplatform.retrieve.search import search
 from kgplatform.retrieve.statement import Statements
 from kgplatform.text import tidy
 
@@ -48,7 +48,7 @@ class Size:
 
 
 class Evidence:
-    """The graph as readers see it. Safe from several threads at once."""
+    """The graph as readers see it. Thread-safe."""
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
@@ -62,18 +62,11 @@ class Evidence:
         top_k: int = 10,
         types: tuple[str, ...] = (),
         without: tuple[str, ...] = (),
+        documents: Sequence[str] = (),
     ) -> Retrieved:
-        """The best passages and facts, as ``kgplatform.retrieve.search`` says."""
+        """The best passages and facts, or passages of ``documents`` (ids), as ``kgplatform.retrieve.search`` says."""
         store = self._store.recording()
-        result = search(store, self._embedder, question, route, top_k, types, without)
-        return Retrieved(result, store.queries)
-
-    def search_in(self, question: str, documents: Sequence[str], *, top_k: int = 10) -> Retrieved:
-        """The best passages of ``documents`` (ids); of all, and the best facts, if there is none."""
-        if not documents:
-            return self.search(question, top_k=top_k)
-        store = self._store.recording()
-        result = search_documents(store, self._embedder, question, documents, top_k)
+        result = search(store, self._embedder, question, route, top_k, types, without, documents)
         return Retrieved(result, store.queries)
 
     def nodes(self, question: str) -> Nodes:
@@ -85,17 +78,11 @@ class Evidence:
         return Pages(self._store, self._embedder, tidy(question), documents)
 
     def in_reading_order(
-        self, page: int = PAGE, documents: Sequence[str] = ()
+        self, page: int = PASSAGES, documents: Sequence[str] = (), *, from_end: bool = False
     ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
         """All passages, or those of ``documents`` (ids), documents by name; a ``page`` of them at a time, with the
-        statement that read it."""
-        return in_reading_order(self._store, page, documents)
-
-    def from_the_end(
-        self, page: int = PAGE, documents: Sequence[str] = ()
-    ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
-        """Like ``in_reading_order``, from the last passage to the first."""
-        return from_the_end(self._store, page, documents)
+        statement that read it. ``from_end``: from the last passage to the first."""
+        return in_reading_order(self._store, page, documents, from_end=from_end)
 
     def statements(self, question: str) -> Statements:
         """What a statement that a model writes for ``question`` may ask."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
@@ -99,6 +99,11 @@ def best_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
     return scores
 
 
+def unscored(row: Row) -> FoundPassage:
+    """A passage that no route found."""
+    return FoundPassage(**row, score=0.0, routes=())
+
+
 def traced_read(store: Store, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
     """The rows of ``statement``, and the run of it, for the trace of a reader."""
     recording = store.recording()
@@ -122,10 +127,17 @@ def look_up(
     return passages, facts, paths
 
 
+def part_of(passage: FoundPassage, start: int, end: int) -> FoundPassage:
+    """What the characters ``[start, end)`` of its document have of ``passage``."""
+    first, last = max(start, passage.start), min(end, passage.end)
+    text = passage.text[first - passage.start : last - passage.start]
+    return replace(passage, text=text, start=first, end=last)
+
+
 def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundPassage]:
     """Passages as the store has them now, by id; without scores."""
     rows = store.read("retrieve/passage_details", ids=list(ids))
-    return {row["id"]: FoundPassage(**row, score=0.0, routes=()) for row in rows}
+    return {row["id"]: unscored(row) for row in rows}
 
 
 def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:

@@ -47,7 +47,7 @@ class Neighbourhood:
     ``passage_named`` numbers the document of the passage (any numbers) if the question names that document, else -1.
     Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it; ``entity_named`` if the
     question names it, few passages mention it, and no document is called as it is.
-    Facts (F): ``fact_cosine`` with the question; those that are no ``fact_seed`` get no restart mass, only a score.
+    Facts (F): ``fact_cosine`` with the question; those that are not ``fact_seed`` get no restart mass, only a score.
     Edges, one row each, in any order: ``fact_entities`` (fact, entity) for every subject, object and key element;
     ``mentions`` (passage, entity); ``relations`` and ``same_as`` (entity, entity), undirected. Each has the shape
     (n, 2); repeated rows count once. ``passage_total`` is the number of passages in the whole graph.

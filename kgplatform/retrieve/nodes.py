@@ -9,14 +9,18 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
-from kgplatform.retrieve.found import traced_read
+from kgplatform.retrieve.found import traced_read, unscored
 from kgplatform.retrieve.question import Question
 
 PAGE = 1000
-"""Names, or passages, that are read at once."""
+"""Names that are read at once."""
+
+PASSAGES = 100
+"""Passages that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,10 @@ class ToRead:
 
 
 class Nodes:
-    """The nodes of a graph for one question. Safe from several threads at once."""
+    """The nodes of a graph for one question. Thread-safe."""
 
     def __init__(self, store: Store, question: Question) -> None:
-        self._store = store
+        self._read = partial(traced_read, store)
         self._vector = question.vector
 
     def pages(self) -> Iterator[Names]:
@@ -122,48 +126,25 @@ class Nodes:
             return ToRead(None, None, None, queries)
         row = rows[0]
         before, after = row.pop("before"), row.pop("after")
-        return ToRead(FoundPassage(**row, score=0.0, routes=()), before, after, queries)
-
-    def _read(self, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
-        return traced_read(self._store, statement, **parameters)
+        return ToRead(unscored(row), before, after, queries)
 
 
 def in_reading_order(
-    store: Store, page: int = PAGE, documents: Sequence[str] = ()
+    store: Store, page: int = PASSAGES, documents: Sequence[str] = (), *, from_end: bool = False
 ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
-    """All passages, or those of ``documents`` (ids), documents by name; a page at a time, with its statement."""
-    statement = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
-    chosen = {"documents": list(documents)} if documents else {}
-    after, document, place = "", "", -1
-    while True:
-        rows, ran = traced_read(store, statement, after=after, document=document, place=place, count=page, **chosen)
-        if not rows:
-            return
-        after, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
-        yield [_passage(row) for row in rows], ran
+    """All passages, or those of ``documents`` (ids), documents by name; a page at a time, with its statement.
 
-
-def from_the_end(
-    store: Store, page: int = PAGE, documents: Sequence[str] = ()
-) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
-    """Like ``in_reading_order``, from the last passage to the first."""
-    before, document, place = "", "", 0
-    while True:
-        rows, ran = traced_read(
-            store,
-            "retrieve/reading_order_back",
-            documents=list(documents),
-            before=before,
-            document=document,
-            place=place,
-            count=page,
-        )
-        if not rows:
-            return
-        before, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
-        yield [_passage(row) for row in rows], ran
-
-
-def _passage(row: Row) -> FoundPassage:
+    ``from_end``: from the last passage to the first.
+    """
+    chosen = {"documents": list(documents)} if documents or from_end else {}
+    forwards = "retrieve/documents_in_order" if documents else "retrieve/reading_order"
+    statement, bound, place = ("retrieve/reading_order_back", "before", 0) if from_end else (forwards, "after", -1)
+    key = document = ""
     names = ("id", "document", "title", "start", "end", "page", "text")
-    return FoundPassage(**{name: row[name] for name in names}, score=0.0, routes=())
+    while True:
+        begin = {bound: key, "document": document, "place": place}
+        rows, ran = traced_read(store, statement, **begin, count=page, **chosen)
+        if not rows:
+            return
+        key, document, place = rows[-1]["key"], rows[-1]["documentId"], rows[-1]["place"]
+        yield [unscored({name: row[name] for name in names}) for row in rows], ran

@@ -16,13 +16,13 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
-from kgplatform.retrieve.found import rank_scores, traced_read
+from kgplatform.retrieve.found import part_of, rank_scores, traced_read, unscored
 from kgplatform.retrieve.nodes import in_reading_order
 from kgplatform.retrieve.question import Question, make_question
 from kgplatform.text import WORD, normalise_name, rejoin
@@ -102,10 +102,11 @@ class PageTexts:
 
 
 class Pages:
-    """The gist memory of ``documents`` (ids; of all if there is none) for one question, which is ``text.tidy``."""
+    """The gist memory of ``documents`` (ids; by default of all) for one question, which is ``text.tidy``."""
 
     def __init__(self, store: Store, embedder: Embedder, question: str, documents: Sequence[str] = ()) -> None:
         self._store = store
+        self._read = partial(traced_read, store)
         self._embedder = embedder
         self._question = question
         self._documents = list(documents)
@@ -152,7 +153,7 @@ class Pages:
     def best_by_words(self, count: int) -> RankedPages:
         """The ``count`` best pages by the words of their full text: Okapi BM25 over these pages and no others.
 
-        All text of the documents is read, some passages at a time. Pages that share no word with the question are none.
+        All text of the documents is read, some passages at a time. Pages without a word of the question are left out.
         """
         found = self.all()
         queries = list(found.queries)
@@ -164,7 +165,7 @@ class Pages:
             queries += ran
             for passage in passages:
                 for page in _overlapping(documents.get(passage.document, []), passage):
-                    index.add(page.id, _part(passage, page.start, page.end).text)
+                    index.add(page.id, part_of(passage, page.start, page.end).text)
         return RankedPages(tuple(index.ranked(count)), tuple(queries))
 
     def texts(self, ids: Sequence[str]) -> PageTexts:
@@ -180,9 +181,6 @@ class Pages:
     def _asked(self) -> Question:
         """The question with its vector, which not every way to read needs."""
         return make_question(self._question, self._embedder)
-
-    def _read(self, statement: str, **parameters: object) -> tuple[list[Row], tuple[QueryRun, ...]]:
-        return traced_read(self._store, statement, **parameters)
 
 
 def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
@@ -205,19 +203,12 @@ def _overlapping(pages: Sequence[Page], passage: FoundPassage) -> Sequence[Page]
 def _text(row: Row) -> PageText:
     """The page without the white space at its ends."""
     start, end = row["start"], row["end"]
-    passages = [FoundPassage(**each, score=0.0, routes=()) for each in row["passages"]]
+    passages = [unscored(each) for each in row["passages"]]
     whole = rejoin(((each.start, each.text) for each in passages), start, end)
     text = whole.strip()
     first = start + len(whole) - len(whole.lstrip())
-    parts = (_part(each, first, first + len(text)) for each in passages)
+    parts = (part_of(each, first, first + len(text)) for each in passages)
     return PageText(text, tuple(each for each in parts if each.text))
-
-
-def _part(passage: FoundPassage, start: int, end: int) -> FoundPassage:
-    """What the characters ``[start, end)`` of its document have of ``passage``."""
-    first, last = max(start, passage.start), min(end, passage.end)
-    text = passage.text[first - passage.start : last - passage.start]
-    return replace(passage, text=text, start=first, end=last)
 
 
 # ----------------------------------------------------------------------------------------------------------------- BM25

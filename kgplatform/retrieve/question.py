@@ -66,7 +66,7 @@ def stands_alone(name: str, text: str) -> bool:
 
 
 def longest_names(text: str, names: Iterable[str]) -> set[str]:
-    """Of ``names`` that stand in ``text``, those that are no part of a longer one: "New York City", but not "York"."""
+    """Of ``names`` that stand in ``text``, those that are not part of a longer one: "New York City", but not "York"."""
     normal = normalise_name(text)
     taken: list[tuple[int, int]] = []
     kept: set[str] = set()

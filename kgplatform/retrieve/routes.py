@@ -22,7 +22,7 @@ BEAM = 10
 DEPTH = 5
 """Hops of a path (Youtu-GraphRAG, eq. 10)."""
 HUB_FACTS = 300
-"""Of an entity with more facts than this, only so many are compared with the question."""
+"""Of an entity with more facts than this, only this many are compared with the question."""
 COMMUNITIES = 5
 """Communities that are walked down from."""
 MEMBERS = 10
@@ -32,7 +32,7 @@ FACTS = 5
 BEST = 50
 """Facts of all of them, beside those that the route ``triple`` finds."""
 HUB = 1000
-"""Of a community with more entities than this, and of an entity with more facts, only so many are looked at."""
+"""Of a community with more entities than this, and of an entity with more facts, only this many are looked at."""
 
 
 def passage_route(store: Store, question: Question, top_k: int) -> Found:
@@ -93,35 +93,21 @@ def fact_rows(store: Store, question: Question, count: int) -> list[Row]:
 
 def entity_route(store: Store, question: Question, top_k: int) -> Found:
     """Entities that the question names or nearly means, their facts, and the passages that state those."""
-    seeds = [each.id for each in entity_seeds(store, question)]
-    count = max(top_k, FACTS_PER_ENTITY)
-    rows = store.read("retrieve/facts_of_entities", entities=seeds, k=count, hub=HUB_FACTS, vector=question.vector)
-    return facts_found(rows, "entity")
+    chosen = {"entities": entity_seeds(store, question), "k": max(top_k, FACTS_PER_ENTITY), "hub": HUB_FACTS}
+    return facts_found(store.read("retrieve/facts_of_entities", **chosen, vector=question.vector), "entity")
 
 
 def path_route(store: Store, question: Question, top_k: int, depth: int = DEPTH) -> Found:
     """The best paths from the question's entities, in both directions, and the passages that state their facts."""
-    paths = walk(store, question, [each.id for each in entity_seeds(store, question)], depth)
+    paths = walk(store, question, entity_seeds(store, question), depth)
     return path_found(of_each_length(paths, max(top_k, BEAM)))
 
 
-@dataclass(frozen=True, slots=True)
-class EntitySeed:
-    """An entity that a question is about. ``score``: 1 if the question names it, else the cosine of its name."""
-
-    id: str
-    score: float
-
-
-def entity_seeds(store: Store, question: Question) -> list[EntitySeed]:
-    """Named ones first. Of names inside each other the longest counts."""
+def entity_seeds(store: Store, question: Question) -> list[str]:
+    """The ids of entities that a question names, or nearly means; of names inside each other the longest counts."""
     rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(question.names))
     named = longest_names(question.text, (row["key"] for row in rows if row["named"]))
-    return [
-        EntitySeed(row["id"], 1.0 if row["named"] else row["cosine"])
-        for row in rows
-        if row["key"] in named or not row["named"]
-    ]
+    return [row["id"] for row in rows if row["key"] in named or not row["named"]]
 
 
 # ---------------------------------------------------------------------------------------------------------------- paths
@@ -154,7 +140,7 @@ def walk(store: Store, question: Question, starts: list[str], depth: int) -> lis
         if not ways:
             break
         found += [way[0] for way in ways]
-        beam = [path for way in ways for path in way]  # a path and its reverse go on from different ends
+        beam = [path for way in ways for path in way]  # a path and its reverse continue from different ends
     return sorted(found, key=_order)
 
 
@@ -213,23 +199,12 @@ NOWHERE = Near((), [])
 
 def communities_near(store: Store, question: Question, facts: int = FACTS, best: int = BEST) -> Near:
     """Nothing at all where the graph has no finished tree. ``facts``: how many of an entity; ``best``: in all."""
-    rows = store.read(
-        "retrieve/community",
-        k=NEAREST,
-        count=COMMUNITIES,
-        members=MEMBERS,
-        facts=facts,
-        best=best,
-        hub=HUB,
-        vector=question.vector,
-    )
+    bounds = {"k": NEAREST, "count": COMMUNITIES, "members": MEMBERS, "facts": facts, "best": best, "hub": HUB}
+    rows = store.read("retrieve/community", **bounds, vector=question.vector)
+    found = (each | {"score": round(each["score"], 6)} for row in rows for each in row["communities"])
     names = ("id", "cosine", "elements", "passages")
-    return Near(
-        tuple(
-            FoundCommunity(**{**each, "score": round(each["score"], 6)}) for row in rows for each in row["communities"]
-        ),
-        [dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]],
-    )
+    facts_near = [dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]]
+    return Near(tuple(FoundCommunity(**each) for each in found), facts_near)
 
 
 def community_route(store: Store, question: Question, top_k: int) -> Found:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import compress
 from typing import Any
 
 from kgplatform.errors import InputError, ServerError, StoreError
@@ -19,8 +20,8 @@ from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundFact, FoundPassage, QueryRun
 from kgplatform.retrieve.found import facts_by_id, passages_by_id, traced_read
+from kgplatform.retrieve.live_schema import LiveSchema, live_schema
 from kgplatform.retrieve.question import full_text_words, names_in
-from kgplatform.retrieve.statement_schema import LiveSchema, live_schema
 from kgplatform.text import WORD_RUN, tidy
 
 WRITTEN = "written for the question"
@@ -31,7 +32,7 @@ _NAMES_MEANT = 8
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """An entity that a question may mean; ``named`` where it has the name to the letter."""
+    """An entity that a question may mean; ``named`` where it has exactly that name."""
 
     name: str
     label: str
@@ -100,9 +101,10 @@ class Statements:
 
     def sources(self, tried: Tried) -> Sources:
         """The facts and passages behind the rows, and the statements that found them."""
-        ran = tried.query.statement if tried.query else ""
-        given = tried.query.parameters.values() if tried.query else ()
-        return sources_of(self._store, tried.rows, ran, [value for value in given if isinstance(value, str)])
+        if tried.query is None:
+            return Sources((), (), {}, {}, ())
+        given = [value for value in tried.query.parameters.values() if isinstance(value, str)]
+        return sources_of(self._store, tried.rows, tried.query.statement, given)
 
     def _unknown(self, statement: str, parameters: dict[str, Any]) -> tuple[str, ...]:
         said = self._store.unknown_names(statement, parameters)
@@ -155,7 +157,8 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
     """
     store = store.recording()
     ids = [list(dict.fromkeys(_ids(row)))[:_MOST_IDS] for row in rows]
-    known = {row["id"]: row for row in _read_ids(store, ids)}
+    wanted = list(dict.fromkeys(each for row in ids for each in row))
+    known = {row["id"]: row for row in store.read("retrieve/row_sources", ids=wanted)} if wanted else {}
     facts = [_gathered(known, each, "facts")[:_FACTS_OF_ROW] for each in ids]
     passages = [_gathered(known, each, "passages")[:_PASSAGES_OF_ROW] for each in ids]
     names = [_names_of(row, each, known) for row, each in zip(rows, ids, strict=True)]
@@ -169,11 +172,6 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
     wanted = list(dict.fromkeys((*stating, *(each for row in passages for each in row))))
     known_passages = passages_by_id(store, wanted)
     return Sources(tuple(map(tuple, facts)), tuple(map(tuple, passages)), known_facts, known_passages, store.queries)
-
-
-def _read_ids(store: Store, ids: Iterable[Sequence[str]]) -> list[Row]:
-    wanted = list(dict.fromkeys(each for row in ids for each in row))
-    return store.read("retrieve/row_sources", ids=wanted) if wanted else []
 
 
 def _gathered(known: dict[str, Row], ids: Sequence[str], what: str) -> list[str]:
@@ -192,11 +190,8 @@ def _joining(
     if not rows:
         return {}
     found = store.read("retrieve/row_facts", rows=rows, words=list(dict.fromkeys(words)), most=_FACTS_OF_ROW)
-    return {row["number"]: _wanted(row["facts"], row["wanted"]) for row in found}
-
-
-def _wanted(facts: list[str], wanted: list[bool]) -> list[str]:
-    return [fact for fact, is_wanted in zip(facts, wanted, strict=True) if is_wanted] or facts
+    chosen = {row["number"]: list(compress(row["facts"], row["wanted"])) for row in found}
+    return {row["number"]: chosen[row["number"]] or row["facts"] for row in found}
 
 
 def _naming(store: Store, numbers: Sequence[int], names: Sequence[list[str]]) -> dict[int, list[str]]:

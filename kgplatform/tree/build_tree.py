@@ -10,8 +10,9 @@ names        a language model names what is new, if there is one; then the vecto
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -23,10 +24,20 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
-from kgplatform.tree.communities import Community, Tree, tree_of
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Unnamed, name_communities
 from kgplatform.tree.entity_graph import EntityGraph, Indices, signatures
-from kgplatform.tree.partition import DEFAULT, LIMIT, METHODS, named, nest, numbered, partition
+from kgplatform.tree.partition import (
+    DEFAULT,
+    LIMIT,
+    METHODS,
+    Community,
+    Tree,
+    named,
+    nest,
+    numbered,
+    partition,
+    tree_of,
+)
 from kgplatform.tree.stored_tree import StoredTree, read_entity_graph, read_tree
 from kgplatform.tree.write_tree import (
     COMPLETE,
@@ -65,7 +76,7 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     """Build the tree, or bring it to what the graph says now; whole if ``rebuild``, or if ``method`` is another one.
 
     ``update`` only says that no more than that is wanted: another method is refused, and a first tree is reported so.
-    Safe to repeat, and to kill at any moment: the next call goes on. Raises ``InputError`` if there are no entities,
+    Safe to repeat, and to kill at any moment: the next call resumes. Raises ``InputError`` if there are no entities,
     if an ingest was interrupted, or for a method that cannot be; ``StoreError`` if another run has begun meanwhile.
     """
     watch, spent = Stopwatch(), tools.ledger.by_stage().get(STAGE, Usage())
@@ -84,12 +95,12 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     after = {"treeMethod": report.method, "treeEntities": graph.size, "treeState": now}
     _check_claim(tools.store, run)
     with watch.stage("write"):
-        _write(tools, graph, tree, stored, found, signed, after, report)
+        _write(tools, found, stored, after, report)
     watch.add(_settled(tools, run, {"treeState": COMPLETE}))
     with watch.stage("names"):
-        _name(tools, graph, tree, stored, found, report)
+        _name(tools, stored, found, report)
     watch.add(_settled(tools, run, {"treeRun": None}))
-    _count(graph, tree, found, report)
+    _count(found, report)
     _finish(tools, report, spent)
     report.seconds = {**watch.seconds, "total": watch.total()}
     return report
@@ -112,7 +123,7 @@ def _begun(state: Row, method: str | None, update: bool, rebuild: bool) -> TreeR
             report.notes.append(f"The tree was built by the method {known}, which is gone: {chosen} rebuilt all of it.")
     elif state.get("treeState") == WRITING:
         report.action = "rebuilt"
-        report.notes.append("The run before was interrupted while it wrote a large tree, which is made anew.")
+        report.notes.append("The run before was interrupted while it wrote a large tree, which is made again.")
     else:
         report.action = "updated"
     return report
@@ -134,7 +145,7 @@ def _check_claim(store: Store, run: str) -> None:
 
 
 def _tree(tools: TreeTools, graph: EntityGraph, stored: StoredTree, signed: Indices, report: TreeReport) -> Tree:
-    """The tree as it is to be; an update changes none but the communities that a change is in."""
+    """The new tree; an update changes none but the communities that a change is in."""
     vectors = tools.embedder.embed(graph.relation_names) if named(report.method).reads_relations else None
     before, changed = stored.levels(), stored.signatures != signed
     start = before[0]
@@ -177,20 +188,11 @@ def _after_writing(before: Row, tree: Tree, found: Changes, report: TreeReport) 
     return COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
 
 
-def _write(
-    tools: TreeTools,
-    graph: EntityGraph,
-    tree: Tree,
-    stored: StoredTree,
-    found: Changes,
-    signed: Indices,
-    state: Row,
-    report: TreeReport,
-) -> None:
+def _write(tools: TreeTools, found: Changes, stored: StoredTree, state: Row, report: TreeReport) -> None:
     define_keys(tools.store)
-    write_tree(tools.store, graph, tree, stored, found, signed, state, tools.chat is not None, tools.progress)
+    write_tree(tools.store, found, state, tools.chat is not None, tools.progress)
     if report.action == "rebuilt" and tools.chat is not None:
-        others = [each.id for each in _named_without(tree, stored)]
+        others = [each.id for each in _named_without(found.tree, stored)]
         for start in range(0, len(others), 1000):
             tools.store.write(("tree/names_due", {"ids": others[start : start + 1000]}))
 
@@ -216,10 +218,8 @@ def _settled(tools: TreeTools, run: str, state: Row) -> dict[str, float]:
 # --------------------------------------------------------------------------------------------------------------- naming
 
 
-def _name(
-    tools: TreeTools, graph: EntityGraph, tree: Tree, stored: StoredTree, found: Changes, report: TreeReport
-) -> None:
-    due = _due(tree, stored, found, report.action) if tools.chat is not None else []
+def _name(tools: TreeTools, stored: StoredTree, found: Changes, report: TreeReport) -> None:
+    due = _due(found, stored, report.action) if tools.chat is not None else []
     named_now: set[str] = set()
     failed: set[str] = set()
 
@@ -230,30 +230,34 @@ def _name(
         tools.progress("naming communities", len(named_now), len(due))
 
     if tools.chat is not None:
-        naming = name_communities(tools.chat, _unnamed(tools.store, graph, due), tools.settings.concurrency, commit)
+        batches = [[each.id for each in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)]
+        describe = partial(_unnamed, tools.store, found.graph, {each.id: each for each in due})
+        naming = name_communities(tools.chat, batches, describe, tools.settings.concurrency, commit)
         report.calls, report.failures, report.stopped = naming.calls, naming.reasons, naming.stopped
         failed.update(naming.failed)
-        report.names_without_model = len({each.id for each in _named_without(tree, stored)} - {each.id for each in due})
-    _count_names(tree, found, named_now, failed, report)
+        report.names_without_model = len(
+            {each.id for each in _named_without(found.tree, stored)} - {each.id for each in due}
+        )
+    _count_names(found, named_now, failed, report)
 
 
-def _count_names(tree: Tree, found: Changes, named_now: set[str], failed: set[str], report: TreeReport) -> None:
+def _count_names(found: Changes, named_now: set[str], failed: set[str], report: TreeReport) -> None:
     """Where each community's name is from: the four numbers add up to all of them."""
     together = ({each.id for each in found.new if each.size > 1} | failed) - named_now
     report.named_by_model = len(named_now)
     report.named_by_members, report.failed_names = len(together), len(failed)
     report.named_after_member = sum(each.size == 1 for each in found.new + found.renamed)
     others = report.named_by_model + report.named_by_members + report.named_after_member
-    report.names_kept = len(tree.communities) - others
+    report.names_kept = len(found.tree.communities) - others
 
 
-def _due(tree: Tree, stored: StoredTree, found: Changes, action: str) -> list[Community]:
+def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
     """The communities that a model is to name, the largest first: if the budget runs out, they are named."""
     new = {each.id for each in found.new}
     known = stored.communities
     due = [
         each
-        for each in tree.communities
+        for each in found.tree.communities
         if each.size > 1
         and (
             each.id in new
@@ -264,23 +268,22 @@ def _due(tree: Tree, stored: StoredTree, found: Changes, action: str) -> list[Co
     return sorted(due, key=lambda each: (each.depth, -each.size, each.id))
 
 
-def _unnamed(store: Store, graph: EntityGraph, due: list[Community]) -> Iterator[list[Unnamed]]:
-    for start in range(0, len(due), PER_CALL):
-        batch = due[start : start + PER_CALL]
-        facts = read_facts(store, graph, batch)
-        yield [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
+def _unnamed(store: Store, graph: EntityGraph, due: Mapping[str, Community], ids: Sequence[str]) -> list[Unnamed]:
+    batch = [due[each] for each in ids]
+    facts = read_facts(store, graph, batch)
+    return [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
 
 
 # ------------------------------------------------------------------------------------------------------------ reporting
 
 
-def _count(graph: EntityGraph, tree: Tree, found: Changes, report: TreeReport) -> None:
-    report.entities = graph.size
-    report.communities = len(tree.communities)
-    report.depths = np.bincount([each.depth for each in tree.communities]).tolist()
-    report.keywords = sum(len(each.keywords(graph)) for each in tree.communities)
+def _count(found: Changes, report: TreeReport) -> None:
+    communities = found.tree.communities
+    report.entities, report.communities = found.graph.size, len(communities)
+    report.depths = np.bincount([each.depth for each in communities]).tolist()
+    report.keywords = sum(len(each.keywords(found.graph)) for each in communities)
     report.communities_new, report.communities_gone = len(found.new), len(found.gone)
-    report.communities_kept = len(tree.communities) - len(found.new)
+    report.communities_kept = len(communities) - len(found.new)
 
 
 def _finish(tools: TreeTools, report: TreeReport, spent: Usage) -> None:
@@ -290,13 +293,7 @@ def _finish(tools: TreeTools, report: TreeReport, spent: Usage) -> None:
         )
         for row in tools.store.read("tree/largest", limit=SHOWN)
     ]
-    now = tools.ledger.by_stage().get(STAGE, Usage())
-    usage = Usage(
-        now.calls - spent.calls,
-        now.input_tokens - spent.input_tokens,
-        now.output_tokens - spent.output_tokens,
-        now.cached_calls - spent.cached_calls,
-    )
+    usage = tools.ledger.by_stage().get(STAGE, Usage()) - spent
     if usage != Usage():
         report.usage = {STAGE: usage}
 

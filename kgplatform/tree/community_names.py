@@ -5,23 +5,21 @@ A model names several communities a call, several calls at once.
 
 from __future__ import annotations
 
-import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
 
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
-from kgplatform.work.threads import pool_of
+from kgplatform.work.threads import Work, run_works
 
 LONGEST_NAME = 80
 LONGEST_SUMMARY = 100
@@ -31,7 +29,6 @@ CENTRAL = 10
 
 _LONGEST_LETTERS = 900
 _SENTENCES = 5
-_TURNS = "\u202a\u202b\u202d\u202e\u2066\u2067"
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", ".”", ".)")
 
 
@@ -173,6 +170,7 @@ STAGE = "tree"
 PER_CALL = 5
 """Communities of one call."""
 _LONGEST_FACT = 160
+_INCOMPLETE = "The language model left communities out, or named one twice."
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,67 +236,41 @@ def _text(item: dict[str, Any], key: str) -> str:
 
 def name_communities(
     chat: Chat,
-    unnamed: Iterator[list[Unnamed]],
+    batches: Iterable[Sequence[str]],
+    describe: Callable[[Sequence[str]], list[Unnamed]],
     at_once: int,
     commit: Callable[[list[Named]], None],
 ) -> Naming:
-    """Have ``chat`` name the communities of each batch of ``unnamed``, with ``at_once`` calls under way.
+    """Have ``chat`` name the communities of each batch (ids), with ``at_once`` calls at the same time.
 
-    ``commit`` gets the names of each batch as soon as they are there. Communities that the model leaves out or names
-    twice, or whose call fails, are reported. When the budget is used up nothing more is asked, and the result says so.
+    ``describe`` reads what a prompt says of a batch, and ``commit`` gets its names as soon as they are there.
+    Communities that the model leaves out or names twice, or whose call fails, are reported. When the budget is used up
+    nothing more is asked, and the result says so.
     """
     naming = Naming()
-    halt = threading.Event()
-    with pool_of(at_once) as pool:
-        under_way: dict[Future[list[Named]], list[Unnamed]] = {}
-        while not halt.is_set():
-            for batch in islice(unnamed, at_once - len(under_way)):
-                under_way[pool.submit(_ask, chat, batch, halt)] = batch
-                naming.calls += 1
-            if not under_way:
-                break
-            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            for future in done:
-                _take(future, under_way.pop(future), naming, halt, commit)
-        for future in under_way:  # paid for, so they are waited for
-            _take(future, under_way[future], naming, halt, commit)
+
+    def done(batch: Sequence[str], named: list[Named], reason: str = _INCOMPLETE) -> Iterable[Work]:
+        naming.calls += 1
+        if named:
+            commit(named)
+        failed = [each for each in batch if each not in {name.id for name in named}]
+        naming.failed += failed
+        if failed and reason not in naming.reasons:
+            naming.reasons.append(reason)
+        return ()
+
+    def failed(batch: Sequence[str], error: ModelError) -> Iterable[Work]:
+        return done(batch, [], str(error))
+
+    works = (
+        Work(0, partial(_ask, chat, describe, batch), partial(done, batch), partial(failed, batch)) for batch in batches
+    )
+    naming.stopped = run_works(works, at_once)
     return naming
 
 
-def _take(
-    future: Future[list[Named]],
-    batch: list[Unnamed],
-    naming: Naming,
-    halt: threading.Event,
-    commit: Callable[[list[Named]], None],
-) -> None:
-    try:
-        named = future.result()
-    except BudgetError as error:
-        naming.stopped = naming.stopped or str(error)
-        naming.calls -= 1
-        halt.set()
-        return
-    except ModelError as error:
-        named = []
-        _remember(naming, str(error))
-    else:
-        if len(named) < len(batch):
-            _remember(naming, "The language model left communities out, or named one twice.")
-    if named:
-        commit(named)
-    known = {each.id for each in named}
-    naming.failed += [each.id for each in batch if each.id not in known]
-
-
-def _remember(naming: Naming, reason: str) -> None:
-    if reason not in naming.reasons:
-        naming.reasons.append(reason)
-
-
-def _ask(chat: Chat, batch: list[Unnamed], halt: threading.Event) -> list[Named]:
-    if halt.is_set():
-        raise BudgetError("The run is stopping.")
+def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Sequence[str]) -> list[Named]:
+    batch = describe(ids)
     messages = naming_messages(batch)
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE)
     names = reply.names(len(batch))

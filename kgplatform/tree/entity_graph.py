@@ -18,7 +18,7 @@ class EntityGraph:
     """n entities, known by their position in ``ids``, which is sorted; m statements about them.
 
     ``vectors``: (n, d) float32, rows of length 1: the entities' names. ``heads``, ``tails``: (m,) positions;
-    a tail of -1 is an attribute's value, which is no entity. ``relations``: (m,) positions in ``relation_names``: the
+    a tail of -1 is an attribute's value, not an entity. ``relations``: (m,) positions in ``relation_names``: the
     relationship type where the schema has one, else the predicate; an attribute's key for values.
     """
 

@@ -56,7 +56,7 @@ def relation_layer(graph: EntityGraph) -> Edges:
     joined = (graph.tails >= 0) & (graph.tails != graph.heads)
     heads, tails = graph.heads[joined], graph.tails[joined]
     matrix = sparse.coo_array(
-        (np.ones(len(heads)), (np.minimum(heads, tails), np.maximum(heads, tails))), _square(graph)
+        (np.ones(len(heads)), (np.minimum(heads, tails), np.maximum(heads, tails))), (graph.size, graph.size)
     )
     return _edges(matrix.tocsr())
 
@@ -173,10 +173,6 @@ def _edges(matrix: sparse.csr_array) -> Edges:
     return Edges(each.row[kept].astype(np.int64), each.col[kept].astype(np.int64), each.data[kept].astype(np.float64))
 
 
-def _square(graph: EntityGraph) -> tuple[int, int]:
-    return graph.size, graph.size
-
-
 # --------------------------------------------------------------------------------------------------- nearest in meaning
 
 
@@ -251,7 +247,7 @@ def _compare(vectors: Floats, rows: Indices, found: Indices, alike: Floats) -> N
     best = _highest(cosines, wanted)
     scores, best = np.take_along_axis(cosines, best, 1), rows[best]
     known, known_scores = found[rows], alike[rows]
-    again = _among(best, known)
+    again = (best[:, :, None] == known[:, None, :]).any(axis=2)
     scores[again], best[again] = _NOTHING, -1
     both = np.concatenate([known, best], axis=1)
     both_scores = np.concatenate([known_scores, scores], axis=1)
@@ -262,7 +258,3 @@ def _compare(vectors: Floats, rows: Indices, found: Indices, alike: Floats) -> N
 
 def _highest(scores: Floats, wanted: int) -> NDArray[np.intp]:
     return np.argpartition(scores, scores.shape[1] - wanted, axis=1)[:, -wanted:]
-
-
-def _among(rows: Indices, known: Indices) -> NDArray[np.bool_]:
-    return np.asarray((rows[:, :, None] == known[:, None, :]).any(axis=2))

@@ -74,7 +74,8 @@ def overlap(left: sparse.csr_array, right: sparse.csr_array) -> NDArray[np.float
     common = np.zeros((left.shape[0], right.shape[0]))
     highest = min(left.data.max(initial=0), right.data.max(initial=0))
     for at_least in range(1, int(highest) + 1):
-        common += (_reaching(left, at_least) @ _reaching(right, at_least).T).toarray()
+        reaching, other = ((counts >= at_least).astype(np.float64) for counts in (left, right))
+        common += (reaching @ other.T).toarray()
     every = _total(left)[:, None] + _total(right)[None, :] - common
     return np.divide(common, every, out=np.zeros_like(common), where=every > 0)
 
@@ -124,10 +125,6 @@ def unit_rows(vectors: NDArray[Any]) -> Floats:
 def _sums(rows: Indices, columns: Indices, width: int, height: int) -> sparse.csr_array:
     """(height, width): how often each pair occurs."""
     return sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(height, width)).tocsr()
-
-
-def _reaching(counts: sparse.csr_array, at_least: int) -> sparse.csr_array:
-    return (counts >= at_least).astype(np.float64)
 
 
 def _total(counts: sparse.csr_array) -> NDArray[np.float64]:
@@ -204,7 +201,7 @@ def divergences(
     """
     scores = member_scores(graph, labels, vectors, weight)
     if fusion == "eq7":
-        expected = _means(scores, labels)
+        expected = np.bincount(labels, scores.phi) / np.bincount(labels)
         return np.abs(expected[:, None] - expected[None, :])
     centers = scores.centers
     met = relation_counts(graph)[centers]
@@ -225,7 +222,3 @@ def fuse(labels: Indices, apart: NDArray[np.float64], limit: int = LARGEST) -> I
             done |= {left, right}
             into[right] = left
     return np.asarray(into[labels])
-
-
-def _means(scores: Scores, labels: Indices) -> NDArray[np.float64]:
-    return np.bincount(labels, scores.phi) / np.bincount(labels)

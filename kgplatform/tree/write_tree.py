@@ -1,4 +1,4 @@
-"""What differs between the tree that is there and the one that is to be, and how it gets into Neo4j.
+"""What differs between the stored tree and the new one, and how it gets into Neo4j.
 
 It is written all at once where it is small enough, so that whoever searches meanwhile sees one tree.
 """
@@ -11,13 +11,14 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgplatform.ingest.graph_state import set_state
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.records import Progress
-from kgplatform.tree.communities import Community, Tree
 from kgplatform.tree.community_names import CENTRAL, SaidFact, central_facts, name_of, summary_of
 from kgplatform.tree.entity_graph import EntityGraph, Indices
+from kgplatform.tree.partition import Community, Tree
 from kgplatform.tree.stored_tree import StoredTree
 
 AT_ONCE = 50_000
@@ -32,20 +33,11 @@ _ASKED, _FACTS = 25, 30
 """Members whose facts are looked at, and facts of a community that are."""
 
 Statement = tuple[str, Parameters]
+Bools = NDArray[np.bool_]
 T = TypeVar("T")
 
 
-def write_tree(
-    store: Store,
-    graph: EntityGraph,
-    tree: Tree,
-    stored: StoredTree,
-    found: Changes,
-    signed: Indices,
-    state: Row,
-    name_due: bool,
-    progress: Progress,
-) -> None:
+def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progress: Progress) -> None:
     """Write what ``found`` says, and ``state`` of the graph with it. New communities get names from their members.
 
     ``name_due``: a language model is to name the new ones that have more than one member. Whoever searches meanwhile
@@ -54,33 +46,28 @@ def write_tree(
     at_once = found.rows <= AT_ONCE
     if not at_once:
         store.write(set_state(treeState=WRITING))
-    words = _new_words(store, graph, found, progress)
+    words = _new_words(store, found, progress)
     together: list[Statement] = []
-    for statement in _statements(graph, tree, stored, found, signed, words, name_due):
+    for statement in _statements(found, words, name_due):
         if at_once:
             together.append(statement)
         else:
             store.write(statement)
-    together.append(set_state(**state))
-    store.write(*together)
+    store.write(*together, set_state(**state))
 
 
-def _statements(
-    graph: EntityGraph,
-    tree: Tree,
-    stored: StoredTree,
-    found: Changes,
-    signed: Indices,
-    words: dict[str, tuple[str, str]],
-    name_due: bool,
-) -> Iterator[Statement]:
-    touched = (_community_row(graph, each, words, name_due) for each in found.touched)
+def _statements(found: Changes, words: dict[str, tuple[str, str]], name_due: bool) -> Iterator[Statement]:
+    touched = (_community_row(found.graph, each, words, name_due) for each in found.touched)
     yield from _sliced("tree/write_communities", touched)
-    yield from _sliced("tree/write_parents", parent_rows(found))
-    yield from _sliced("tree/write_members", member_rows(graph, tree, found, signed))
-    other = [each.id for each in found.represented if each.id in stored.communities]
-    yield from (("tree/remove_keywords", {"ids": part}) for part in _parts(other))
-    yield from _sliced("tree/write_keywords", keyword_rows(graph, found))
+    parents = [{"id": each.id, "parent": each.parent} for each in found.touched if each.parent is not None]
+    yield from _sliced("tree/write_parents", parents)
+    yield from _sliced("tree/write_members", _member_rows(found))
+    known = {each.id for each in found.new}
+    yield from (
+        ("tree/remove_keywords", {"ids": part})
+        for part in _parts(each.id for each in found.represented if each.id not in known)
+    )
+    yield from _sliced("tree/write_keywords", _keyword_rows(found))
     yield from (("tree/remove_communities", {"ids": part}) for part in _parts(found.gone))
     alone = ({"id": each.id, **_words_row(words[each.id]), "by": "members"} for each in found.renamed)
     yield from _sliced("tree/names", alone)
@@ -115,15 +102,15 @@ def _words_row(words: tuple[str, str]) -> Row:
 # --------------------------------------------------------------------------------------------------- words from members
 
 
-def _new_words(store: Store, graph: EntityGraph, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
+def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
     """Name and summary of each new community, from its central members and their facts."""
     wanted = found.new + found.renamed
     words: dict[str, tuple[str, str]] = {}
     for start in range(0, len(wanted), _READ):
         batch = wanted[start : start + _READ]
-        facts = read_facts(store, graph, batch)
+        facts = read_facts(store, found.graph, batch)
         for each in batch:
-            members = central_members(graph, each)
+            members = central_members(found.graph, each)
             words[each.id] = (name_of(members, each.size), summary_of(facts[each.id], members, each.size))
         progress("communities", len(words), len(wanted))
     return words
@@ -152,12 +139,17 @@ def _said(fact: list[Any]) -> SaidFact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Changes:
-    """``new``: communities that are not in the graph; ``gone``: ids of those that only are there.
+    """What makes ``tree`` of the tree that is stored; ``signed``: (n,) the signatures of the entities of ``graph``.
 
-    ``touched``: those whose size or centre is to be written, new ones included. ``entities``: positions of those whose
-    community, score or signature is to be written. ``represented``: the communities whose keywords are.
+    ``new``: communities that are not in the graph; ``gone``: ids of those that only are there. ``touched``: those whose
+    size or centre must be written, new ones included. ``entities``: positions of those whose community, score or
+    signature must be written. ``represented``: the communities whose keywords must; ``renamed``: those of one entity
+    that changed.
     """
 
+    graph: EntityGraph
+    tree: Tree
+    signed: Indices
     new: list[Community]
     gone: list[str]
     touched: list[Community]
@@ -179,6 +171,9 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
     new = [each for each in tree.communities if each.id not in before]
     alone = [each for each in tree.communities if each.size == 1 and each.id in before]
     return Changes(
+        graph,
+        tree,
+        signed,
         new=new,
         gone=sorted(before.keys() - ids),
         touched=[each for each in tree.communities if _is_touched(graph, each, stored)],
@@ -196,16 +191,14 @@ def _is_touched(graph: EntityGraph, community: Community, stored: StoredTree) ->
     return now != (known.size, known.center, known.parent)
 
 
-def _entities(tree: Tree, stored: StoredTree, changed: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Indices:
+def _entities(tree: Tree, stored: StoredTree, changed: Bools) -> Indices:
     leaves = [tree.communities[leaf].id for leaf in tree.leaves.tolist()]
     elsewhere = np.array([leaf != known for leaf, known in zip(leaves, stored.leaves, strict=True)], np.bool_)
     same_score = np.abs(stored.scores - tree.scores) < 5e-5  # nothing is like the score of an entity without one
     return np.flatnonzero(elsewhere | changed | ~same_score)
 
 
-def _is_represented_otherwise(
-    graph: EntityGraph, community: Community, stored: StoredTree, changed: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> bool:
+def _is_represented_otherwise(graph: EntityGraph, community: Community, stored: StoredTree, changed: Bools) -> bool:
     known = stored.communities.get(community.id)
     keywords = community.keywords(graph)
     if known is None:
@@ -214,26 +207,19 @@ def _is_represented_otherwise(
     return not same or any(changed[position] for position, _ in keywords.values())
 
 
-def parent_rows(found: Changes) -> list[Row]:
-    """Rows for ``tree_write_parents``."""
-    return [{"id": each.id, "parent": each.parent} for each in found.touched if each.parent is not None]
-
-
-def member_rows(graph: EntityGraph, tree: Tree, found: Changes, signed: Indices) -> Iterator[Row]:
-    """Rows for ``tree_write_members``, one by one: there may be a million."""
+def _member_rows(found: Changes) -> Iterator[Row]:
+    """One by one: there may be a million."""
     for position in found.entities.tolist():
         yield {
-            "id": graph.ids[position],
-            "community": tree.communities[tree.leaves[position]].id,
-            "score": round(float(tree.scores[position]), 4),
-            "signature": int(signed[position]),
+            "id": found.graph.ids[position],
+            "community": found.tree.communities[found.tree.leaves[position]].id,
+            "score": round(float(found.tree.scores[position]), 4),
+            "signature": int(found.signed[position]),
         }
 
 
-def keyword_rows(graph: EntityGraph, found: Changes) -> list[Row]:
-    """Rows for ``tree_write_keywords``."""
-    return [
-        {"id": key, "name": graph.names[position], "score": score, "entity": graph.ids[position], "community": each.id}
-        for each in found.represented
-        for key, (position, score) in each.keywords(graph).items()
-    ]
+def _keyword_rows(found: Changes) -> Iterator[Row]:
+    for community in found.represented:
+        for key, (position, score) in community.keywords(found.graph).items():
+            named = {"name": found.graph.names[position], "entity": found.graph.ids[position]}
+            yield {"id": key, "score": score, "community": community.id, **named}

@@ -12,7 +12,7 @@ from tables import Section, Table
 
 from kgplatform import FoundPassage, KnowledgeGraph
 from kgplatform.evaluate.terms import Question
-from kgplatform.readers.baselines.given import search_parts
+from kgplatform.readers.baselines.retrieve import search_parts
 
 CUTS = (2, 5, 10)
 PARTS_WANTED = (93, 97)

@@ -42,7 +42,7 @@ class Run:
     @property
     def leaves(self) -> Indices:
         """(n,) the innermost communities."""
-        return partition.leaves(self.levels)
+        return tree_measures.leaves(self.levels)
 
 
 def test_tree(section: Callable[[str, str], Section], graphs: Graphs) -> None:
@@ -94,7 +94,7 @@ def _run(graph: EntityGraph, method: str, relations: Floats | None) -> Run:
     started, computed = time.perf_counter(), time.process_time()
     labels = partition.partition(graph, method, relation_vectors=relations)
     levels = partition.nest(graph, labels, method=method, relation_vectors=relations)
-    paper.member_scores(graph, partition.leaves(levels))
+    paper.member_scores(graph, tree_measures.leaves(levels))
     return Run(levels, _since(started), time.process_time() - computed)
 
 

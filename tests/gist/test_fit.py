@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_by_prompt import Prompt
 
-from kgplatform.gist.fit import (
+from kgplatform.gist.memory import Memory, Page
+from kgplatform.gist.options import GistOptions
+from kgplatform.gist.shorten import (
     NO,
     NOT_SURE,
     UNUSABLE,
@@ -21,8 +23,6 @@ from kgplatform.gist.fit import (
     read_verdict,
     shortest_pair,
 )
-from kgplatform.gist.memory import Memory, Page
-from kgplatform.gist.options import GistOptions
 from kgplatform.testing import ScriptedChat
 
 

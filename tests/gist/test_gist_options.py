@@ -34,8 +34,8 @@ def test_the_rest_is_bounded_by_the_largest_size() -> None:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"preset": "poem"}, "no preset 'poem'. Choose one of article, book, script, transcript"),
-        ({"shrink": "fold"}, "no way 'fold' to make gists fit. Choose merge or older"),
+        ({"preset": "poem"}, 'Unknown preset "poem". Choose one of article, book, script, transcript'),
+        ({"shrink": "fold"}, 'Unknown way to make gists fit: "fold". Choose one of merge, older'),
         ({"min_words": 0}, "--min-words is 0: it must be 1 or more"),
         ({"max_words": -1}, "--max-words is -1: it must be 1 or more"),
         ({"fit": 0}, "--fit is 0: it must be 1 or more"),

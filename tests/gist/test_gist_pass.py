@@ -275,9 +275,7 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     for _ in range(2):
         report = kg.gist()
         assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])
-        assert report.notes == [
-            "What was paid for is kept: `kgplatform gist` with the same options goes on from there."
-        ]
+        assert report.notes == ["What was paid for is kept: `kgplatform gist` with the same options resumes there."]
         left[0] = 3
     assert kg.gist().complete
     assert left == [1]
@@ -406,7 +404,7 @@ def test_pages_that_do_not_follow_each_other_are_made_anew(store: Store, tmp_pat
     kg.cypher("MATCH (p:Page {index: 1}) DETACH DELETE p", write=True)
     kg.cypher("MATCH (p:Page {index: 2}) REMOVE p.gist", write=True)
     report = kg.gist()
-    assert (report.replaced, report.notes) == (0, ["The pages of ten did not follow each other, and were made anew."])
+    assert (report.replaced, report.notes) == (0, ["The pages of ten did not follow each other, and were made again."])
     assert difference(snapshot(store), whole) == []
 
 

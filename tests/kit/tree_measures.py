@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import igraph
 import leidenalg
 import numpy as np
 
+from kgplatform.tree import partition
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 from kgplatform.tree.multiplex import SEED, relation_layer
 from kgplatform.tree.paper import centroid_sums, clusters, initial_count, unit_rows
@@ -100,3 +102,13 @@ def by_relations(graph: EntityGraph) -> Indices:
 def by_meaning(graph: EntityGraph) -> Indices:
     """(n,) communities by k-means on the meanings alone."""
     return clusters(graph.vectors, initial_count(graph.size))
+
+
+def leaves(levels: Sequence[Indices]) -> Indices:
+    """(n,) the innermost community of each entity, 0 .. k-1 over all levels."""
+    found, count = levels[0].copy(), 0
+    for level in levels:
+        inside = level >= 0
+        found[inside] = level[inside] + count
+        count += int(level.max(initial=-1)) + 1
+    return partition.numbered(found)

@@ -29,8 +29,7 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.baselines.retrieve import Options, answer
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.run import Run
+from kgplatform.readers.run import Calls, Run
 from kgplatform.records import SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings
@@ -116,7 +115,7 @@ def test_an_answer_cites_the_characters_of_the_text(evidence: Evidence) -> None:
     assert search.queries
     assert search.passages == tuple(each.id for each in done.evidence.passages)
     assert (told.prompt, json.loads(told.reply)["answer"][:9]) == ("readers/answer", "Anna Reed")
-    assert check.detail == "1 hold, 0 do not"
+    assert check.detail == "1 citation checked, 0 dropped"
 
 
 def test_citations_that_do_not_hold_are_left_out_and_the_others_numbered_anew(evidence: Evidence) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from answers import passage
 
-from kgplatform.readers.citations import cite_words
+from kgplatform.readers.answer import cite_words
 
 READ = (
     passage("band", "Danko Jones is a rock trio from Toronto, formed in 1996."),

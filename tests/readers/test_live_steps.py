@@ -19,7 +19,7 @@ from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger, OpenAIChat
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.baselines.given import answer_from
+from kgplatform.readers.baselines.retrieve import answer_from
 from kgplatform.readers.readers import names
 from kgplatform.records import Step
 from kgplatform.settings import load_settings

@@ -117,7 +117,7 @@ def test_http(client: httpx.Client) -> None:
     told = client.post("/api/ask", json=body).json()
     assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
     assert told["text"] == told["evidence"]["facts"][0]["text"]
-    for wrong, said in ((11, "places must be at most 10."), ("few", "places=few cannot be used: it is to be a whole")):
+    for wrong, said in ((11, "places must be at most 10."), ("few", "places=few cannot be used: it must be a whole")):
         refused = client.post("/api/ask", json={**body, "options": {"places": wrong}})
         assert refused.status_code == 400
         assert refused.json()["error"]["kind"] == "InputError"
@@ -149,7 +149,7 @@ def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:
     outcome = ask(sample, task_for(setup, question, DataSet("own", (question,))))
     assert outcome.answer is not None
     assert (outcome.answer.reader, len(outcome.answer.citations)) == ("bestfact", 1)
-    with pytest.raises(InputError, match="bestfact: places=few cannot be used: it is to be a whole number"):
+    with pytest.raises(InputError, match="bestfact: places=few cannot be used: it must be a whole number"):
         parse_setups("bestfact:places=few")
     (tmp_path / "grid.yaml").write_text("readers: [{reader: bestfact, options: {places: [1, 2]}}]")
     assert [each.name for each in read_grid(tmp_path / "grid.yaml").setups] == [

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kgplatform.doors.browser.links import saved_statement, saved_title, with_values
-from kgplatform.graph.colors import KINDS, color_of, text_color_on
+from kgplatform.doors.browser.style import KINDS, color_of, text_color_on
 from kgplatform.graph.look import Look
 from kgplatform.query import load_query, query_names
 

@@ -1,4 +1,4 @@
-// One colour for each type of node, the same as in Neo4j Browser: the tables and the rule are those of kgplatform/graph/colors.py.
+// One colour for each type of node, the same as in Neo4j Browser: the tables and the rule are those of kgplatform/doors/browser/style.py.
 
 export const PALETTE = [
   "#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421",

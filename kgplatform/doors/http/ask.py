@@ -12,7 +12,7 @@ from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Served
 from kgplatform.doors.http.streams import STREAM, STREAMED, answer_json, asked, stream
 from kgplatform.errors import InputError, StatementError
-from kgplatform.readers.calls import Tell
+from kgplatform.readers.run import Tell
 from kgplatform.records import Answer
 
 router = APIRouter(prefix="/api", tags=["ask"])

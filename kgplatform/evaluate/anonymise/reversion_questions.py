@@ -29,7 +29,7 @@ from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answer import fence_for
-from kgplatform.readers.choices import read_choice, shown
+from kgplatform.readers.replies import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side
 
@@ -278,7 +278,7 @@ def drop_known(items: Sequence[Question], wanted: int, chat: Chat, concurrency: 
 
 def is_known(item: Question, chat: Chat) -> bool:
     """Whether the model answers right without any text. Raises ``ModelError``."""
-    choices = f"\n\nChoose one, and answer with its letter:\n{shown(item.choices)}" if item.choices else ""
+    choices = f"\n\nChoose one, and answer with its letter:\n{shown_choices(item.choices)}" if item.choices else ""
     question = item.text + choices
     messages = render("evaluate/anonymity_zero_shot", question=question, fence=fence_for(question))
     text = chat.send(messages, stage=_STAGE).text

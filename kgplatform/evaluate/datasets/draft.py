@@ -20,7 +20,7 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, shown
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
-from kgplatform.readers.choices import check_choices
+from kgplatform.readers.replies import check_choices
 from kgplatform.text import counted, node_id, normalise_name
 
 

@@ -17,7 +17,7 @@ from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, a
 from kgplatform.evaluate.terms import Question
 from kgplatform.ingest.decode import decode
 from kgplatform.ingest.formats import clean
-from kgplatform.readers.choices import MOST
+from kgplatform.readers.replies import MOST_CHOICES
 from kgplatform.text import counted
 
 _TAG = re.compile(
@@ -102,7 +102,7 @@ def _read_context(draft: Draft, entry: Entry) -> None:
         draft.known[context] = draft.text(identity, context)
     classes = values.texts("all_classes") if values.get("all_classes") else ()
     keywords = values.texts("answer_keywords") if values.get("answer_keywords") else ()
-    choices = classes if len(classes) <= MOST else ()  # of a classification task, where they are not too many
+    choices = classes if len(classes) <= MOST_CHOICES else ()  # of a classification task, where they are not too many
     question = Question(id=identity, text=text, answers=answers, keywords=keywords, choices=choices, kind=kind)
     draft.question(entry.where, question, [draft.known[context]])
 

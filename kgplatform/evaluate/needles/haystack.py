@@ -24,7 +24,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.readers.longagent.experts import EXPERTS
+from kgplatform.readers.longagent.team import EXPERTS
 from kgplatform.sentences import sentences
 from kgplatform.text import count_tokens
 

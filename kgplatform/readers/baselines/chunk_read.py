@@ -8,31 +8,20 @@ costs a call for every passage up to the answer; ``calls`` bounds it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, fence_for, without_model
-from kgplatform.readers.calls import Calls, StepFound
-from kgplatform.readers.marked import (
-    LARGEST_FENCE,
-    Said,
-    ask_marked,
-    asked,
-    finish,
-    read_reply,
-    room_for,
-)
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for, without_model
 from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option, window_option
-from kgplatform.readers.run import Run
+from kgplatform.readers.replies import Said, ask_marked, asked, finish, read_reply, room_for
+from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.window import cut, head
 from kgplatform.records import Answer, FoundPassage, QueryRun
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.found import part_of
 
 _PROMPT, _PROMPT_WITH_NOTES = "baselines/chunk_read", "baselines/chunk_notes"
 _MARKS = "[answerable] and the answer, or [unanswerable]"
-_PAGE = 100
-"""Passages that are read from the graph at once."""
-
 _NOTES_SHARE = 8
 """Of the window, the part that notes may fill."""
 
@@ -63,7 +52,7 @@ def answer_with_notes(question: str, run: Run, options: Options) -> Answer:
 
 
 @dataclass
-class _Reading:
+class _Pass:
     """One question on its way through the text."""
 
     reader: str
@@ -72,15 +61,21 @@ class _Reading:
     options: Options
     notes: str = ""
     noted: list[FoundPassage] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def count(self, name: str, number: int = 1) -> None:
-        self.counts[name] = self.counts.get(name, 0) + number
 
     @property
     def takes_notes(self) -> bool:
-        """Whether notes go on from passage to passage."""
+        """Whether notes are carried on from passage to passage."""
         return self.reader == READER_WITH_NOTES.name
+
+    @property
+    def notes_room(self) -> int:
+        """The most tokens of the notes."""
+        return self.options.window_tokens // _NOTES_SHARE if self.takes_notes else 0
+
+    @property
+    def prompt(self) -> str:
+        """The name of its prompt."""
+        return _PROMPT_WITH_NOTES if self.takes_notes else _PROMPT
 
     @property
     def calls_left(self) -> int:
@@ -92,7 +87,7 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
     question = asked(question)
     if run.chat is None:
         return without_model(question, reader, run.evidence.search(question), run.tell)
-    reading = _Reading(reader, question, Calls(run.chat, run.ledger, run.tell), options)
+    reading = _Pass(reader, question, Calls(run.chat, run.ledger, run.tell), options)
     _room(reading)
     text, note = None, ""
     read: list[FoundPassage] = []
@@ -105,70 +100,54 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
             read.append(part)
             break
     read += reading.noted[::-1]
-    return finish(reader, question, text, read, run.evidence, reading.calls, options.mode, reading.counts, note)
+    return finish(reader, question, text, read, run.evidence, reading.calls, options.mode, note)
 
 
-def _parts(reading: _Reading, evidence: Evidence) -> Iterator[tuple[FoundPassage, tuple[QueryRun, ...]]]:
+def _parts(reading: _Pass, evidence: Evidence) -> Iterator[tuple[FoundPassage, tuple[QueryRun, ...]]]:
     """All passages in reading order, in parts that fit; with the first of a page the statement that read it."""
-    for passages, queries in evidence.in_reading_order(_PAGE):
+    for passages, queries in evidence.in_reading_order():
         for passage in passages:
-            at = 0
+            start = passage.start
             for text in cut(passage.text, _room(reading)):
-                start = passage.start + at
-                yield replace(passage, text=text, start=start, end=start + len(text)), queries
-                at, queries = at + len(text), ()
+                yield part_of(passage, start, start + len(text)), queries
+                start, queries = start + len(text), ()
 
 
-def _read(reading: _Reading, part: FoundPassage, queries: tuple[QueryRun, ...]) -> str | None:
+def _read(reading: _Pass, part: FoundPassage, queries: tuple[QueryRun, ...]) -> str | None:
     """The answer, if ``part`` has it. The notes are brought up to it."""
-    calls = reading.calls
+    calls, messages = reading.calls, _messages(reading, part.text)
     mark = calls.mark(queries)
-    said, broken = ask_marked(
-        calls,
-        _messages(reading, part.text),
-        read_reply,
-        stage="read",
-        marks=_MARKS,
-        again=reading.calls_left > 1,
-    )
+    said, broken = ask_marked(calls, messages, read_reply, stage="read", marks=_MARKS, again=reading.calls_left > 1)
     _note_down(reading, part, said)
     outcome = "answerable" if said.answer is not None else "unanswerable"
-    reading.count(f"read.{outcome}")
-    reading.count("malformed.no mark", broken)
-    told = f"{outcome}; no reply that can be used" if not said.marked else outcome
+    calls.counts.update({f"read.{outcome}": 1, "malformed.no mark": broken})
+    told = outcome if said.marked else f"{outcome}; no reply that can be used"
     detail = f"{part.title}, characters {part.start:,}-{part.end:,}: {told}"
     found = StepFound(queries, passages=(part.id,))
-    calls.add("read passage", detail, mark, prompt=_prompt(reading), found=found, notebook=reading.notes or None)
+    calls.add("read passage", detail, mark, prompt=reading.prompt, found=found, notebook=reading.notes or None)
     return said.answer
 
 
-def _note_down(reading: _Reading, part: FoundPassage, said: Said) -> None:
+def _note_down(reading: _Pass, part: FoundPassage, said: Said) -> None:
     """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
     if not (reading.takes_notes and said.notes):
         return
-    room = reading.options.window_tokens // _NOTES_SHARE
-    reading.notes = said.notes[: head(said.notes, room)].rstrip()
-    reading.count("cut.notes", int(len(reading.notes) < len(said.notes)))
+    reading.notes = said.notes[: head(said.notes, reading.notes_room)].rstrip()
+    reading.calls.counts["cut.notes"] += len(reading.notes) < len(said.notes)
     reading.noted = [*reading.noted, part][-_NOTED:]
 
 
-def _prompt(reading: _Reading) -> str:
-    return _PROMPT_WITH_NOTES if reading.takes_notes else _PROMPT
-
-
-def _room(reading: _Reading) -> int:
+def _room(reading: _Pass) -> int:
     """Tokens of a part: next to the longest notes that there may be. Raises ``InputError`` where there is no room."""
-    notes = reading.options.window_tokens // _NOTES_SHARE if reading.takes_notes else 0
-    return room_for(reading.options.window_tokens, _messages(reading, ""), _MARKS, notes)
+    return room_for(reading.options.window_tokens, _messages(reading, ""), _MARKS, reading.notes_room)
 
 
-def _messages(reading: _Reading, text: str) -> Messages:
+def _messages(reading: _Pass, text: str) -> Messages:
     notes = reading.notes or NONE
     inputs = {"question": reading.question, "text": text}
     if reading.takes_notes:
-        words = reading.options.window_tokens // _NOTES_SHARE // 2
-        inputs |= {"notes": notes if text else NONE, "words": str(words)}
-    return render(_prompt(reading), fence=fence_for(text, notes) if text else LARGEST_FENCE, **inputs)
+        inputs |= {"notes": notes if text else NONE, "words": str(reading.notes_room // 2)}
+    return render(reading.prompt, fence=fence_for(text, notes) if text else LARGEST_FENCE, **inputs)
 
 
 def _read_last(answered: Answer) -> list[FoundPassage]:

@@ -8,38 +8,24 @@ is. A text that fits into the window is read in full.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import fence_for, without_model
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.marked import (
-    LARGEST_FENCE,
-    ask_marked,
-    asked,
-    finish,
-    read_answer,
-    room_for,
-)
+from kgplatform.readers.answer import LARGEST_FENCE, fence_for, without_model
 from kgplatform.readers.reader import AnswerMode, Reader, check, documents_option, mode_option, option, window_option
-from kgplatform.readers.run import Run
+from kgplatform.readers.replies import ask_marked, asked, finish, read_answer, room_for
+from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.found import part_of
 from kgplatform.sentences import sentences
 
 _PROMPT = "baselines/full_text"
 _MARKS = "the answer, or reply with [unanswerable]"
-_PAGE = 100
-"""Passages that are read from the graph at once."""
-
-_OVER = 1000
-"""Tokens beyond the room that are read from the end before the count is made exactly."""
-
 _WORD = re.compile(r"\S+")
 _PARAGRAPH = re.compile(r"\S(?:(?!\n[^\S\n]*\n).)*", re.DOTALL)
 
@@ -61,16 +47,18 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     """Show the model a part of the text, and look up where its answer stands in it. Raises ``ModelError``."""
     question = asked(question)
     if run.chat is None:
-        return without_model(question, READER.name, run.evidence.search_in(question, options.documents), run.tell)
+        return without_model(
+            question, READER.name, run.evidence.search(question, documents=options.documents), run.tell
+        )
     calls = Calls(run.chat, run.ledger, run.tell)
-    read = read_end if options.from_end else read_beginning
-    part = read(run.evidence, room_for(options.window_tokens, _messages(question, ""), _MARKS), options.documents)
+    room = room_for(options.window_tokens, _messages(question, ""), _MARKS)
+    part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
     calls.take(_step(part, run.evidence, options))
     mark = calls.mark()
     said, broken = ask_marked(calls, _messages(question, part.text), read_answer, stage="answer", marks=_MARKS)
     calls.add("answer", "answered" if said.answer else "not in the text", mark, prompt=_PROMPT)
-    counts = {"malformed.no answer": broken}
-    return finish(READER.name, question, said.answer, part.passages, run.evidence, calls, options.mode, counts)
+    calls.counts["malformed.no answer"] = broken
+    return finish(READER.name, question, said.answer, part.passages, run.evidence, calls, options.mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,51 +90,33 @@ class _Piece:
         return self.passage.start + self.start - before.passage.start - before.end < len("\n\n")
 
 
-def read_beginning(evidence: Evidence, room: int, documents: Sequence[str] = ()) -> Part:
+def read_part(evidence: Evidence, room: int, documents: Sequence[str] = (), *, from_end: bool = False) -> Part:
     """The longest beginning of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole paragraphs.
 
-    Of a first paragraph that is larger the sentences, or words, that fit.
+    Of a first paragraph that is larger, the sentences or words that fit. ``from_end``: the longest end, and the last
+    ones of its last paragraph.
     """
     queries: list[QueryRun] = []
-    kept: list[_Piece] = []
-    paragraph: list[_Piece] = []
-    last: _Piece | None = None
-    left = room
-    for piece in _pieces(evidence.in_reading_order(_PAGE, documents), queries):
-        if not piece.goes_on(last):
-            kept += paragraph
-            paragraph = []
-        joint = _joint(last, piece)
-        needed = tokens(joint + piece.text)
-        if needed > left:  # each piece was rounded up: all of them at once are less
-            left = room - tokens(_shown([*kept, *paragraph]))
-        if needed > left:
-            kept = kept or [*paragraph, *_part_of(piece, left - tokens(joint))]
-            return Part(_shown(kept), _read(kept), False, tuple(queries))
-        paragraph.append(piece)
-        last, left = piece, left - needed
-    kept += paragraph
-    return Part(_shown(kept), _read(kept), True, tuple(queries))
-
-
-def read_end(evidence: Evidence, room: int, documents: Sequence[str] = ()) -> Part:
-    """The longest end of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole paragraphs.
-
-    Of a last paragraph that is larger the last sentences, or words, that fit.
-    """
-    queries: list[QueryRun] = []
-    kept: deque[_Piece] = deque()
-    size, whole = 0, True
-    for piece in _pieces(evidence.from_the_end(_PAGE, documents), queries, backwards=True):
-        if size > room + _OVER:  # surely more than fits, by a count that rounds each piece up
-            whole = False
+    pieces: list[_Piece] = []
+    size = 0
+    for passages, ran in evidence.in_reading_order(documents=documents, from_end=from_end):
+        queries += ran
+        in_order = reversed(passages) if from_end else passages
+        page = [_Piece(each, *found.span()) for each in in_order for found in _PARAGRAPH.finditer(each.text)]
+        pieces = [*page, *pieces] if from_end else [*pieces, *page]
+        size += sum(tokens(piece.text) for piece in page)
+        if size > room and (size := tokens(_shown(pieces))) > room:  # each piece was rounded up: all at once are less
             break
-        kept.appendleft(piece)
-        size += tokens(piece.text)
-    paragraphs = _paragraphs(kept)
-    first = bisect_left(range(len(paragraphs)), True, key=lambda at: tokens(_shown(_flat(paragraphs[at:]))) <= room)
-    pieces = _flat(paragraphs[first:]) or (_tail(paragraphs[-1], room) if paragraphs else [])
-    return Part(_shown(pieces), _read(pieces), whole and first == 0, tuple(queries))
+    paragraphs = _paragraphs(pieces)
+
+    def of(count: int) -> list[_Piece]:
+        return list(chain.from_iterable(paragraphs[len(paragraphs) - count :] if from_end else paragraphs[:count]))
+
+    fitting = bisect_right(range(1, len(paragraphs) + 1), room, key=lambda count: tokens(_shown(of(count))))
+    shown = of(fitting)
+    if not shown and paragraphs:
+        shown = _tail(paragraphs[-1], room) if from_end else _beginning(paragraphs[0], room)
+    return Part(_shown(shown), _read(shown), fitting == len(paragraphs), tuple(queries))
 
 
 def _paragraphs(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
@@ -162,8 +132,17 @@ def _paragraphs(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
     return paragraphs
 
 
-def _flat(paragraphs: Iterable[Iterable[_Piece]]) -> list[_Piece]:
-    return list(chain.from_iterable(paragraphs))
+def _beginning(paragraph: Sequence[_Piece], room: int) -> list[_Piece]:
+    """The first sentences of a paragraph that fit; of a first sentence that is larger its first words."""
+    kept: list[_Piece] = []
+    for piece in paragraph:
+        joint = _joint(kept[-1] if kept else None, piece)
+        left = room - tokens(_shown(kept))
+        if tokens(joint + piece.text) > left:
+            end = head(piece.text, left - tokens(joint)) if left > tokens(joint) else 0
+            return [*kept, replace(piece, end=piece.start + end)] if end else kept
+        kept.append(piece)
+    return kept
 
 
 def _tail(paragraph: Sequence[_Piece], room: int) -> list[_Piece]:
@@ -178,23 +157,6 @@ def _tail(paragraph: Sequence[_Piece], room: int) -> list[_Piece]:
         if fitting is None or fitting.start > piece.start:
             break
     return kept
-
-
-def _pieces(
-    pages: Iterable[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]],
-    queries: list[QueryRun],
-    *,
-    backwards: bool = False,
-) -> Iterator[_Piece]:
-    for passages, ran in pages:
-        queries += ran
-        for passage in passages:
-            found = [_Piece(passage, each.start(), each.end()) for each in _PARAGRAPH.finditer(passage.text)]
-            yield from reversed(found) if backwards else found
-
-
-def _part_of(piece: _Piece, room: int) -> list[_Piece]:
-    return [replace(piece, end=piece.start + head(piece.text, room))] if room > 0 else []
 
 
 def _joint(before: _Piece | None, piece: _Piece) -> str:
@@ -212,11 +174,10 @@ def _read(pieces: Sequence[_Piece]) -> tuple[FoundPassage, ...]:
     """The passages, each cut to what of it is shown."""
     starts = {piece.passage.id: piece.start for piece in reversed(pieces)}
     ends = {piece.passage.id: piece for piece in pieces}
-    return tuple(_cut(each.passage, starts[id_], each.end) for id_, each in ends.items())
-
-
-def _cut(passage: FoundPassage, start: int, end: int) -> FoundPassage:
-    return replace(passage, text=passage.text[start:end], start=passage.start + start, end=passage.start + end)
+    return tuple(
+        part_of(last.passage, last.passage.start + starts[id_], last.passage.start + last.end)
+        for id_, last in ends.items()
+    )
 
 
 def _step(part: Part, evidence: Evidence, options: Options) -> Step:

@@ -1,18 +1,22 @@
 """Reader ``retrieve``: one search, then one answer whose every citation is checked against the store.
 
-Without a language model the evidence is the answer, and that is said.
+An answer from what another retriever found is made in the same way:
+
+    found = found_elsewhere(graph.evidence, question, {"passage id": 0.9}, "official-vector")
+    with graph.run() as run: answer_from(found, run, "reject", "official-vector").text
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from kgplatform.readers.answer import without_model, write_answer
-from kgplatform.readers.calls import Calls, search_step
+from kgplatform.readers.answer import record, without_model, write_answer
 from kgplatform.readers.reader import AnswerMode, Need, Reader, check, mode_option, option
-from kgplatform.readers.run import Run
-from kgplatform.records import Answer
-from kgplatform.retrieve.search import SEARCHES
+from kgplatform.readers.run import Calls, Run, search_step
+from kgplatform.records import Answer, SearchResult
+from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.retrieve.search import SEARCHES, round_robin
 
 _OF_TEXTS = ("bm25", "dense", "hybrid", "passage")
 """Routes that search the passages alone."""
@@ -31,23 +35,41 @@ class Options:
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """Search, let the model answer from what was found, and keep the citations that hold. Raises ``ModelError``."""
+    """Search, and let the model answer from what was found. Raises ``ModelError``."""
     found = run.evidence.search(question, route=options.route, top_k=options.top_k)
+    return _answer(found, run, options.mode, READER.name, "")
+
+
+def answer_from(found: SearchResult, run: Run, mode: AnswerMode, reader: str) -> Answer:
+    """The answer to ``found``'s question from its passages, with checked citations. Raises ``ModelError``."""
+    return _answer(Retrieved(found, ()), run, mode, reader, reader)
+
+
+def _answer(found: Retrieved, run: Run, mode: AnswerMode, reader: str, step: str) -> Answer:
+    question = found.result.question
     if run.chat is None:
-        return without_model(found.result.question, READER.name, found, run.tell)
+        return without_model(question, reader, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell)
-    calls.take(search_step(found))
-    answered = write_answer(found.result.question, found.result, run.evidence, calls, options.mode)
-    return Answer(
-        found.result.question,
-        READER.name,
-        answered.text,
-        answered.citations,
-        found.result,
-        tuple(calls.steps),
-        calls.usage,
-        answered.note,
-    )
+    calls.take(search_step(found, step))
+    return record(reader, write_answer(question, found.result, run.evidence, calls, mode), found.result, calls)
+
+
+def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:
+    """Each part of a question searched by ``search``, and the results merged by turns, as Youtu-GraphRAG does."""
+    return round_robin([search(part, top_k=top_k) for part in parts], top_k)
+
+
+def found_elsewhere(
+    evidence: Evidence, question: str, scores: Mapping[str, float], route: str, seconds: float = 0.0
+) -> SearchResult:
+    """The passages with the ids of ``scores``, best first, as if ``route`` had found them.
+
+    Of equal scores, the first of ``scores`` comes first. Ids that are no passage's are left out.
+    """
+    stored = evidence.stored(list(scores))
+    ids = sorted((each for each in scores if each in stored.passages), key=lambda each: -scores[each])
+    passages = tuple(replace(stored.passages[each], score=round(scores[each], 6), routes=(route,)) for each in ids)
+    return SearchResult(question, passages, (), seconds)
 
 
 def _needs(options: Options) -> tuple[Need, ...]:

@@ -7,6 +7,9 @@ passages behind them, so that the answer cites characters. Without a language mo
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,25 +22,22 @@ from kgplatform.readers.answer import (
     OWN_KNOWLEDGE,
     REFUSAL,
     Answered,
+    cite_words,
     fence_for,
+    record,
     without_model,
     write_answer,
 )
-from kgplatform.readers.calls import Calls, StepFound
-from kgplatform.readers.cypher.rows import cite_rows, shown_rows
-from kgplatform.readers.cypher.schema import example_relation, shown_schema
 from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option
-from kgplatform.readers.run import Run
-from kgplatform.records import Answer, SearchResult
+from kgplatform.readers.run import Calls, Run, StepFound
+from kgplatform.records import Answer, Citation, SearchResult
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.statement import Meant, Sources, Statements, Tried
-from kgplatform.retrieve.statement_schema import LiveSchema
-from kgplatform.text import counted, tidy
+from kgplatform.retrieve.live_schema import example_relation, shown_schema
+from kgplatform.retrieve.statement import Sources, Statements, Tried, is_id
+from kgplatform.text import clipped, count_tokens, counted, normalise_name, tidy
 
 _SCHEMA_TOKENS = 3000
 _ROWS_TOKENS = 3000
-_STAGE = "statement"
-_ANSWER_STAGE = "answer"
 _SHOWN = 600
 """Characters of a statement in a note, and of its parameters."""
 _NOTHING = "Your statement ran and found nothing."
@@ -94,18 +94,11 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     messages = _look(question, statements, calls, options)
     found_rows = _find(messages, statements, calls, options)
     sources = _trace_back(found_rows, statements, calls)
-    result = _evidence(question, found_rows, sources)
+    seconds = round(found_rows.tried.query.seconds, 4) if found_rows.tried.query else 0.0
+    passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
+    result = SearchResult(question, passages, facts, seconds)
     answered = _answer(question, result, found_rows, sources, run.evidence, calls, options.mode)
-    return Answer(
-        question,
-        READER.name,
-        answered.text,
-        answered.citations,
-        result,
-        tuple(calls.steps),
-        calls.usage,
-        answered.note,
-    )
+    return record(READER.name, answered, result, calls)
 
 
 # ------------------------------------------------------------------------------------------------------- the statement
@@ -118,21 +111,10 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options)
     there = f"{counted(len(schema.types), 'type')} of entities, {counted(len(schema.relations), 'kind')} of relations"
     named = ", ".join(each.name for each in meant if each.named)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
-    return _messages(question, schema, meant, options)
-
-
-def _messages(question: str, schema: LiveSchema, meant: tuple[Meant, ...], options: Options) -> Messages:
     shown = shown_schema(schema, _SCHEMA_TOKENS)
     names = "\n".join(f"{each.name} ({each.label})" for each in meant) or "(none)"
-    return render(
-        "cypher/write",
-        question=question,
-        schema=shown,
-        names=names,
-        rows=str(options.rows),
-        fence=fence_for(shown, names, question),
-        **example_relation(schema),
-    )
+    inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
+    return render("cypher/write", fence=fence_for(shown, names, question), **inputs, **example_relation(schema))
 
 
 def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
@@ -154,7 +136,7 @@ def _write(messages: Messages, calls: Calls, prompt: str) -> _Written:
     name = "write" if prompt == "cypher/write" else "repair"
     mark = calls.mark()
     try:
-        written, repairs = ask(calls, messages, _Written, stage=_STAGE)
+        written, repairs = ask(calls, messages, _Written, stage="statement")
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=prompt)
         raise
@@ -188,12 +170,7 @@ def _bare(statement: str) -> str:
 def _flat(written: _Written) -> str:
     """The statement on one line, with its parameters."""
     given = ", ".join(f"${name} = {value!r}" for name, value in written.parameters.items())
-    return f"{_short(written.statement)}{f' with {_short(given)}' if given else ''}"
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SHOWN else flat[: _SHOWN - 1] + "…"
+    return f"{clipped(written.statement, _SHOWN)}{f' with {clipped(given, _SHOWN)}' if given else ''}"
 
 
 # ---------------------------------------------------------------------------------------------------------- the answer
@@ -207,13 +184,6 @@ def _trace_back(found: _Found, statements: Statements, calls: Calls) -> Sources:
         counts = f"{counted(len(facts), 'fact')} and {counted(len(passages), 'passage')} stand behind the rows"
         calls.note("trace back", counts, found=StepFound(sources.queries, facts=facts, passages=passages))
     return sources
-
-
-def _evidence(question: str, found: _Found, sources: Sources) -> SearchResult:
-    seconds = found.tried.query.seconds if found.tried.query else 0.0
-    return SearchResult(
-        question, tuple(sources.known_passages.values()), tuple(sources.known_facts.values()), round(seconds, 4)
-    )
 
 
 def _answer(
@@ -234,12 +204,11 @@ def _answer(
         return Answered(REFUSAL, note=why)
     reply, shown = _from_rows(question, found, calls, mode)
     cited = cite_rows(reply.answer, found.tried.rows[:shown], sources) if reply.answer.strip() else None
-    number = len(cited.citations) if cited else 0
-    calls.note(
-        "check citations", f"{counted(number, 'place')} in the text stand{'s' * (number == 1)} behind the answer"
-    )
+    number = len(cited[1]) if cited else 0
+    behind = f"{counted(number, 'place')} in the text {'is' if number == 1 else 'are'} behind the answer"
+    calls.note("check citations", behind)
     if reply.sufficient and cited is not None:
-        return Answered(cited.text, cited.citations, _note(found), holds=True)
+        return Answered(*cited, _note(found), holds=True)
     if mode == "open" and reply.answer.strip():
         return Answered(reply.answer.strip(), note=OWN_KNOWLEDGE, holds=True)
     return Answered(REFUSAL, note=f"{_UNSUPPORTED if reply.sufficient and reply.answer else ''}{_note(found)}")
@@ -250,18 +219,11 @@ def _from_rows(question: str, found: _Found, calls: Calls, mode: AnswerMode) -> 
     rows, shown = shown_rows(found.tried.columns, found.tried.rows, _ROWS_TOKENS)
     more = f" (the first {shown}; there are more)" if found.tried.more or shown < len(found.tried.rows) else ""
     statement = _flat(found.written)
-    messages = render(
-        "cypher/answer",
-        question=question,
-        insufficient=_INSUFFICIENT[mode],
-        statement=statement,
-        more=more,
-        rows=rows,
-        fence=fence_for(statement, rows),
-    )
+    inputs = {"question": question, "insufficient": _INSUFFICIENT[mode], "statement": statement}
+    messages = render("cypher/answer", fence=fence_for(statement, rows), more=more, rows=rows, **inputs)
     mark = calls.mark()
     try:
-        reply, repairs = ask(calls, messages, _Reply, stage=_ANSWER_STAGE)
+        reply, repairs = ask(calls, messages, _Reply, stage="answer")
     except ModelError as error:
         calls.add("answer", f"failed: {error}", mark, prompt="cypher/answer")
         raise
@@ -276,6 +238,122 @@ def _note(found: _Found) -> str:
         return f"No statement could be run: {fault} The last was: {_flat(found.written)}"
     rows = counted(len(found.tried.rows), "row") + (" and more" if found.tried.more else "")
     return f"{rows} of the statement: {_flat(found.written)}"
+
+
+# ------------------------------------------------------------------------------------------ rows in a prompt, and cited
+
+
+Rows = Sequence[Sequence[Any]]
+
+MOST_CITATIONS = 10
+_CELL = 400
+"""Characters of a value that are shown."""
+_ITEMS = 20
+"""Of a list."""
+_SHORTEST = 3
+"""Letters of a value by which a row is known in an answer that names no row."""
+
+_MARK = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
+_NUMBER = re.compile(r"\d+")
+_HIDDEN = ("id", "embedding", "elementEmbedding", "fact")
+
+
+def shown_rows(columns: Sequence[str], rows: Rows, tokens: int) -> tuple[str, int]:
+    """The first rows that fit into ``tokens``, numbered from 1, less the ids in them; and how many there are."""
+    lines: list[str] = []
+    for number, row in enumerate(rows, 1):
+        cells = {name: _without_ids(cell) for name, cell in zip(columns, row, strict=True)}
+        told = (f"{name}: {_short(cell)}" for name, cell in cells.items() if cell is not None)
+        line = f"[{number}] {'; '.join(told) or '(nothing)'}"
+        tokens -= count_tokens(line) + 1
+        if tokens < 0 and lines:
+            break
+        lines.append(line)
+    return "\n".join(lines), len(lines)
+
+
+def cite_rows(answer: str, rows: Rows, sources: Sources) -> tuple[str, tuple[Citation, ...]] | None:
+    """``answer`` with the citations of the rows that it marks, or, where it marks none, of those that it names.
+
+    Marks of rows that are not there, or that no text stands behind, are taken out. None where neither a citation can
+    be had nor anything in the rows stands in the answer: it says something else.
+    """
+    marked = [int(n) for mark in _MARK.findall(answer) for n in _NUMBER.findall(mark)]
+    bare = _MARK.sub("", answer).strip()
+    numbers = [n for n in dict.fromkeys(marked) if 1 <= n <= len(rows)]
+    numbers = numbers or [n for n, row in enumerate(rows, 1) if _is_named(row, bare)]
+    places = {n: _citations(n - 1, sources, bare) for n in numbers}
+    cited = tuple(dict.fromkeys(each for row in places.values() for each in row))[:MOST_CITATIONS]
+    if cited:
+        return _renumbered(answer, places, cited), cited
+    if found := cite_words(bare, list(sources.known_passages.values())):
+        return bare, found
+    return (bare, ()) if any(_stands_in(row, bare) for row in rows) else None
+
+
+def _citations(row: int, sources: Sources, answer: str) -> tuple[Citation, ...]:
+    """Of each fact behind a row the first place that is found to state it, else words of the answer in its passages."""
+    known = (sources.known_facts[each] for each in sources.facts[row] if each in sources.known_facts)
+    stated = [max(fact.citations, key=lambda place: place.found) for fact in known if fact.citations]
+    if stated:
+        return tuple(stated)
+    passages = [sources.known_passages[each] for each in sources.passages[row] if each in sources.known_passages]
+    return cite_words(answer, passages)
+
+
+def _renumbered(answer: str, places: dict[int, tuple[Citation, ...]], cited: tuple[Citation, ...]) -> str:
+    """``answer`` with the numbers of citations in the place of those of rows."""
+    number = {citation: n for n, citation in enumerate(cited, 1)}
+
+    def marks(found: re.Match[str]) -> str:
+        rows = [int(each) for each in _NUMBER.findall(found[1])]
+        wanted = dict.fromkeys(number[each] for row in rows for each in places.get(row, ()) if each in number)
+        return (" " if found[0][:1].isspace() and wanted else "") + "".join(f"[{each}]" for each in wanted)
+
+    return _MARK.sub(marks, answer).strip()
+
+
+def _without_ids(value: Any) -> Any:
+    """``value`` as words tell it: None for ids and for lists of nothing else."""
+    if is_id(value):
+        return None
+    if isinstance(value, dict):
+        inner = value.get("properties", value)
+        kept = {name: _without_ids(each) for name, each in inner.items() if name not in _HIDDEN}
+        return {name: each for name, each in kept.items() if each is not None} or None
+    if isinstance(value, (list, tuple)):
+        items = [_without_ids(each) for each in value]
+        return [each for each in items if each is not None][:_ITEMS] or None
+    return value
+
+
+def _short(value: Any) -> str:
+    return clipped(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), _CELL)
+
+
+def _is_named(row: Sequence[Any], answer: str) -> bool:
+    """Whether a name of ``row`` stands in ``answer``."""
+    return any(len(each) >= _SHORTEST and _is_word(each, answer) for each in _values(row) if not each.isdigit())
+
+
+def _stands_in(row: Sequence[Any], answer: str) -> bool:
+    """Whether any value of ``row`` does; a truth value is one that no words need to repeat."""
+    return any(isinstance(cell, bool) for cell in row) or any(_is_word(each, answer) for each in _values(row))
+
+
+def _is_word(value: str, answer: str) -> bool:
+    plain, said = normalise_name(value), normalise_name(answer)
+    return bool(plain) and re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", said) is not None
+
+
+def _values(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        value = list(value.get("properties", value).values())
+    if isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _values(each)
+    elif value is not None and not isinstance(value, bool) and not is_id(value):
+        yield str(value)
 
 
 READER = Reader("cypher", "Writes a Cypher statement, and answers from its rows.", Options, answer)

@@ -3,7 +3,7 @@
     read_step('Updated Notebook: …\\nRationale for Next Action: …\\nChosen Action: read_chunk(["ID-1001"])', "facts")
 
 A reply has labelled parts, as the paper has them; JSON with such keys is read too. Case, markdown, quotes and missing
-parentheses are tolerated. A function of another stage is none.
+parentheses are tolerated. A function of another stage does not count.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kgplatform.models.json_text import mend, pieces, read, without_thoughts
+from kgplatform.models.json_text import pieces, value_of, without_thoughts
 from kgplatform.text import normalise_name, type_key
 
 Stage = Literal["facts", "chunk", "neighbours"]
@@ -116,13 +116,13 @@ def undecorated(words: str) -> str:
 
 def json_values(text: str) -> Iterator[Any]:
     """The JSON values in a reply, the largest first, mended where they are broken."""
-    for piece in pieces(text):
-        for way in (read, mend):
-            try:
-                yield way(piece.text)
-            except ValueError:
-                continue
-            break
+    return (value for piece in pieces(text) if (value := value_of(piece.text)) is not None)
+
+
+def first_of(value: object, keys: Collection[str]) -> Any:
+    """What ``value`` has under the first of ``keys`` (of ``type_key``); None where it has none, or is not an object."""
+    known = {type_key(str(key)): item for key, item in value.items()} if isinstance(value, dict) else {}
+    return next((known[key] for key in keys if key in known), None)
 
 
 def _name_forms(arguments: tuple[str, ...]) -> Iterator[str]:
@@ -185,24 +185,17 @@ def _json_parts(text: str) -> tuple[str | None, str] | None:
     if not re.match(r"(?:```\w*\s*)?\{", text):
         return None
     for value in json_values(text):
-        if not isinstance(value, dict):
-            continue
-        keys = {type_key(str(key)): item for key, item in value.items()}
-        action = next((keys[key] for key in _ACTION_KEYS if key in keys), None)
+        action, notebook = first_of(value, _ACTION_KEYS), first_of(value, _NOTEBOOK_KEYS)
         if action is not None:
-            notebook = next((keys[key] for key in _NOTEBOOK_KEYS if key in keys), None)
-            beside = next((keys[key] for key in _ARGUMENT_KEYS if key in keys), None)
-            return None if notebook is None else _kept(_in_words(notebook)), _action_words(action, beside)
+            words = _action_words(action, first_of(value, _ARGUMENT_KEYS))
+            return None if notebook is None else _kept(_in_words(notebook)), words
     return None
 
 
 def _action_words(action: object, beside: object) -> str:
     """An action as the labelled form writes it: ``read_chunk(ID-6, ID-9)``."""
     if isinstance(action, dict):
-        keys = {type_key(str(key)): item for key, item in action.items()}
-        name = next((keys[key] for key in _NAME_KEYS if key in keys), "")
-        beside = next((keys[key] for key in _ARGUMENT_KEYS if key in keys), None)
-        return f"{name}({_listed(beside)})"
+        return f"{first_of(action, _NAME_KEYS) or ''}({_listed(first_of(action, _ARGUMENT_KEYS))})"
     if isinstance(action, list):
         return _action_words(action[0], beside) if action else ""
     words = str(action)

@@ -11,27 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, REFUSAL, fence_for
+from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, REFUSAL, fence_for
 from kgplatform.readers.graphreader.actions import FUNCTIONS, Stage
 from kgplatform.readers.reader import AnswerMode, check, mode_option, option, window_option
-from kgplatform.readers.window import Window, cost, head, tokens
+from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 
 EMPTY = "(empty)"
-PROMPTS: dict[Stage, str] = {
-    "facts": "graphreader/facts",
-    "chunk": "graphreader/chunk",
-    "neighbours": "graphreader/neighbours",
-}
+PROMPTS: dict[Stage, str] = {stage: f"graphreader/{stage}" for stage in FUNCTIONS}
 OWN_KNOWLEDGE_MARK = "Own knowledge:"
 INSUFFICIENT: dict[AnswerMode, str] = {
     "reject": f"If the notebooks do not say it, the final answer is this sentence and nothing else: {REFUSAL}",
     "open": "If the notebooks do not say it, answer from your own knowledge, without any mark; the final answer then "
     f'begins with "{OWN_KNOWLEDGE_MARK}".',
 }
-NAME_TOKENS = 60
-"""A longer name is shown cut."""
-
 LEAST_PROPOSED = 10
 """Nodes that the model is asked to propose (figure 8)."""
 
@@ -40,13 +33,11 @@ _ACTIONS_PART = 8
 _NOTEBOOK_PART = 5
 _DATA_PART = 4
 _RESERVE = 150
-"""Tokens for a line that asks again, and for the names of page, passage and tags."""
+"""Tokens for a reminder, and for the names of page, passage and tags."""
 
 _SHORTEST_NOTEBOOK = 60
 _HEADING = 8
 _WORDS_PER_TOKEN = 0.6
-_FENCE = "data-0a0a0a0a0a0a"
-"""A name of tags that costs as much as any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +52,7 @@ class Options:
     )
     prefilter: int | None = option(
         None,
-        "choose the initial nodes among so many that are nearest to the question and the plan by meaning, not among "
+        "choose the initial nodes among this many that are nearest to the question and the plan by meaning, not among "
         "all; the trace says so",
         least=1,
         example="50",
@@ -93,16 +84,14 @@ class Brief:
         """With ``plan``, cut at a sentence's end where it is too long."""
         return replace(self, plan=plan[: head(plan, self.window.limit // _PLAN_PART)].strip())
 
-    def nodes_messages(self, names: str, *, fence: str | None = None) -> Messages:
+    def nodes_messages(self, names: str, *, fence: str = "") -> Messages:
         """Asks for initial nodes among ``names``, one a line."""
-        least = str(max(LEAST_PROPOSED, self.options.nodes))
-        fence = fence or fence_for(names)
-        question, plan = self.question, self.plan or NONE
-        return render("graphreader/nodes", question=question, plan=plan, least=least, fence=fence, nodes=names)
+        inputs = {"question": self.question, "plan": self.plan or NONE, "fence": fence or fence_for(names)}
+        return render("graphreader/nodes", least=str(max(LEAST_PROPOSED, self.options.nodes)), nodes=names, **inputs)
 
     def nodes_room(self) -> int:
         """Tokens of names in one prompt."""
-        return self.window.room(self.nodes_messages("", fence=_FENCE)) - _RESERVE
+        return self.window.room(self.nodes_messages("", fence=LARGEST_FENCE)) - _RESERVE
 
     def step_messages(
         self, stage: Stage, node: str, data: str, actions: str, notebook: str, *, page: str = "", fence: str = ""
@@ -124,7 +113,7 @@ class Brief:
 
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
         """Tokens of data in one prompt of ``stage``, whatever the notebook becomes."""
-        without = self.step_messages(stage, node, "", actions, "", fence=_FENCE)
+        without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
         return self.window.room(without) - self.notebook - _RESERVE
 
     def shown_actions(self, actions: Sequence[str]) -> str:
@@ -139,15 +128,12 @@ class Brief:
     def answer_messages(self, notebooks: Sequence[str]) -> Messages:
         """Asks for the answer from all notebooks, numbered from 1; empty ones are listed too."""
         shown = "\n\n".join(f"Notebook {n}:\n{text or EMPTY}" for n, text in enumerate(notebooks, 1)) or NONE
-        insufficient = INSUFFICIENT[self.options.mode]
-        fence = fence_for(shown)
-        return render(
-            "graphreader/answer", question=self.question, insufficient=insufficient, fence=fence, notebooks=shown
-        )
+        inputs = {"question": self.question, "insufficient": INSUFFICIENT[self.options.mode]}
+        return render("graphreader/answer", fence=fence_for(shown), notebooks=shown, **inputs)
 
     @property
     def words(self) -> int:
-        """The size of a notebook as the model is told it."""
+        """The size of a notebook, as the prompts say it."""
         return max(20, int(self.notebook * _WORDS_PER_TOKEN) // 10 * 10)
 
 
@@ -160,13 +146,7 @@ def make_brief(question: str, options: Options) -> Brief:
     spare = brief.window.room(brief.answer_messages([""] * options.nodes)) - _RESERVE
     notebook = min(limit // _NOTEBOOK_PART, spare // options.nodes - _HEADING, limit - templates - bounds)
     lacking = _SHORTEST_NOTEBOOK - (limit - templates - bounds)
-    length = tokens(question)
-    if 0 < lacking < length:
-        raise InputError(
-            f"The question has about {length:,} tokens, and a window of {options.window_tokens:,} tokens leaves room "
-            f"for {length - lacking:,}. Ask it in fewer words, or raise window_tokens.",
-            "window_tokens",
-        )
+    brief.window.check_question(question, lacking)
     if notebook < _SHORTEST_NOTEBOOK:
         raise InputError(
             f"A window of {options.window_tokens:,} tokens has no room for this question with nodes={options.nodes}. "
@@ -177,8 +157,7 @@ def make_brief(question: str, options: Options) -> Brief:
     return replace(brief, notebook=notebook)
 
 
-def short_name(name: str) -> str:
-    """A name or title as prompts show it: on one line, and not longer than a name is."""
-    name = " ".join(name.split())
-    end = head(name, NAME_TOKENS)
-    return name if end == len(name) else f"{name[:end].rstrip()}…"
+def reminded(messages: Messages, fault: str, forms: str) -> Messages:
+    """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
+    reminder = render("graphreader/again", fault=fault, forms=forms)[1]["content"]
+    return with_reminder(messages, f"\n\n{reminder}")

@@ -1,29 +1,93 @@
 """One walk of GraphReader (section 3.3.2): the facts of a node, then passages of text, then a neighbour, and again.
 
     path = explore(1, "Never Too Loud", brief, nodes, run.chat, run.tell)
-    path.notebook, path.counts, path.steps
+    path.notebook, path.calls.counts, path.calls.steps
 
 At each step the model sees the question, the plan, what it did before, its notebook, and what is there to read; it
 rewrites the notebook and calls one function. What does not fit into the window is shown page by page, which is still
 one function call. Walks share nothing, so that several run at the same time.
+
+Passages are known to the model by short ids that no other walk of the run uses: the k-th passage that walk p meets is
+``ID-<1000 p + k>``, whatever the threads of the other walks do.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, metered
-from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.calls import Calls, Mark, StepFound, Tell
 from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, named, passage_numbers, read_step
-from kgplatform.readers.graphreader.brief import PROMPTS, Brief, short_name
-from kgplatform.readers.graphreader.path import Path, Waiting
-from kgplatform.readers.window import cut, head, pack, tokens
+from kgplatform.readers.graphreader.brief import PROMPTS, Brief, reminded
+from kgplatform.readers.run import Calls, StepFound, Tell
+from kgplatform.readers.window import cut, head, pack, short_name, tokens
+from kgplatform.records import FoundPassage
 from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated
-from kgplatform.text import counted
+from kgplatform.text import counted, listed
+
+_WIDTH = 1000
+
+
+@dataclass
+class Path:
+    """One walk. ``actions``: what it did, in words; ``made``: function calls; ``ended``: why it is over.
+
+    ``queue``: passages to read, by id, each from the character where what was read of it ends. ``visited``, ``read``
+    and ``facts`` (id to text) are in the order in which the walk came to them.
+    """
+
+    number: int
+    node: str
+    calls: Calls
+    notebook: str = ""
+    queue: deque[tuple[str, int]] = field(default_factory=deque)
+    actions: list[str] = field(default_factory=list)
+    made: int = 0
+    visited: dict[str, None] = field(default_factory=dict)
+    read: dict[str, FoundPassage] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    ended: str = ""
+    error: ModelError | None = None
+    passages: dict[int, str] = field(default_factory=dict)
+    _labels: dict[str, str] = field(default_factory=dict)
+
+    def label(self, passage: str, title: str) -> str:
+        """The passage's short id and its document's title, as prompts show it."""
+        if passage not in self._labels:
+            count = len(self._labels) + 1
+            number = (self.number * _WIDTH if count < _WIDTH else self.number * _WIDTH**2) + count
+            self.passages[number] = passage
+            self._labels[passage] = f"ID-{number} ({short_name(title)})"
+        return self._labels[passage]
+
+    def labels(self, passages: Iterable[str]) -> list[str]:
+        """Of passages that the walk has met."""
+        return [self._labels[passage] for passage in passages]
+
+    def ids(self, passages: Iterable[str]) -> list[str]:
+        """The short ids alone of passages that the walk has met."""
+        return [label.partition(" ")[0] for label in self.labels(passages)]
+
+    def do(self, stage: str, function: str, where: str, arguments: str = "") -> None:
+        """Note a function call."""
+        self.made += 1
+        self.calls.counts[f"{stage}.{function}"] += 1
+        self.actions.append(f"at {where}: {function}({arguments})")
+
+    def put_first(self, passage: str, *, after_rest_of: str = "") -> None:
+        """Into the queue at the front, or behind what is left of ``after_rest_of`` there."""
+        rest_is_first = bool(self.queue) and self.queue[0][0] == after_rest_of and self.queue[0][1] > 0
+        self.queue.insert(1 if rest_is_first else 0, (passage, 0))
+
+    def end(self, reason: str) -> None:
+        """The walk is over; its last step says why."""
+        self.ended = reason
+        self.calls.amend(f"the path ends: {reason}")
+
 
 _FAULTS = {
     "no action": "there was no function in it.",
@@ -38,15 +102,13 @@ _FORMS: dict[Stage, str] = {
     "Chosen Action: read_subsequent_chunk()\nChosen Action: termination()",
     "neighbours": "Chosen Action: read_neighbor_node(<a name from the list>)\nChosen Action: termination()",
 }
-_LISTED = 10
 _Judge = Callable[[Read], str]
 
 
 def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Path:
     """Walk number ``number`` from the node ``start``, to its end. A failing model ends it: see ``error``."""
-    calls = Calls(*metered(chat), tell, path=number)
-    path = Path(number, start, steps=calls.steps)
-    walker = _Walker(path, brief, nodes, calls)
+    path = Path(number, start, Calls(*metered(chat), tell, path=number))
+    walker = _Walker(path, brief, nodes)
     try:
         walker.walk()
     except ModelError as error:
@@ -58,25 +120,23 @@ def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tel
 class _Walker:
     """Takes the steps of ``path``, one method a stage."""
 
-    def __init__(self, path: Path, brief: Brief, nodes: Nodes, calls: Calls) -> None:
+    def __init__(self, path: Path, brief: Brief, nodes: Nodes) -> None:
         self.path = path
         self.brief = brief
         self.options = brief.options
         self.nodes = nodes
-        self.calls = calls
+        self.calls = path.calls
         self.elements: tuple[str, ...] = ()
-        self.stage: Stage = "facts"
-        self.mark: Mark = calls.mark()
-        self.faults: list[str] = []
+        self._begin("facts")
 
     def walk(self) -> None:
         """From the facts of the first node until the path ends. Raises ``ModelError``."""
         while not self.path.ended:
-            if self._may_go_on("facts"):
+            if self._may_continue("facts"):
                 self._read_facts()
-            while self.path.queue and self._may_go_on("chunk"):
+            while self.path.queue and self._may_continue("chunk"):
                 self._read_next_passage()
-            if self._may_go_on("neighbours"):
+            if self._may_continue("neighbours"):
                 self._read_neighbours()
 
     def fail(self, error: ModelError) -> None:
@@ -84,7 +144,7 @@ class _Walker:
         self._add(self.stage, f"at {self.path.node}: failed: {error}", StepFound(elements=self.elements))
         self.path.end("the model failed")
 
-    def _may_go_on(self, stage: Stage) -> bool:
+    def _may_continue(self, stage: Stage) -> bool:
         """Whether the path has not ended, and has a call left; the next step begins now."""
         if not self.path.ended and self.path.made >= self.options.calls:
             self.path.end(f"the limit of {self.options.calls} function calls")
@@ -114,14 +174,14 @@ class _Walker:
             self._take_notebook(read)
             chosen.update(dict.fromkeys(self._known(read)))
             if number < len(pages):
-                said = path.ids(self._known(read)) or "none"
-                self._add(f"facts, page {number} of {len(pages)}", f"at {node}: passages to read: {said}", shown)
+                said = f"at {node}: passages to read: {', '.join(path.ids(self._known(read))) or 'none'}"
+                self._add(f"facts, page {number} of {len(pages)}", said, shown)
                 shown = StepFound(elements=found.elements)
                 self._begin("facts")
         function = "read_chunk" if chosen else "stop_and_read_neighbor"
-        path.do("facts", function, short_name(node), _shortened(path.ids(chosen)))
-        path.queue.extend(Waiting(passage) for passage in chosen)
-        where = f"at {node}: {_shortened(', '.join(path.labels(chosen)))}" if chosen else f"at {node}"
+        path.do("facts", function, short_name(node), listed(path.ids(chosen)) if chosen else "")
+        path.queue.extend((passage, 0) for passage in chosen)
+        where = f"at {node}: {listed(path.labels(chosen))}" if chosen else f"at {node}"
         self._add(function, f"{where}; {_shown(found, len(facts))}", replace(shown, passages=tuple(chosen)))
 
     def _group_pieces(self, group: Stated, room: int) -> list[str]:
@@ -145,24 +205,23 @@ class _Walker:
     def _read_next_passage(self) -> None:
         """The next passage of the queue, or as much of it as fits; what is left of it is next."""
         path = self.path
-        waiting = path.queue.popleft()
-        if not waiting.start and waiting.passage in path.read:
+        wanted, start = path.queue.popleft()
+        if not start and wanted in path.read:
             return
-        found = self.nodes.to_read(waiting.passage)
+        found = self.nodes.to_read(wanted)
         passage = found.passage
         if passage is None:
-            path.counts["malformed.passage is gone"] += 1
-            self.calls.note("chunk", f"{path.ids([waiting.passage])} is no longer in the graph", found.queries)
+            self.calls.counts["malformed.passage is gone"] += 1
+            self.calls.note("chunk", f"{path.ids([wanted])[0]} is no longer in the graph", found.queries)
             return
         path.read[passage.id] = passage
         label = path.label(passage.id, passage.title)
         actions = self.brief.shown_actions(path.actions)
-        text = passage.text[waiting.start :]
-        end = waiting.start + head(text, self.brief.step_room("chunk", label, actions))
+        end = start + head(passage.text[start:], self.brief.step_room("chunk", label, actions))
         if end < len(passage.text):
-            path.queue.appendleft(Waiting(passage.id, end))
-        page = _part(waiting.start, end, len(passage.text))
-        read = self._ask("chunk", label, passage.text[waiting.start : end], actions, page)
+            path.queue.appendleft((passage.id, end))
+        page = _part(start, end, len(passage.text))
+        read = self._ask("chunk", label, passage.text[start:end], actions, page)
         self._take_notebook(read)
         path.do("chunk", read.function, label.partition(" ")[0])
         outcome = self._follow(read.function, passage.id, passage.title, found.before, found.after)
@@ -178,7 +237,7 @@ class _Walker:
         is_before = function == "read_previous_chunk"
         wanted, side = (before, "before") if is_before else (after, "after")
         if wanted is None:
-            return f"there is none {side} it, so on with the queue"
+            return f"there is none {side} it, so the queue is next"
         label = self.path.label(wanted, title)
         if wanted in self.path.read:
             return f"{label} was read before"
@@ -206,7 +265,7 @@ class _Walker:
         pages = _pages(list(names), self.brief.step_room("neighbours", short_name(node), actions))
         for number, page in enumerate(pages, 1):
             data, place = "\n".join(page), _page(number, len(pages))
-            read = self._ask("neighbours", node, data, actions, place, self._judge_node(names))
+            read = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
             if read.function == "read_neighbor_node":
                 self._go(names[named(read.arguments, names) or ""], how_many, shown)
                 return
@@ -221,9 +280,8 @@ class _Walker:
         path, node = self.path, self.path.node
         function = "termination" if name is None else "read_neighbor_node"
         path.do("neighbours", function, short_name(node), short_name(name or ""))
-        self._add(
-            function, f"at {node}: {how_many}" if name is None else f"from {node} to {name}, of {how_many}", shown
-        )
+        detail = f"at {node}: {how_many}" if name is None else f"from {node} to {name}, of {how_many}"
+        self._add(function, detail, shown)
         if name is None:
             path.end("no neighbour was chosen")
         else:
@@ -235,16 +293,13 @@ class _Walker:
         chance = random.Random(f"{self.options.random_nodes} {self.path.number} {self.path.made}")
         return chance.choice(new) if new else None
 
-    def _judge_node(self, names: dict[str, str]) -> _Judge:
-        def judge(read: Read) -> str:
-            if read.function != "read_neighbor_node":
-                return ""
-            name = named(read.arguments, names)
-            if name is None:
-                return "unknown node"
-            return "visited node" if names[name] in self.path.visited else ""
-
-        return judge
+    def _judge_node(self, names: dict[str, str], read: Read) -> str:
+        if read.function != "read_neighbor_node":
+            return ""
+        name = named(read.arguments, names)
+        if name is None:
+            return "unknown node"
+        return "visited node" if names[name] in self.path.visited else ""
 
     # ---------------------------------------------------------------------------------------------------- the model
 
@@ -261,14 +316,14 @@ class _Walker:
         self._blame(fault)
         if read.function == "read_chunk":  # what it names beside the unknown is read
             return read
-        again = _reminded(messages, stage, fault)
+        again = reminded(messages, _FAULTS[fault], _FORMS[stage])
         second = read_step(self.calls.send(again, stage=stage).text, stage)
         notebook = read.notebook if second.notebook is None else second.notebook
         fault = second.fault or judge(second)
         if fault:
             self._blame(fault)
-            for each in (messages, again):
-                self.calls.forget(each)
+            for sent in (messages, again):
+                self.calls.forget(sent)
         if fault and second.function != "read_chunk":
             return Read(notebook, FALLBACK[stage], fault=fault)
         return replace(second, notebook=notebook)
@@ -281,7 +336,7 @@ class _Walker:
 
     def _blame(self, fault: str) -> None:
         self.faults.append(fault)
-        self.path.counts[f"malformed.{fault}"] += 1
+        self.calls.counts[f"malformed.{fault}"] += 1
 
     def _take_notebook(self, read: Read) -> None:
         """The new notebook, cut where it is too long; a reply without one leaves the old one."""
@@ -290,14 +345,16 @@ class _Walker:
         if read.notebook:
             end = head(read.notebook, self.brief.notebook)
             if end < len(read.notebook):
-                self.path.counts["cut.notebook"] += 1
+                self.calls.counts["cut.notebook"] += 1
                 self.faults.append(f"notebook cut to {end:,} of {len(read.notebook):,} characters")
             self.path.notebook = read.notebook[:end].strip()
 
     # ---------------------------------------------------------------------------------------------------- the trace
 
     def _begin(self, stage: Stage) -> None:
-        self.stage, self.mark, self.faults = stage, self.calls.mark(), []
+        self.stage: Stage = stage
+        self.mark = self.calls.mark()
+        self.faults: list[str] = []
 
     def _add(self, name: str, detail: str, found: StepFound) -> None:
         """The step that began last, with what was wrong with the model's replies in it."""
@@ -325,19 +382,8 @@ def _part(start: int, end: int, length: int) -> str:
     return "" if whole else f" (characters {start:,} to {end:,} of {length:,}; the next part follows by itself)"
 
 
-def _shortened(listed: str) -> str:
-    parts = listed.split(", ")
-    return listed if len(parts) <= _LISTED else f"{', '.join(parts[:_LISTED])} and {len(parts) - _LISTED} more"
-
-
 def _shown(found: NodeFacts, facts: int) -> str:
     """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
     every = len(found.groups) == found.passages
     bound = "" if every else f"the nearest {len(found.groups):,} of "
     return f"{counted(facts, 'fact')} of {bound}{counted(found.passages, 'passage')} shown"
-
-
-def _reminded(messages: Messages, stage: Stage, fault: str) -> Messages:
-    """The same prompt with a reminder of the form at its end: the faulty reply would not fit into the window."""
-    reminder = render("graphreader/again", fault=_FAULTS[fault], forms=_FORMS[stage])[1]["content"]
-    return with_reminder(messages, f"\n\n{reminder}")

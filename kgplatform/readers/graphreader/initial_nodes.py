@@ -1,13 +1,12 @@
 """Where the walks begin (GraphReader, section 3.3.1): the model scores names of nodes, the best few are taken.
 
-All names of the graph are shown, in as many prompts as the window needs; a few prompts are under way at a time, and
-only their names are in memory. What the model names and the graph does not have is counted and left out.
+All names of the graph are shown, in as many prompts as the window needs; a few prompts are sent at a time, and only
+their names are in memory. What the model names and the graph does not have is counted and left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,22 +15,20 @@ from itertools import islice
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.chat import Chat, metered
 from kgplatform.models.json_text import without_thoughts
-from kgplatform.prompt import render
-from kgplatform.readers.calls import Calls, StepFound
-from kgplatform.readers.graphreader.actions import json_values, undecorated
-from kgplatform.readers.graphreader.brief import Brief, short_name
-from kgplatform.readers.window import pack
-from kgplatform.records import QueryRun, Step
+from kgplatform.readers.graphreader.actions import first_of, json_values, undecorated
+from kgplatform.readers.graphreader.brief import Brief, reminded
+from kgplatform.readers.run import Calls, StepFound
+from kgplatform.readers.window import pack, short_name
+from kgplatform.records import QueryRun
 from kgplatform.retrieve.nodes import Names, Nodes
 from kgplatform.retrieve.question import is_name, longest_names, names_in
-from kgplatform.text import normalise_name, type_key
+from kgplatform.text import listed, normalise_name
 from kgplatform.work.threads import side_by_side
 
 STEP = "initial nodes"
 _PROMPT = "graphreader/nodes"
 _STAGE = "nodes"
 _AT_ONCE = 4
-_SHOWN = 10
 _LINE = re.compile(
     r"^[ \t]*(?:[-*+•][ \t]+|\(?\d{1,4}[.)][ \t]+)?[*_`\"']*node[*_`\"']*[ \t]*[:：][*_`]*[ \t]*(?P<name>.+?)"
     r"(?:[*_`\"' \t]*[,;|\-–—(\t ][*_`\"' \t(]*score[*_`\"']*[ \t]*[:：=]?[*_` \t]*(?P<score>\d+(?:\.\d+)?)[^\n]*)?$",
@@ -41,30 +38,12 @@ _FORM = "Node: <a name from the list>, Score: <0-100>"
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """A node that a walk begins at. ``score``: what the model gave it, 0 to 100; None if nothing did."""
-
-    name: str
-    score: float | None = None
-
-
-@dataclass
 class _Batch:
     """Names for one prompt, and the statements that read them. ``shown`` leads from what is shown to the name."""
 
     number: int
     shown: dict[str, str]
     queries: tuple[QueryRun, ...]
-
-
-@dataclass
-class _Proposed:
-    """What the model said to a batch: scores of nodes by name, in its order, and the step of the trace."""
-
-    scores: dict[str, float] = field(default_factory=dict)
-    step: Step | None = None
-    counts: Counter[str] = field(default_factory=Counter)
-    error: ModelError | None = None
 
 
 @dataclass
@@ -78,10 +57,8 @@ class _Gathered:
     errors: list[ModelError] = field(default_factory=list)
 
 
-def initial_nodes(
-    brief: Brief, nodes: Nodes, planned: Nodes, chat: Chat, calls: Calls, counts: Counter[str]
-) -> list[Start]:
-    """Up to ``nodes`` starts, best first; none for a graph without nodes. The steps are added to ``calls``.
+def initial_nodes(brief: Brief, nodes: Nodes, planned: Nodes, chat: Chat, calls: Calls) -> list[str]:
+    """The names of up to ``nodes`` starts, best first; none for a graph without nodes. The steps go into ``calls``.
 
     ``planned`` are the nodes as seen from the question and the plan. Raises ``BudgetError``, and ``ModelError`` where
     the model answered no prompt at all.
@@ -89,57 +66,52 @@ def initial_nodes(
     options = brief.options
     if options.random_nodes is not None:
         drawn = nodes.some(options.nodes, options.random_nodes)
-        detail = f"drawn at random with seed {options.random_nodes} from {drawn.total:,} nodes: {_listed(drawn.names)}"
+        detail = f"drawn at random with seed {options.random_nodes} from {drawn.total:,} nodes: {listed(drawn.names)}"
         calls.note(STEP, detail, drawn.queries)
-        return [Start(name) for name in drawn.names]
+        return list(drawn.names)
     pages: Iterable[Names] = nodes.pages()
     if options.prefilter is not None:
         near = planned.near(options.prefilter)
         calls.note(STEP, f"prefilter: only the {len(near.names):,} nodes nearest by meaning are shown", near.queries)
         pages = [replace(near, queries=())]
-    gathered = _gather(brief, pages, chat, calls, counts)
+    gathered = _gather(brief, pages, chat, calls)
     if gathered.errors and len(gathered.errors) == gathered.batches:
         raise gathered.errors[0]
-    best = sorted(gathered.scores.items(), key=lambda each: -each[1])[: options.nodes]
+    best = sorted(gathered.scores.items(), key=lambda scored: -scored[1])[: options.nodes]
     if best:
-        _conclude(calls, f"{gathered.names:,} nodes shown; begins at {_listed([f'{n} ({s:g})' for n, s in best])}")
-        return [Start(name, score) for name, score in best]
-    return _without_proposal(brief, nodes, gathered, calls, counts)
+        calls.amend(f"{gathered.names:,} nodes shown; begins at {listed([f'{name} ({s:g})' for name, s in best])}")
+        return [name for name, _ in best]
+    return _without_proposal(brief, nodes, gathered, calls)
 
 
-def _gather(brief: Brief, pages: Iterable[Names], chat: Chat, calls: Calls, counts: Counter[str]) -> _Gathered:
+def _gather(brief: Brief, pages: Iterable[Names], chat: Chat, calls: Calls) -> _Gathered:
     """All batches asked about, a few at a time."""
     gathered = _Gathered()
-    batches = _batches(brief, pages, gathered)
+    runs = set(names_in(brief.question))
+    batches = _batches(brief, pages)
     while some := list(islice(batches, _AT_ONCE)):
-        for said in side_by_side([partial(_ask, brief, batch, chat) for batch in some], _AT_ONCE):
+        replies = side_by_side([partial(_ask, brief, batch, chat) for batch in some], _AT_ONCE)
+        for batch, (scores, made, error) in zip(some, replies, strict=True):
             gathered.batches += 1
-            counts.update(said.counts)
-            if said.step is not None:
-                calls.take(said.step)
-            if said.error is not None:
-                gathered.errors.append(said.error)
-            for name, score in said.scores.items():
+            gathered.names += len(batch.shown)
+            folded = {normalise_name(name): name for name in batch.shown.values()}
+            gathered.in_question |= {key: folded[key] for key in folded if key in runs and is_name(key, brief.question)}
+            calls.counts += made.counts
+            for step in made.steps:
+                calls.take(step)
+            gathered.errors += [error] if error else []
+            for name, score in scores.items():
                 gathered.scores[name] = max(score, gathered.scores.get(name, 0.0))
     return gathered
 
 
-def _batches(brief: Brief, pages: Iterable[Names], gathered: _Gathered) -> Iterator[_Batch]:
-    """The names of ``pages`` in lists that fill the window; names that stand in the question are noted."""
+def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Batch]:
+    """The names of ``pages`` in lists that fill the window."""
     room = brief.nodes_room()
-    runs = set(names_in(brief.question))
     waiting: list[str] = []
     queries: tuple[QueryRun, ...] = ()
     number = 0
     for page in pages:
-        gathered.names += len(page.names)
-        gathered.in_question.update(
-            {
-                folded: name
-                for name in page.names
-                if (folded := normalise_name(name)) in runs and is_name(folded, brief.question)
-            }
-        )
         waiting += page.names
         queries += page.queries
         shown = [short_name(name) for name in waiting]
@@ -153,59 +125,56 @@ def _batches(brief: Brief, pages: Iterable[Names], gathered: _Gathered) -> Itera
         yield _Batch(number + 1, {short_name(name): name for name in waiting}, queries)
 
 
-def _ask(brief: Brief, batch: _Batch, chat: Chat) -> _Proposed:
-    """One prompt, and once more where nothing in the reply is a node's line. Raises ``BudgetError`` alone."""
-    said = _Proposed()
+def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[dict[str, float], Calls, ModelError | None]:
+    """Scores of nodes by name, in the model's order; its calls, with their step; and the error where it failed.
+
+    One prompt, and once more where nothing in the reply is a node's line. Raises ``BudgetError`` alone.
+    """
     calls = Calls(*metered(chat))
     mark, found = calls.mark(batch.queries), StepFound(batch.queries)
     try:
-        lines = _lines(brief, batch, calls, said)
+        lines = _lines(brief, batch, calls)
     except BudgetError:
         raise
     except ModelError as error:
-        said.error = error
-        said.counts["failed.nodes"] += 1
+        calls.counts["failed.nodes"] += 1
         calls.add(STEP, f"batch {batch.number} failed: {error}", mark, prompt=_PROMPT, found=found)
-    else:
-        fabricated = _take(lines, batch, said)
-        detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(said.scores)} nodes proposed"
-        invented = f", {len(fabricated)} not in the list: {_listed(fabricated)}" if fabricated else ""
-        calls.add(STEP, detail + invented, mark, prompt=_PROMPT, found=found)
-    said.step = calls.steps[-1]
-    return said
+        return {}, calls, error
+    scores, fabricated = _scores(lines, batch)
+    calls.counts["malformed.fabricated node"] += len(fabricated)
+    detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(scores)} nodes proposed"
+    invented = f", {len(fabricated)} not in the list: {listed(fabricated)}" if fabricated else ""
+    calls.add(STEP, detail + invented, mark, prompt=_PROMPT, found=found)
+    return scores, calls, None
 
 
-def _lines(brief: Brief, batch: _Batch, calls: Calls, said: _Proposed) -> list[tuple[str, float]]:
+def _lines(brief: Brief, batch: _Batch, calls: Calls) -> list[tuple[str, float]]:
     messages = brief.nodes_messages("\n".join(batch.shown))
     lines = read_proposals(calls.send(messages, stage=_STAGE).text)
     if not lines:
-        said.counts["malformed.no node"] += 1
-        fault = "there was no line in it that names a node."
-        reminder = render("graphreader/again", fault=fault, forms=_FORM)[1]["content"]
-        again = [messages[0], {**messages[1], "content": f"{messages[1]['content']}\n\n{reminder}"}]
+        calls.counts["malformed.no node"] += 1
+        again = reminded(messages, "there was no line in it that names a node.", _FORM)
         lines = read_proposals(calls.send(again, stage=_STAGE).text)
         if not lines:
-            said.counts["malformed.no node"] += 1
+            calls.counts["malformed.no node"] += 1
             calls.forget(messages)
             calls.forget(again)
     return lines
 
 
-def _take(lines: Sequence[tuple[str, float]], batch: _Batch, said: _Proposed) -> list[str]:
-    """The scores of the batch's own nodes; returns the names that are none of its."""
+def _scores(lines: Sequence[tuple[str, float]], batch: _Batch) -> tuple[dict[str, float], list[str]]:
+    """The scores of the batch's own nodes, and the names that are not in it."""
     normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
-    fabricated = []
+    scores: dict[str, float] = {}
+    fabricated: list[str] = []
     for words, score in lines:
-        name = next(
-            (n for w in (words, undecorated(words)) if (n := batch.shown.get(w) or normal.get(normalise_name(w)))), None
-        )
+        forms = (words, undecorated(words))
+        name = next((n for form in forms if (n := batch.shown.get(form) or normal.get(normalise_name(form)))), None)
         if name is not None:
-            said.scores[name] = max(score, said.scores.get(name, 0.0))
+            scores[name] = max(score, scores.get(name, 0.0))
         elif normalise_name(undecorated(words)) != "none":
             fabricated.append(words)
-    if fabricated:
-        said.counts["malformed.fabricated node"] += len(fabricated)
-    return fabricated
+    return scores, fabricated
 
 
 def read_proposals(reply: str) -> list[tuple[str, float]]:
@@ -235,35 +204,19 @@ def _items(value: object) -> list[object]:
 
 
 def _pair(item: object) -> tuple[str, str] | None:
-    if not isinstance(item, dict):
-        return None
-    keys = {type_key(str(key)): value for key, value in item.items()}
-    name = next((keys[key] for key in ("node", "name", "keyelement") if key in keys), None)
-    score = re.match(r"\d+(?:\.\d+)?", str(keys.get("score", 0)))
+    name = first_of(item, ("node", "name", "keyelement"))
+    score = re.match(r"\d+(?:\.\d+)?", str(first_of(item, ("score",))))
     return (name, score[0] if score else "0") if isinstance(name, str) else None
 
 
-def _without_proposal(
-    brief: Brief, nodes: Nodes, gathered: _Gathered, calls: Calls, counts: Counter[str]
-) -> list[Start]:
+def _without_proposal(brief: Brief, nodes: Nodes, gathered: _Gathered, calls: Calls) -> list[str]:
     """The nodes whose names stand in the question, the longest first; else the nearest by meaning."""
-    counts["malformed.no initial node"] += 1
+    calls.counts["malformed.no initial node"] += 1
     standing = longest_names(brief.question, gathered.in_question)
-    names = [gathered.in_question[each] for each in sorted(standing, key=lambda each: (-len(each), each))]
+    names = [gathered.in_question[key] for key in sorted(standing, key=lambda key: (-len(key), key))]
     if names := names[: brief.options.nodes]:
-        calls.note(STEP, f"none of the nodes was proposed; those that the question names: {_listed(names)}")
-        return [Start(name) for name in names]
+        calls.note(STEP, f"none of the nodes was proposed; those that the question names: {listed(names)}")
+        return names
     near = nodes.near(brief.options.nodes)
-    calls.note(STEP, f"none of the nodes was proposed; the nearest by meaning: {_listed(near.names)}", near.queries)
-    return [Start(name) for name in near.names]
-
-
-def _conclude(calls: Calls, words: str) -> None:
-    """What came of all batches, said in the step of the last one."""
-    last = calls.steps[-1]
-    calls.steps[-1] = replace(last, detail=f"{last.detail}; {words}")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more if names else "none"
+    calls.note(STEP, f"none of the nodes was proposed; the nearest by meaning: {listed(near.names)}", near.queries)
+    return list(near.names)

@@ -25,7 +25,7 @@ Way = Literal["each", "once", "off"]
 
 _ARTICLE = re.compile(r"\b(?:the|an?)\b")
 _THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
-# What is no word, but for the signs that make it another number or name: -5, 1.5, 2-1, C++, B-.
+# All that is not a word, except the signs that make it another number or name: -5, 1.5, 2-1, C++, B-.
 _SIGN = re.compile(
     r"(?P<minus>(?<!\w)[-−–](?=\d))|(?P<between>(?<=\d)[\W_]+(?=\d))|(?P<kept>(?<=\w)(?:[+#]+|-(?!\w)))|[\W_]"
 )
@@ -81,9 +81,9 @@ Stands = Callable[[str, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What becomes of two clusters: at most one goes on, at most one is set aside because it cannot be settled.
+    """What becomes of two clusters: at most one stays in the queue, at most one is set aside as it cannot be settled.
 
-    ``new``: the one that goes on has an answer that neither of them had.
+    ``new``: the one that stays has an answer that neither of them had.
     """
 
     go_on: tuple[Cluster, ...]

@@ -12,28 +12,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgplatform.models.json_text import mend, pieces, read, without_thoughts
+from kgplatform.models.json_text import pieces, value_of, without_thoughts
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.calls import Calls
+from kgplatform.readers.run import Calls
 from kgplatform.readers.window import tokens
 from kgplatform.text import type_key
 
 MOST_AGAIN = 2
 """Times that a reply which cannot be used is asked for again."""
 
-_AGAIN = "longagent/again"
 _FORMS = {
     "member": '{"type": "member", "content": "<name>"}',
     "instruction": '{"type": "instruction", "content": "<the instruction>"}',
     "response": '{"type": "response", "content": "<your answer>"}',
     "answer": '{"type": "answer", "content": "<the answer>"}',
 }
-"""What is asked for. A conflict is none of it: only a leader that knows the paper says one."""
+"""What is asked for. A conflict is not part of it: only a leader that knows the paper says one."""
 
 _TYPES = {
     "member": "member",
@@ -63,21 +61,21 @@ _BARE = re.compile(
     rf"{_QUOTE}\btype{_QUOTE}\s*:\s*{_QUOTE}(?P<type>[A-Za-z][A-Za-z _]*?){_QUOTE}\s*,\s*{_QUOTE}content{_QUOTE}\s*:\s*"
 )
 _CLOSERS = " \t\r\n]}"
-# A content in quotes that ends where a paragraph does: what comes after it is none of it.
+# A content in quotes that ends where a paragraph does: what comes after it does not belong to it.
 _QUOTED_LINE = re.compile(r"[\"'“].*?[\"'”][\s\]}]*?(?=\n\s*\n)", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What a reply says. ``numbers``: those in its content, which name members where its type is a conflict."""
+    """What a reply says."""
 
     type: str
     content: str
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers in the content."""
+        """Those in the content, which name members where the type is a conflict."""
         return tuple(map(int, _NUMBER.findall(self.content)))
 
 
@@ -87,14 +85,6 @@ class Unusable:
 
     fault: str
     plain: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of asking: an envelope, or what the last reply was instead; and how often what was wrong."""
-
-    said: Envelope | Unusable
-    faults: Counter[str]
 
 
 def read_envelope(text: str, wanted: Sequence[str], *, cut_off: bool = False) -> Envelope | Unusable:
@@ -123,30 +113,29 @@ def ask_envelope(
     stage: str,
     json_mode: bool,
     enough: Callable[[str], bool] = lambda text: False,
-    faults: Counter[str] | None = None,
-) -> Asked:
-    """What the model says; a reply that cannot be used is asked for again, at most twice, and the fault told.
+) -> Envelope | Unusable:
+    """What the model says; a reply that cannot be used is asked for again, at most twice, with the fault named.
 
-    The chat forgets replies of which none could be used. A reply without JSON whose text is ``enough`` is not asked
-    for again. ``json_mode`` has the server write JSON, which leaves a member no scratchpad. Raises ``ModelError``;
-    what was wrong before that is in ``faults``.
+    Each fault is counted in ``calls``. The chat forgets replies of which none could be used. A reply without JSON whose
+    text is ``enough`` is not asked for again. ``json_mode`` has the server write JSON, which leaves a member no
+    scratchpad. Raises ``ModelError``.
     """
-    faults = Counter() if faults is None else faults
     sent = [messages]
     while True:
         reply = calls.send(sent[-1], stage=stage, json_mode=json_mode)
         said = read_envelope(reply.text, wanted, cut_off=reply.cut_off)
         if isinstance(said, Envelope):
-            return Asked(said, faults)
-        faults[said.fault] += 1
+            return said
+        calls.counts[f"malformed.{said.fault}"] += 1
         if said.plain and enough(said.plain):
-            return Asked(said, faults)
+            return said
         if len(sent) > MOST_AGAIN:
             break
-        sent.append(_again(messages, said.fault, len(sent), wanted))
-    for each in sent:
-        calls.forget(each, json_mode=json_mode)
-    return Asked(said, faults)
+        # Its number keeps a cached reply to the first reminder from coming again.
+        sent.append(with_reminder(messages, _reminder(said.fault, len(sent), wanted)))
+    for prompt in sent:
+        calls.forget(prompt, json_mode=json_mode)
+    return said
 
 
 def reminder_tokens(wanted: Sequence[str]) -> int:
@@ -154,15 +143,10 @@ def reminder_tokens(wanted: Sequence[str]) -> int:
     return max(tokens(_reminder(fault, MOST_AGAIN, wanted)) for fault in _FAULTS)
 
 
-def _again(messages: Messages, fault: str, number: int, wanted: Sequence[str]) -> Messages:
-    """The same prompt with the fault at its end. The number keeps a cached reply to the first try from coming again."""
-    return with_reminder(messages, _reminder(fault, number, wanted))
-
-
 def _reminder(fault: str, number: int, wanted: Sequence[str]) -> str:
     forms = "\n".join(_FORMS[each] for each in wanted if each in _FORMS)
-    said = render(_AGAIN, fault=_FAULTS[fault], number=str(number), most=str(MOST_AGAIN), forms=forms)
-    return f"\n\n{said[1]['content']}"
+    inputs = {"fault": _FAULTS[fault], "number": str(number), "most": str(MOST_AGAIN), "forms": forms}
+    return f"\n\n{render('longagent/again', **inputs)[1]['content']}"
 
 
 def _body(text: str, *, cut_off: bool) -> str:
@@ -176,7 +160,7 @@ def _body(text: str, *, cut_off: bool) -> str:
 def _objects(text: str, *, cut_off: bool) -> Iterator[dict[str, Any]]:
     """The objects in ``text`` that have a type, the last first; then one whose braces or quotes are wrong."""
     parts = sorted(pieces(text), key=lambda part: -text.rfind(part.text))
-    values = [_value(part.text) for part in parts if part.whole or not cut_off]
+    values = [value_of(part.text) for part in parts if part.whole or not cut_off]
     items = [each for value in values for each in (reversed(value) if isinstance(value, list) else [value])]
     typed = [each for each in items if isinstance(each, dict) and "type" in each]
     yield from typed
@@ -186,16 +170,6 @@ def _objects(text: str, *, cut_off: bool) -> Iterator[dict[str, Any]]:
         quoted = _QUOTED_LINE.match(content)
         content = (quoted[0] if quoted else content).rstrip(_CLOSERS)
         yield {"type": bare[-1]["type"], "content": _unquoted(content)}
-
-
-def _value(text: str) -> Any:
-    """The value of a piece of JSON, mended where it is broken; None where nothing can be made of it."""
-    for way in (read, mend):
-        try:
-            return way(text)
-        except ValueError:
-            continue
-    return None
 
 
 def _unquoted(text: str) -> str:

@@ -1,6 +1,6 @@
 """LongAgent's leader: it instructs the members, decides what follows from their replies, and answers (section 2.2).
 
-    leader = Leader("Which team does the most valuable player play for?", options, calls, counts)
+    leader = Leader("Which team does the most valuable player play for?", options, calls)
     instruction = leader.instruct(members=43)
     shown = leader.shown(["Buddy Hield"], instruction)
     leader.decide(Round(1, instruction, shown))                  # an Envelope: an answer, or the next instruction
@@ -11,19 +11,16 @@ The dialogue of all rounds stays in its prompts, less the oldest rounds where th
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, fence_for
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.longagent.envelope import Asked, Envelope, Unusable, ask_envelope, reminder_tokens
-from kgplatform.readers.longagent.experts import EXPERTS, Expert, find_expert, listed
-from kgplatform.readers.longagent.options import Options, sizes_of
-from kgplatform.readers.marked import LARGEST_FENCE
-from kgplatform.readers.window import cost, head, pack, tokens
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
+from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, reminder_tokens
+from kgplatform.readers.longagent.team import EXPERTS, Expert, Options, find_expert, listed_experts, sizes_of
+from kgplatform.readers.run import Calls
+from kgplatform.readers.window import Window, cost, head, pack, tokens
 from kgplatform.text import tidy
 
 STAGE = "leader"
@@ -70,7 +67,6 @@ class Leader:
     objective: str
     options: Options
     calls: Calls
-    counts: Counter[str]
     expert: Expert = EXPERTS["qa"]
     history: list[Messages] = field(default_factory=list)
 
@@ -79,17 +75,11 @@ class Leader:
         if self.options.task != "auto":
             self.expert = EXPERTS[self.options.task]
         lacking = self.sizes.prompt // _LEAST_PART - self._room(_DECIDE)
-        length = tokens(self.objective)
-        if lacking > length:
+        Window(self.options.window_tokens).check_question(self.objective, lacking)
+        if lacking > 0:
             raise InputError(
                 f"A window of {self.options.window_tokens:,} tokens has no room for the leader of a team. "
                 "Raise window_tokens.",
-                "window_tokens",
-            )
-        if lacking > 0:
-            raise InputError(
-                f"The question has about {length:,} tokens, and a window of {self.options.window_tokens:,} tokens "
-                f"leaves room for {length - lacking:,}. Ask it in fewer words, or raise window_tokens.",
                 "window_tokens",
             )
 
@@ -98,12 +88,12 @@ class Leader:
     def recruit(self) -> None:
         """The kind of members that fits the objective (A, section 2.1). One that is not there is a QA member."""
         mark = self.calls.mark()
-        messages = render(_EXPERT, experts=listed(), objective=self.objective, fence=fence_for(self.objective))
-        said = self._ask(messages, ("member",)).said
+        messages = render(_EXPERT, experts=listed_experts(), objective=self.objective, fence=fence_for(self.objective))
+        said = self._ask(messages, ("member",))
         wanted = said.content if isinstance(said, Envelope) else said.plain
         found = find_expert(wanted)
         if found is None and isinstance(said, Envelope):
-            self.counts["malformed.unknown expert"] += 1
+            self.calls.counts["malformed.unknown expert"] += 1
         self.expert = found or EXPERTS["qa"]
         detail = self.expert.name if found else f"{self.expert.name}, since the reply names none"
         self.calls.add("expert", detail, mark, prompt=_EXPERT)
@@ -113,8 +103,8 @@ class Leader:
         mark = self.calls.mark()
         inputs = {"members": f"{members:,}", "task": self.expert.work, "objective": self.objective}
         messages = render(_INSTRUCT, fence=fence_for(self.objective), **inputs)
-        said = self._ask(messages, ("instruction",)).said
-        instruction = self._cut(said.content if isinstance(said, Envelope) else self.objective)
+        said = self._ask(messages, ("instruction",))
+        instruction = self._instruction(said.content if isinstance(said, Envelope) else self.objective)
         self._remember(messages, Envelope("instruction", instruction))
         unusable = "" if isinstance(said, Envelope) else " (the question itself: no reply could be used)"
         self.calls.add("instruction", f"QUERY: {instruction}{unusable}", mark, prompt=_INSTRUCT)
@@ -128,15 +118,15 @@ class Leader:
         wanted = ("answer", "instruction") if settled else _ACTIONS
         messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds))
         mark = self.calls.mark()
-        said = self._ask([messages[0], *self._kept(messages), messages[1]], wanted).said
+        said = self._ask([messages[0], *self._kept(messages), messages[1]], wanted)
         if isinstance(said, Unusable) and said.plain and seen.number == self.options.rounds:
             said = Envelope("answer", said.plain)
         if isinstance(said, Unusable):
             self.calls.add("decision", f"{_UNUSABLE}: {said.fault}", mark, prompt=_DECIDE)
             return None
         if said.type == "instruction":
-            said = Envelope("instruction", self._cut(said.content))
-            if seen.number < self.options.rounds:  # else nobody will be asked it: the end sees the same replies again
+            said = Envelope("instruction", self._instruction(said.content))
+            if seen.number < self.options.rounds:  # else no member is asked it: the end sees the same replies again
                 self._remember(messages, said)
         action = {"instruction": "QUERY", "answer": "ANSWER", "conflict": "CONFLICT"}[said.type]
         self.calls.add("decision", f"{action}: {said.content}", mark, prompt=_DECIDE)
@@ -146,9 +136,9 @@ class Leader:
         """The answer after the last round, from all that was said. Raises ``ModelError`` where there is none."""
         messages = self._messages(_END, seen)
         mark = self.calls.mark()
-        said = self._ask([messages[0], *self._kept(messages), messages[1]], ("answer",)).said
+        said = self._ask([messages[0], *self._kept(messages), messages[1]], ("answer",))
         answer = said.content if isinstance(said, Envelope) else said.plain
-        self.counts["forced answer"] += 1
+        self.calls.counts["forced answer"] += 1
         self.calls.add("forced answer", f"ANSWER: {answer}" if answer else _UNUSABLE, mark, prompt=_END)
         if not answer:
             raise ModelError(
@@ -161,8 +151,9 @@ class Leader:
 
     def shown(self, replies: Sequence[str], instruction: str) -> str:
         """The replies as one prompt holds them, numbered from 1; summed up page by page where they are too many."""
-        pieces = [(number, number, self._cut_reply(text)) for number, text in enumerate(replies, 1)]
-        while len(pieces) > 1 and sum(map(_line_tokens, pieces)) > self._room(_DECIDE):
+        bound = self.sizes.shown
+        pieces = [(number, number, self._cut(text, bound, "replies")) for number, text in enumerate(replies, 1)]
+        while len(pieces) > 1 and sum(tokens(_line(piece)) + 1 for piece in pieces) > self._room(_DECIDE):
             pieces = self._summed(pieces, instruction)
         return "\n".join(map(_line, pieces)) or NONE
 
@@ -180,20 +171,17 @@ class Leader:
     def _sum(self, lines: str, instruction: str, page: str, bound: int) -> str:
         mark = self.calls.mark()
         messages = self._rendered(_BATCH, instruction, lines, page=page, words=str(int(bound * _WORDS_PER_TOKEN)))
-        said = self._ask(messages, ("response",)).said
+        said = self._ask(messages, ("response",))
         text = tidy(said.content if isinstance(said, Envelope) else said.plain or lines)
-        self.counts["pages of replies"] += 1
+        self.calls.counts["pages of replies"] += 1
         detail = f"page {page}" if isinstance(said, Envelope) else f"page {page}; {_UNUSABLE}: {said.fault}"
         self.calls.add("replies", detail, mark, prompt=_BATCH)
-        return self._cut_to(text, bound, "replies")
+        return self._cut(text, bound, "replies")
 
     # ------------------------------------------------------------------------------------------------------ prompts
 
-    def _ask(self, messages: Messages, wanted: Sequence[str]) -> Asked:
-        asked = ask_envelope(self.calls, messages, wanted, stage=STAGE, json_mode=True)
-        for fault, number in asked.faults.items():
-            self.counts[f"malformed.{fault}"] += number
-        return asked
+    def _ask(self, messages: Messages, wanted: Sequence[str]) -> Envelope | Unusable:
+        return ask_envelope(self.calls, messages, wanted, stage=STAGE, json_mode=True)
 
     def _messages(self, prompt: str, seen: Round, **inputs: str) -> Messages:
         return self._rendered(prompt, seen.instruction, seen.shown, status=seen.status, **inputs)
@@ -221,31 +209,24 @@ class Leader:
         left = self.sizes.prompt - cost(messages) - reminder_tokens(_ACTIONS)
         while self.history and sum(map(cost, self.history)) > left:
             del self.history[0]
-            self.counts["cut.rounds"] += 1
+            self.calls.counts["cut.rounds"] += 1
         return [message for turn in self.history for message in turn]
 
     def _remember(self, messages: Messages, said: Envelope) -> None:
         reply = json.dumps({"type": said.type, "content": said.content}, ensure_ascii=False)
         self.history.append([messages[-1], {"role": "assistant", "content": reply}])
 
-    def _cut(self, instruction: str) -> str:
-        return self._cut_to(tidy(instruction), self.sizes.instruction, "instruction")
+    def _instruction(self, text: str) -> str:
+        return self._cut(tidy(text), self.sizes.instruction, "instruction")
 
-    def _cut_reply(self, text: str) -> str:
-        return self._cut_to(text, self.sizes.shown, "replies")
-
-    def _cut_to(self, text: str, bound: int, what: str) -> str:
+    def _cut(self, text: str, bound: int, what: str) -> str:
         """``text``, or its beginning, at a sentence's end where it can be; counted."""
         end = head(text, bound)
         if end < len(text):
-            self.counts[f"cut.{what}"] += 1
+            self.calls.counts[f"cut.{what}"] += 1
         return text[:end].strip()
 
 
 def _line(piece: _Piece) -> str:
     first, last, text = piece
     return f"Member {first}: {text}" if first == last else f"Members {first}-{last}: {text}"
-
-
-def _line_tokens(piece: _Piece) -> int:
-    return tokens(_line(piece)) + 1

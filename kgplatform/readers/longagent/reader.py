@@ -9,23 +9,34 @@ the cost grows with its length: in a round a call for each member, for each conf
 
 from __future__ import annotations
 
+import random
+import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
-from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, without_model
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.longagent.leader import Leader
-from kgplatform.readers.longagent.meeting import Meeting
-from kgplatform.readers.longagent.options import Options
-from kgplatform.readers.longagent.team import Team, read_parts
-from kgplatform.readers.marked import asked, finish
+from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
+from kgplatform.readers.longagent.conflict import (
+    Cluster,
+    Merge,
+    Reading,
+    Resolution,
+    Way,
+    clustered,
+    resolve,
+)
+from kgplatform.readers.longagent.envelope import Envelope
+from kgplatform.readers.longagent.leader import Leader, Round
+from kgplatform.readers.longagent.team import MEMBER_PROMPT, Options, Outcome, Reply, Team, read_parts
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.refusals import is_refusal
-from kgplatform.readers.run import Run
-from kgplatform.records import Answer
+from kgplatform.readers.replies import asked, finish
+from kgplatform.readers.run import Calls, Run
+from kgplatform.records import Answer, FoundPassage, Step, Usage
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.text import listed, normalise_name
 
 NO_GROUND = "No member found anything in the text, so the leader's answer has no ground and was left out."
 
@@ -42,35 +53,33 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     """
     question = asked(question)
     if run.chat is None:
-        return without_model(question, READER.name, run.evidence.search_in(question, options.documents), run.tell)
-    calls, counts = Calls(run.chat, run.ledger, run.tell), Counter[str]()
-    leader = Leader(question, options, calls, counts)
-    parts = read_parts(question, run.evidence, options)
-    team = Team(parts.members, _members_chat(run.chat, options.member_model))
-    models = f"the leader's model: {calls.model}, the members': {team.model}"
-    calls.note("team", f"{parts.source}; {models}", parts.queries)
-    counts["members"] = len(team)
+        return without_model(
+            question, READER.name, run.evidence.search(question, documents=options.documents), run.tell
+        )
+    calls = Calls(run.chat, run.ledger, run.tell)
+    leader = Leader(question, options, calls)
+    members, source, queries = read_parts(question, run.evidence, options)
+    team = Team(members, _members_chat(run.chat, options.member_model))
+    calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
+    calls.counts["members"] = len(team)
     if not len(team):
-        return finish(READER.name, question, None, [], run.evidence, calls, options.mode, counts, NOTHING_NEAR)
+        return finish(READER.name, question, None, [], run.evidence, calls, options.mode, NOTHING_NEAR)
     if options.task == "auto":
         leader.recruit()
-    meeting = Meeting(team, leader, calls, counts, options)
+    meeting = Meeting(team, leader)
     return _finish(meeting.hold(), meeting, question, run.evidence)
 
 
 def _finish(said: str, meeting: Meeting, question: str, evidence: Evidence) -> Answer:
     """What the leader ``said``, if the members gave it ground; else a refusal, or the model's own knowledge."""
-    calls, counts, mode = meeting.calls, meeting.counts, meeting.options.mode
-    counts["calls.leader"] = calls.made
+    calls, mode = meeting.calls, meeting.options.mode
+    calls.counts["calls.leader"] = calls.made
     sources = meeting.sources()
     has_no_ground = not sources and not is_refusal(said)
     answered = None if is_refusal(said) or (has_no_ground and mode == "reject") else said
-    notes = [_cost(meeting), _failures(meeting), NO_GROUND if has_no_ground and mode == "reject" else ""]
-    note = " ".join(filter(None, notes))
-    done = finish(READER.name, question, answered, sources, evidence, calls, mode, dict(sorted(counts.items())), note)
-    if has_no_ground and mode == "open":
-        return replace(done, note=" ".join(filter(None, (*notes, OWN_KNOWLEDGE))))
-    return done
+    note = joined(_cost(meeting), _failures(meeting), NO_GROUND if has_no_ground and mode == "reject" else "")
+    done = finish(READER.name, question, answered, sources, evidence, calls, mode, note)
+    return replace(done, note=joined(note, OWN_KNOWLEDGE)) if has_no_ground and mode == "open" else done
 
 
 def _cost(meeting: Meeting) -> str:
@@ -78,7 +87,7 @@ def _cost(meeting: Meeting) -> str:
     if len(meeting.team) <= _LARGE:
         return ""
     usage = meeting.calls.usage
-    made = sum(number for name, number in meeting.counts.items() if name.startswith("calls."))
+    made = sum(number for name, number in meeting.calls.counts.items() if name.startswith("calls."))
     return (
         f"The team of {len(meeting.team):,} members took {made:,} calls, with {usage.input_tokens:,} tokens in and "
         f"{usage.output_tokens:,} out."
@@ -87,11 +96,11 @@ def _cost(meeting: Meeting) -> str:
 
 def _failures(meeting: Meeting) -> str:
     """How often a member was not heard: its reply could not be used, or its call failed."""
-    unusable = sum(meeting.counts[f"malformed.{kind}"] for kind in ("member", "merge"))
+    unusable = sum(meeting.calls.counts[f"malformed.{kind}"] for kind in ("member", "merge"))
     failed = len(meeting.errors)
-    told = [f"members' replies that could not be used: {unusable:,}"] if unusable else []
-    told += [f"members' calls that failed: {failed:,}, the first: {meeting.errors[0]}"] if failed else []
-    return f"What some members read may be missing here; {'; '.join(told).rstrip('.')}." if told else ""
+    said = [f"members' replies that could not be used: {unusable:,}"] if unusable else []
+    said += [f"members' calls that failed: {failed:,}, the first: {meeting.errors[0]}"] if failed else []
+    return f"What some members read may be missing here; {'; '.join(said).rstrip('.')}." if said else ""
 
 
 def _members_chat(chat: Chat, model: str | None) -> Chat:
@@ -99,9 +108,227 @@ def _members_chat(chat: Chat, model: str | None) -> Chat:
     if model is None or model == chat.model:
         return chat
     if not isinstance(chat, ManyModels):
-        said = f"Beside {chat.model} there is no other language model here. Leave out member_model."
+        said = f"{chat.model} is the only language model here. Leave out member_model."
         raise InputError(said, "member_model")
     return chat.with_model(model)
+
+
+# ---------------------------------------------------------------------------------------------------------- the meeting
+
+
+NOBODY = "No member found what the instruction asks for."
+NOTHING_CONFIRMED = (
+    "Nothing was confirmed: members gave different answers, and took them back when they read each other's parts."
+)
+_SOURCES = 100
+"""Passages that are kept as evidence."""
+
+_LISTED = 10
+
+
+class Meeting:
+    """The discussion of one question: everybody is asked, conflicts are resolved, the leader decides.
+
+    Each round is a step of the trace, each member that found something one beside it, each conflict one after them. A
+    member's step is reported as it answers, before that of the round.
+    """
+
+    def __init__(self, team: Team, leader: Leader) -> None:
+        self.team = team
+        self.leader = leader
+        self.calls = leader.calls
+        self.counts = leader.calls.counts
+        self.options = leader.options
+        self.errors: list[ModelError] = []
+        self.found: list[tuple[Cluster, ...]] = []
+
+    def hold(self) -> str:
+        """The leader's answer, after as many rounds as it needs or may have. Raises ``ModelError``."""
+        instruction = self.leader.instruct(len(self.team))
+        earlier: dict[str, dict[int, str]] = {}
+        for number in range(1, self.options.rounds + 1):
+            answers = self._ask(number, instruction)
+            clusters = self._clusters(answers)
+            resolution = self._resolve(number, instruction, clusters, str(number))
+            seen = self._seen(number, instruction, resolution, any_found=bool(answers))
+            self.found.append(resolution.clusters)
+            if earlier.get(normalise_name(instruction)) == answers:
+                self.counts["repeated instruction"] += 1
+                break
+            earlier[normalise_name(instruction)] = answers
+            decision = self._decide(seen, resolution)
+            if decision is None:
+                break
+            if decision.type == "answer":
+                self.counts["actions.answer"] += 1
+                return decision.content
+            instruction = decision.content
+        self.counts["actions.answer"] += 1
+        return self.leader.end(seen)
+
+    def sources(self) -> list[FoundPassage]:
+        """The passages of the members whose answers were left: those with the words of the answer, then the others;
+        the last round first, in it by member. At most a hundred."""
+        ranked: dict[tuple[str, int], tuple[bool, FoundPassage]] = {}
+        for clusters in reversed(self.found):
+            for cluster in clusters:
+                for passage in (each for number in cluster.members for each in self.team.member(number).passages):
+                    said = bool(cite_words(cluster.answer, [passage]))
+                    ranked.setdefault((passage.id, passage.start), (said, passage))
+        return [passage for _, passage in sorted(ranked.values(), key=lambda each: not each[0])][:_SOURCES]
+
+    # ------------------------------------------------------------------------------------------------------ a round
+
+    def _ask(self, number: int, instruction: str) -> dict[int, str]:
+        """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
+        started = time.perf_counter()
+
+        def heard(reply: Reply) -> None:
+            if reply.outcome == "answer":
+                self.calls.tell(self._member_step(number, reply))
+
+        everybody = [(each.number,) for each in self.team.members]
+        replies = self.team.ask(instruction, everybody, stage="member", heard=heard)
+        self.counts["rounds"] += 1
+        self.counts["actions.query"] += 1
+        self._count("member", replies)
+        outcomes = Counter(each.outcome for each in replies)
+        self.counts["no mention"] += outcomes["no mention"]
+        silent = sum((each.step.usage for each in replies if each.outcome != "answer"), Usage())
+        detail = f"round {number}; {_asked_in_words(replies, outcomes)}"
+        seconds = round(time.perf_counter() - started, 4)
+        self.calls.take(Step("members", detail, seconds, prompt=MEMBER_PROMPT, usage=silent))
+        self.calls.steps += [self._member_step(number, each) for each in replies if each.outcome == "answer"]
+        if outcomes["failed"] == len(replies):
+            raise next(each.error for each in replies if each.error is not None)
+        return {each.member: each.text for each in replies if each.outcome == "answer"}
+
+    def _member_step(self, number: int, reply: Reply) -> Step:
+        """What a member found in round ``number``. Its path is known before the others have answered."""
+        path = (number - 1) * len(self.team) + reply.member
+        passages = tuple(each.id for each in self.team.member(reply.member).passages)
+        return replace(reply.step, path=path, passages=passages)
+
+    def _clusters(self, answers: dict[int, str]) -> list[Cluster]:
+        """Members with the same answer together; by the paper's letters where its way of resolving is wanted."""
+        if not self.leader.expert.resolves:
+            return [Cluster(text, (number,)) for number, text in answers.items()]
+        return clustered(answers, exact=self.options.conflict == "once")
+
+    def _seen(self, number: int, instruction: str, resolution: Resolution, *, any_found: bool) -> Round:
+        """The round as the leader is shown it."""
+        clusters = resolution.clusters
+        labels = [place for place, each in enumerate(clusters, 1) if each in resolution.unsettled]
+        status = ""
+        if labels:
+            status = f"Replies {_listed(labels)} contradict each other, and members could not settle it between them."
+        elif not clusters:
+            status = NOTHING_CONFIRMED if any_found else NOBODY
+        shown = self.leader.shown([each.answer for each in clusters], instruction)
+        return Round(number, instruction, shown, status)
+
+    def _decide(self, seen: Round, resolution: Resolution) -> Envelope | None:
+        """The leader's decision. A conflict that it raises itself is resolved, between the replies that it names."""
+        decision = self.leader.decide(seen, settled=self.options.conflict == "off")
+        if decision is None or decision.type != "conflict":
+            return decision
+        clusters = resolution.clusters
+        named = [each for place, each in enumerate(clusters, 1) if place in decision.numbers]
+        chosen = named if len(named) > 1 else list(clusters)
+        again = self._resolve(seen.number, seen.instruction, chosen, f"{seen.number} again", self.options.conflict)
+        left = sorted([*again.clusters, *(each for each in clusters if each not in chosen)], key=lambda c: c.members)
+        resolution = Resolution(tuple(left), again.merges, again.unsettled)
+        self.found[-1] = resolution.clusters
+        return self.leader.decide(
+            self._seen(seen.number, seen.instruction, resolution, any_found=bool(clusters)), settled=True
+        )
+
+    # ---------------------------------------------------------------------------------------------------- conflicts
+
+    def _resolve(
+        self, number: int, instruction: str, clusters: Sequence[Cluster], draw: str, way: Way | None = None
+    ) -> Resolution:
+        """What is left of ``clusters``. ``way`` is given where the leader wants it, whatever its members' kind."""
+        way = way or (self.options.conflict if self.leader.expert.resolves else "off")
+        if way == "off" or len(clusters) < 2:
+            return Resolution(tuple(clusters), (), ())
+        self.counts["actions.conflict"] += 1
+        self.calls.note("conflict", f"CONFLICT in round {number}: {_shown_clusters(clusters)}")
+        heard: list[list[Reply]] = []
+
+        def reread(pairs: Sequence[tuple[int, int]]) -> list[Reading]:
+            heard.append(self.team.ask(instruction, pairs, stage="merge"))
+            return [Reading(each.text or None, failed=each.outcome in ("malformed", "failed")) for each in heard[-1]]
+
+        chance = random.Random(f"{self.options.seed} {draw}")
+        done = resolve(clusters, way, reread, lambda said, member: self.team.member(member).says(said), chance)
+        for merge, replies in zip(done.merges, heard, strict=True):
+            self._count("merge", replies)
+            self.calls.take(self._merge_step(merge, replies))
+        self.counts["unsettled"] += sum(each.unsettled for each in done.merges)
+        return done
+
+    def _merge_step(self, merge: Merge, replies: Sequence[Reply]) -> Step:
+        passages = [each.id for number in (merge.first, merge.second) for each in self.team.member(number).passages]
+        return Step(
+            "merge",
+            f"members {merge.first} and {merge.second}: {_verdict(merge)}",
+            max(each.step.seconds for each in replies),
+            prompt=MEMBER_PROMPT,
+            reply="\n\n".join(each.step.reply for each in replies),
+            passages=tuple(dict.fromkeys(passages)),
+            usage=sum((each.step.usage for each in replies), Usage()),
+        )
+
+    def _count(self, kind: str, replies: Sequence[Reply]) -> None:
+        """Calls, and what was wrong with them."""
+        self.counts[f"calls.{kind}"] += sum(each.calls for each in replies)
+        for reply in replies:
+            self.counts.update(reply.faults)
+            if reply.outcome == "malformed":
+                self.counts[f"malformed.{kind}"] += 1
+            if reply.error is not None:
+                self.counts[f"failed.{kind}"] += 1
+                self.errors.append(reply.error)
+
+
+def _asked_in_words(replies: Sequence[Reply], outcomes: Counter[Outcome]) -> str:
+    """``parts: 43; all calls: 45, tokens: 51,234 in and 900 out; found something: 5 …``."""
+    usage = sum((each.step.usage for each in replies), Usage())
+    calls = sum(each.calls for each in replies)
+    spent = f"all calls: {calls:,}, tokens: {usage.input_tokens:,} in and {usage.output_tokens:,} out"
+    own = " (each a step of its own)" if outcomes["answer"] else ""
+    said = f"found something: {outcomes['answer']:,}{own}, nothing: {outcomes['no mention']:,}"
+    said += f", gave no reply that can be used: {outcomes['malformed']:,}" if outcomes["malformed"] else ""
+    said += f", could not be asked: {outcomes['failed']:,}" if outcomes["failed"] else ""
+    return f"parts: {len(replies):,}; {spent}; {said}"
+
+
+def _shown_clusters(clusters: Sequence[Cluster]) -> str:
+    shown = [f"‘{each.answer}’ ({_numbers(each.members)})" for each in clusters[:_LISTED]]
+    more = f"; and {len(clusters) - _LISTED:,} more" if len(clusters) > _LISTED else ""
+    return f"{len(clusters):,} different answers: {'; '.join(shown)}{more}"
+
+
+def _numbers(members: Sequence[int]) -> str:
+    return f"member{'' if len(members) == 1 else 's'} {listed([str(each) for each in members])}"
+
+
+def _listed(labels: Sequence[int]) -> str:
+    """The first numbers of a list of any length, so that a status has its bounds."""
+    shown = [str(label) for label in labels]
+    return listed(shown) if len(shown) > _LISTED else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _verdict(merge: Merge) -> str:
+    kept, dropped = (", ".join(f"‘{each}’" for each in answers) for answers in (merge.kept, merge.dropped))
+    if merge.unsettled:
+        return f"not settled: {kept}"
+    if not merge.kept:
+        return f"neither answer stays: {dropped}"
+    if len(merge.dropped) > 1:
+        return f"{kept} takes the place of {dropped}"
+    return f"{kept} stays" + (f", {dropped} is dropped" if dropped else "")
 
 
 READER = Reader(

@@ -1,11 +1,12 @@
-"""LongAgent's members (section 2.1): the text in parts, one for each, and what they say when they are asked.
+"""LongAgent's team (section 2.1): its options, the kinds of members, the text in parts, and what members say.
 
-    parts = read_parts(question, evidence, Options(member_tokens=1024))
-    team = Team(parts.members, chat)
+    members, source, queries = read_parts(question, evidence, Options(member_tokens=1024))
+    team = Team(members, chat)
     replies = team.ask("Who kept the lamp?", [(1,), (2,), (1, 2)], stage="member")    # the last reads both parts
 
 Members know their own part and the instruction, and remember nothing. A part has whole paragraphs where that is
-possible, of several documents where they are small, each under its title; the parts together are all of the text.
+possible, of several documents where they are small, each under its title; the parts together are all of the text. A
+conflict sends the texts of two members in one prompt, so that a member's text is less than half of the window.
 """
 
 from __future__ import annotations
@@ -13,29 +14,201 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Literal
 
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Chat, metered
-from kgplatform.readers.answer import fence_for
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.citations import cite_words
-from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope
-from kgplatform.readers.longagent.options import MEMBER_PROMPT, MEMBER_TYPES, Options, member_messages
+from kgplatform.prompt import Messages, render
+from kgplatform.readers.answer import LARGEST_FENCE, cite_words, fence_for
+from kgplatform.readers.longagent.conflict import Way
+from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, reminder_tokens
+from kgplatform.readers.reader import AnswerMode, check, documents_option, mode_option, option, window_option
 from kgplatform.readers.refusals import is_refusal
-from kgplatform.readers.window import head, tokens
+from kgplatform.readers.run import Calls
+from kgplatform.readers.window import Window, cost, head, short_name, tokens
 from kgplatform.records import FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.text import rejoin, tidy
+from kgplatform.retrieve.found import part_of
+from kgplatform.text import rejoin, tidy, type_key
 from kgplatform.work.threads import side_by_side
 
-Outcome = Literal["answer", "no mention", "malformed", "failed"]
+Task = Literal["qa", "kv", "number", "passkey", "math", "auto"]
 
-_PAGE = 100
-"""Passages that are read from the graph at once."""
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """A kind of member. ``good_at`` is what the leader chooses by, ``work`` tells it what the team is to do.
+
+    ``resolves``: members with different answers contradict each other, since one part has the answer. Where an answer
+    is made from the values of all parts, different values are no conflict (appendix B.4.1).
+    """
+
+    name: str
+    good_at: str
+    work: str
+    resolves: bool = True
+
+
+EXPERTS: dict[str, Expert] = {
+    "qa": Expert(
+        "QA member",
+        "answers questions",
+        "Answer the question from the passages. The answer must be taken from the passages.",
+    ),
+    "kv": Expert(
+        "KV member", "finds the value of a key in a dictionary", "Find the value that belongs to a key in a dictionary."
+    ),
+    "number": Expert(
+        "NS member",
+        "finds repeated numbers that are hidden in a long text of noise",
+        "Find the number that is hidden, and repeated, in a long text of noise.",
+    ),
+    "passkey": Expert(
+        "PassKey member",
+        "finds keys that are hidden in a long text of noise",
+        "Find the pass key that is hidden in a long text of noise.",
+    ),
+    "math": Expert(
+        "Math member",
+        "finds special integers in a long list",
+        "Find special numbers in a long list of numbers.",
+        resolves=False,
+    ),
+}
+
+
+def find_expert(name: str) -> Expert | None:
+    """The kind that ``name`` means, whatever its case and with or without "member"; None if there is none."""
+    wanted = type_key(name).removesuffix("member")
+    return next((each for each in EXPERTS.values() if type_key(each.name).removesuffix("member") == wanted), None)
+
+
+def listed_experts() -> str:
+    """All kinds, one a line."""
+    return "\n".join(f"- {each.name}: {each.good_at}" for each in EXPERTS.values())
+
+
+# ---------------------------------------------------------------------------------------------------- options and sizes
+
+
+MEMBER_PROMPT = "longagent/member"
+MEMBER_TYPES = ("response",)
+
+_LEAST_TEXT = 50
+"""Tokens of a member's text, at least."""
+
+_INSTRUCTION_PART = 8
+_REPLY_PART = 7
+_SHOWN_PART = 16
+_LONGEST_REPLY = 512
+"""Tokens that a reply is left room for, as in the paper's experiments; less in a small window."""
+
+_JOINT = 2
+_RETRIEVED = re.compile(r"retrieved:([1-9]\d{0,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the reader works. ``documents``: ids of those to read, by default all. ``seed`` chooses who speaks for those
+    that agree."""
+
+    mode: AnswerMode = mode_option()
+    documents: tuple[str, ...] = documents_option()
+    members: str = option(
+        "all",
+        "who sits at the table: all, a member for each part of the text, or retrieved:K, a member for each of the K "
+        "best passages of a search",
+        example="retrieved:500",
+    )
+    member_tokens: int = option(
+        1024, "the most tokens of a member's text; two of them must fit into the window", least=_LEAST_TEXT
+    )
+    member_model: str | None = option(
+        None, "another model for the members, at the same server; by default the leader's", example="gpt-4.1-nano"
+    )
+    rounds: int = option(5, "the most rounds of questions", least=1)
+    task: Task = option("qa", "what the team works at; auto lets the leader choose")
+    conflict: Way = option(
+        "each",
+        "two members that differ both read both texts (each), one of them does (once), or the leader sees all answers "
+        "(off)",
+    )
+    seed: int = option(0, "draws the member that speaks for those that agree")
+    window_tokens: int = window_option()
+
+    def __post_init__(self) -> None:
+        check(self)
+        if self.members != "all" and not _RETRIEVED.fullmatch(self.members):
+            raise InputError(
+                f"members={self.members} cannot be used: it must be all, or retrieved:K with K from 1, as "
+                "retrieved:500.",
+                "members",
+            )
+        if self.retrieved and self.documents:
+            raise InputError(
+                "Who is retrieved is chosen from all documents: leave out documents, or members.",
+                "documents",
+                "members",
+            )
+        _check_text(self)
+
+    @property
+    def retrieved(self) -> int:
+        """How many passages are retrieved; 0 where everything is read."""
+        found = _RETRIEVED.fullmatch(self.members)
+        return int(found[1]) if found else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Tokens of a prompt in all, of an instruction, of a reply, and of a member's answer as the leader is shown it."""
+
+    prompt: int
+    instruction: int
+    reply: int
+    shown: int
+
+
+def sizes_of(options: Options) -> Sizes:
+    """The window divided."""
+    limit = Window(options.window_tokens).limit
+    reply = min(_LONGEST_REPLY, limit // _REPLY_PART)
+    return Sizes(limit - reply, limit // _INSTRUCTION_PART, reply, limit // _SHOWN_PART)
+
+
+def member_messages(instruction: str, passage: str, fence: str) -> Messages:
+    """Asks a member for what its text says."""
+    return render(MEMBER_PROMPT, instruction=instruction, passage=passage, fence=fence)
+
+
+def _check_text(options: Options) -> None:
+    """Raise ``InputError`` where the texts of two members do not fit into one prompt."""
+    sizes = sizes_of(options)
+    spare = sizes.prompt - cost(member_messages("", "", LARGEST_FENCE)) - reminder_tokens(MEMBER_TYPES)
+    texts = 2 if options.conflict != "off" else 1
+    largest = (spare - sizes.instruction - _JOINT) // texts
+    if largest < _LEAST_TEXT:
+        raise InputError(
+            f"A window of {options.window_tokens:,} tokens has no room for members' texts. Raise window_tokens.",
+            "window_tokens",
+        )
+    if not _LEAST_TEXT <= options.member_tokens <= largest:
+        raise InputError(
+            f"member_tokens must be from {_LEAST_TEXT} to {largest:,} with a window of {options.window_tokens:,} tokens"
+            f"{', since a conflict puts the texts of two members into one prompt' if texts == 2 else ''}. "
+            "Stay within that, or raise window_tokens.",
+            "member_tokens",
+            "window_tokens",
+        )
+
+
+# -------------------------------------------------------------------------------------------------------------- members
+
+
+Outcome = Literal["answer", "no mention", "malformed", "failed"]
 
 _THREADS = 16
 """Members that are asked at the same time; settings.concurrency may let fewer of them through."""
@@ -72,19 +245,10 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """All members, what they read, in words, and the statements that fetched it."""
-
-    members: tuple[Member, ...]
-    source: str
-    queries: tuple[QueryRun, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     """What a member said: ``text`` is empty where it has no answer. ``readers``: it, and whose part it read too.
 
-    ``step`` of the trace has what was sent, got and spent in ``calls`` calls; ``faults`` were asked for again.
+    ``step`` of the trace has what was sent, got and spent in ``calls`` calls; ``faults`` count what was wrong.
     """
 
     readers: tuple[int, ...]
@@ -102,7 +266,7 @@ class Reply:
 
 
 class Team:
-    """The members, ready to be asked. Safe from several threads at once."""
+    """The members, ready to be asked. Thread-safe."""
 
     def __init__(self, members: Sequence[Member], chat: Chat) -> None:
         self.members = tuple(members)
@@ -126,7 +290,7 @@ class Team:
     ) -> list[Reply]:
         """What the first of each group of ``readers`` says that has read the parts of all of it, in this order.
 
-        Many are asked at the same time; ``heard`` is told each reply as it comes, in the thread that asked. A member
+        Many are asked at the same time; ``heard`` gets each reply as it comes, in the thread that asked. A member
         whose call fails is a reply too. Raises ``BudgetError`` and what ``heard`` raises.
         """
 
@@ -140,25 +304,25 @@ class Team:
     def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> Reply:
         text = "\n\n".join(self.member(number).text for number in readers)
         messages = member_messages(instruction, text, fence_for(instruction, text))
-        faults: Counter[str] = Counter()
         calls = Calls(*metered(self._chat))
         mark = calls.mark()
         try:
-            asked = ask_envelope(
-                calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_refusal, faults=faults
-            )
+            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_refusal)
         except BudgetError:
             raise
         except ModelError as error:
-            calls.add(_name(readers), f"failed: {error}", mark, prompt=MEMBER_PROMPT)
-            return Reply(readers, "failed", "", calls.steps[0], calls.made, faults, error)
-        outcome, said = _outcome(asked.said)
-        calls.add(_name(readers), said or outcome, mark, prompt=MEMBER_PROMPT)
-        return Reply(readers, outcome, said, calls.steps[0], calls.made, faults)
+            calls.add(f"member {readers[0]}", f"failed: {error}", mark, prompt=MEMBER_PROMPT)
+            return Reply(readers, "failed", "", calls.steps[0], calls.made, calls.counts, error)
+        outcome, answer = _outcome(said)
+        calls.add(f"member {readers[0]}", answer or outcome, mark, prompt=MEMBER_PROMPT)
+        return Reply(readers, outcome, answer, calls.steps[0], calls.made, calls.counts)
 
 
-def read_parts(question: str, evidence: Evidence, options: Options) -> Parts:
-    """The text of all members: all of it in reading order, or the passages that are best for ``question``."""
+def read_parts(question: str, evidence: Evidence, options: Options) -> tuple[list[Member], str, tuple[QueryRun, ...]]:
+    """All members, what they read, in words, and the statements that fetched it.
+
+    That is all text in reading order, or the passages that are best for ``question``.
+    """
     if options.retrieved:
         found = evidence.search(question, top_k=options.retrieved)
         passages = sorted(found.result.passages, key=lambda each: (each.title, each.document, each.start))
@@ -166,15 +330,14 @@ def read_parts(question: str, evidence: Evidence, options: Options) -> Parts:
         source = f"the best of a search; passages: {len(passages):,}"
         queries = found.queries
     else:
-        pages = list(evidence.in_reading_order(_PAGE, options.documents))
+        pages = list(evidence.in_reading_order(documents=options.documents))
         passages = [passage for page, _ in pages for passage in page]
         shares = list(_shares(passages, options.member_tokens))
         documents = len({each.document for each in passages})
         source = f"all text; documents: {documents:,}"
         queries = tuple(run for _, ran in pages for run in ran)
-    members = tuple(Member(number, tuple(share)) for number, share in enumerate(shares, 1))
-    source += f", parts: {len(members):,}, each of at most {options.member_tokens:,} tokens"
-    return Parts(members, source, queries)
+    members = [Member(number, tuple(share)) for number, share in enumerate(shares, 1)]
+    return members, f"{source}, parts: {len(members):,}, each of at most {options.member_tokens:,} tokens", queries
 
 
 def _shares(passages: Iterable[FoundPassage], room: int) -> Iterator[list[FoundPassage]]:
@@ -204,7 +367,7 @@ def _take(share: list[FoundPassage], passage: FoundPassage, start: int, end: int
     """Add ``passage.text[start:end]`` to the part, to what it has of this passage already."""
     if share and share[-1].id == passage.id:
         start = share.pop().start - passage.start
-    share.append(replace(passage, text=passage.text[start:end], start=passage.start + start, end=passage.start + end))
+    share.append(part_of(passage, passage.start + start, passage.start + end))
 
 
 def _titled(shares: Sequence[FoundPassage]) -> str:
@@ -213,13 +376,7 @@ def _titled(shares: Sequence[FoundPassage]) -> str:
 
 
 def _heading(title: str) -> str:
-    title = tidy(title)
-    end = head(title, _TITLE)
-    return f"# {title if end == len(title) else title[:end].rstrip() + '…'}\n\n"
-
-
-def _name(readers: Sequence[int]) -> str:
-    return f"member {readers[0]}"
+    return f"# {short_name(tidy(title), _TITLE)}\n\n"
 
 
 def _outcome(said: Envelope | Unusable) -> tuple[Outcome, str]:

@@ -1,7 +1,11 @@
 """What ReadAgent remembers (section 3.1): gists in reading order, each under the tag of its page, up to the window.
 
-    memory = memory_of(pages)
-    memory.text({5: "the whole of page 5"})      # "<Page 4>\\na gist\\n<Page 5>\\nthe whole of page 5\\n…"
+    brief = make_brief("Who kept the lamp?", Options(lookup="sequential", pages=3))
+    brief.room                                   # tokens of gists and pages that fit into every prompt of the run
+    memory_of(pages).text({5: "the whole of page 5"})   # "<Page 4>\\na gist\\n<Page 5>\\nthe whole of page 5\\n…"
+
+The last prompt, the answer's, has the longest memory (section 4). The room is that of the largest prompt all the same:
+so each page that was accepted is in every prompt after it.
 
 The tags are the program's. In one document a tag has the index of its page; where several documents are remembered the
 pages are counted through, from 0, under the titles of their documents. What does not fit is chosen by retrieval: the
@@ -12,17 +16,191 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from kgplatform.errors import InputError
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.graphreader.brief import short_name
-from kgplatform.readers.readagent.brief import PageBrief
-from kgplatform.readers.window import tokens
+from kgplatform.prompt import Messages, render
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
+from kgplatform.readers.reader import AnswerMode, check, documents_option, mode_option, option, window_option
+from kgplatform.readers.replies import (
+    Said,
+    asked,
+    check_choices,
+    letter,
+    read_answer,
+    read_choice,
+    reminder,
+    room_for,
+    shown_choices,
+)
+from kgplatform.readers.run import Calls
+from kgplatform.readers.window import head, short_name, tokens
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import MemorySize, Page, Pages, fuse_ranks
 from kgplatform.text import count_words, counted
+
+Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
+
+MOST_PAGES = 100
+"""The most that may be read again for one question: a model cannot choose from a longer list."""
+
+_INTERIM_PART = 16
+"""Of the window, the part that an answer so far may take."""
+
+_AGAIN_TOKENS = 80
+"""Of what is added where a prompt is sent again."""
+
+_NUMBER_TOKENS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the reader works.
+
+    ``lookup``: how the pages are found that are read again. ``parallel``: the model names them at once (ReadAgent-P);
+    ``sequential``: one at a time, seeing those before (ReadAgent-S); ``none``: none is (GistMem); ``nearest``: those
+    whose gists are nearest to the question by meaning, without asking the model (GistMem with neural retrieval, table
+    4). Comparators without gists, from the best pages alone (section 4.2): ``bm25`` by the words of their text, over
+    the pages of the chosen documents alone; ``dense`` by the meaning of their gists, as the paper does for
+    NarrativeQA (section 4.4). ``by_importance`` reads up to the first page that does not fit (appendix I).
+    ``choices``: one of them is always chosen, so that ``mode`` says nothing about them.
+    """
+
+    mode: AnswerMode = mode_option()
+    lookup: Lookup = option(
+        "parallel",
+        "pages to read again are asked for all at once (parallel), one by one (sequential), not at all (none), or are "
+        "those whose gists are nearest by meaning (nearest); bm25 and dense answer from the best pages alone, without "
+        "gists",
+    )
+    pages: int = option(5, "the most pages that are read again", least=1, most=MOST_PAGES)
+    by_importance: bool = option(
+        False, "with lookup=parallel: the most important page first, as many as the window holds"
+    )
+    interim: bool = option(
+        False, "with lookup=sequential: an answer after each page, shown when the next one is asked for"
+    )
+    choices: tuple[str, ...] = option(
+        (), "an answer to choose from; given once for each, they become (A), (B), …", example="a horse", one="choice"
+    )
+    documents: tuple[str, ...] = documents_option()
+    window_tokens: int = window_option(8192)
+
+    def __post_init__(self) -> None:
+        check(self)
+        check_choices(self.choices)
+        if self.by_importance and self.lookup != "parallel":
+            raise InputError(
+                "by_importance orders what is asked for at once: leave it out, or use lookup=parallel.",
+                "by_importance",
+                "lookup",
+            )
+        if self.interim and self.lookup != "sequential":
+            raise InputError(
+                "interim answers come between look-ups: leave them out, or use lookup=sequential.", "interim", "lookup"
+            )
+
+    @property
+    def has_gists(self) -> bool:
+        """Whether the model sees gists, and not the best pages alone."""
+        return self.lookup not in ("bm25", "dense")
+
+
+@dataclass(frozen=True, slots=True)
+class PageBrief:
+    """The question, the options, and ``room``: the tokens of memory that fit into each prompt."""
+
+    question: str
+    options: Options
+    room: int = 0
+
+    @property
+    def lookup_prompt(self) -> str:
+        """The name of the prompt that asks for all pages at once."""
+        return "readagent/lookup_ordered" if self.options.by_importance else "readagent/lookup"
+
+    @property
+    def answer_prompt(self) -> str:
+        """The name of the prompt that asks for the answer."""
+        return "readagent/choose" if self.options.choices else "readagent/answer"
+
+    @property
+    def marks(self) -> str:
+        """How the reply with the answer begins, for one that has to be asked for again."""
+        if not self.options.choices:
+            return "the answer, or reply with [unanswerable]"
+        return f"Answer: (X), where X is one of {', '.join(map(letter, range(len(self.options.choices))))}"
+
+    def lookup_messages(self, memory: str) -> Messages:
+        """Asks for all pages at once."""
+        most = self.options.pages
+        pages = "one page at most" if most == 1 else f"1 to {most} pages"
+        return render(self.lookup_prompt, question=self._shown, pages=pages, fence=_fence(memory), memory=memory)
+
+    def next_messages(self, memory: str, read: Sequence[int], interim: str) -> Messages:
+        """Asks for the next page, or STOP; ``interim`` is the answer so far, empty where there is none."""
+        listed = ", ".join(f"Page {number}" for number in read) or NONE
+        interim = f"\n\nMy answer so far, from this alone: {interim}" if interim else ""
+        fence = _fence(memory, interim)
+        return render("readagent/next", question=self._shown, fence=fence, memory=memory, read=listed, interim=interim)
+
+    def answer_messages(self, memory: str) -> Messages:
+        """Asks for the answer."""
+        return render(self.answer_prompt, question=self._shown, fence=_fence(memory), memory=memory)
+
+    def read_answer(self, text: str) -> Said:
+        """The answer in a reply; the text of an option where there are choices."""
+        if not self.options.choices:
+            return read_answer(text)
+        number = read_choice(text, self.options.choices)
+        return Said(None if number is None else self.options.choices[number], marked=number is not None)
+
+    def with_letter(self, answer: str, text: str) -> str:
+        """``text``, which begins with ``answer``, behind the letter of that option: "(C) a horse [1]"."""
+        choices = self.options.choices
+        return f"({letter(choices.index(answer))}) {text}" if choices else text
+
+    def shortened(self, interim: str) -> str:
+        """An answer so far, cut to what a prompt has room for."""
+        return interim[: head(interim, self._interim_tokens)].strip() if interim else ""
+
+    @property
+    def _interim_tokens(self) -> int:
+        return self.options.window_tokens // _INTERIM_PART
+
+    @property
+    def _shown(self) -> str:
+        """The question, with its options under it."""
+        choices = shown_choices(self.options.choices)
+        return f"{self.question}\n\nOptions:\n{choices}" if choices else self.question
+
+    def _prompts(self) -> list[tuple[Messages, int]]:
+        """Every prompt of the run without its memory, and the tokens that may come on top of it."""
+        prompts = [(self.answer_messages(""), tokens(reminder(self.marks)))]
+        if self.options.lookup == "parallel":
+            prompts.append((self.lookup_messages(""), 0))
+        if self.options.lookup == "sequential":
+            listed = _NUMBER_TOKENS * self.options.pages
+            interim = self._interim_tokens + _AGAIN_TOKENS if self.options.interim else 0
+            prompts.append((self.next_messages("", (), ""), _AGAIN_TOKENS + listed + interim))
+        return prompts
+
+
+def make_brief(question: str, options: Options) -> PageBrief:
+    """Raises ``InputError`` for an empty question, or one that leaves no room for a memory."""
+    brief = PageBrief(asked(question), options)
+    rooms = [room_for(options.window_tokens, messages, "", more) for messages, more in brief._prompts()]
+    return replace(brief, room=min(rooms))
+
+
+def _fence(memory: str, *more: str) -> str:
+    return fence_for(memory, *more) if memory else LARGEST_FENCE
+
+
+# ----------------------------------------------------------------------------------------------------------- the memory
+
 
 NOT_GISTED = "(not gisted)"
 _NO_GISTS = "There are no gists to remember. Run `kgplatform gist` first; it reads the documents once."
@@ -53,7 +231,8 @@ class GistMemory:
             if several and page.document != last:
                 lines.append(_heading(page, first=not lines))
                 last = page.document
-            lines += (f"<Page {number}>", _without_tags(raw.get(number, _gist(page))))
+            # What looks like a tag of ours stands in round brackets: no page can pass words off as another page's.
+            lines += (f"<Page {number}>", _TAG.sub(r"(\1)", raw.get(number, _gist(page))))
         return "\n".join(lines)
 
     def words(self, raw: Mapping[int, str]) -> int:
@@ -128,7 +307,7 @@ def left_out(size: MemorySize, *, by_meaning: bool) -> str:
 
 
 def _beside(room: int, size: MemorySize, pages: int) -> int:
-    """What ``room`` leaves for gists beside so many pages that are read again: half of it at least."""
+    """What ``room`` leaves for gists beside that many ``pages`` that are read again: half of it at least."""
     return room - min(int(pages * size.longest * _LONGER), room // 2)
 
 
@@ -149,7 +328,7 @@ def _best(brief: PageBrief, pages: Pages, size: MemorySize, evidence: Evidence, 
     need_vectors(size)
     mean = _TAG_TOKENS + size.tokens // size.pages
     near = pages.near(2 * room // mean)
-    searched = evidence.search_in(brief.question, brief.options.documents, top_k=_PASSAGES)
+    searched = evidence.search(brief.question, documents=brief.options.documents, top_k=_PASSAGES)
     holding = pages.with_passages([each.id for each in searched.result.passages])
     ranked = fuse_ranks(near.ids, holding.ids)
     found = pages.named(ranked)
@@ -173,11 +352,6 @@ def _fitting(ranked: Sequence[str], pages: Mapping[str, Page], room: int) -> set
             kept.add(page.id)
             titled.add(page.document)
     return kept
-
-
-def _without_tags(text: str) -> str:
-    """``text`` with what looks like a tag of ours in round brackets: no page can pass words off as another page's."""
-    return _TAG.sub(r"(\1)", text)
 
 
 def _gist(page: Page) -> str:

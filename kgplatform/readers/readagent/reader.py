@@ -9,20 +9,26 @@ come on top, and with ``interim`` an answer after each page. The last of them is
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import InputError
-from kgplatform.readers.answer import NOTHING_NEAR, without_model
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.citations import cite_words
-from kgplatform.readers.marked import Said, ask_marked, finish
-from kgplatform.readers.readagent.brief import Options, PageBrief, make_brief
-from kgplatform.readers.readagent.gist_memory import Remembered, left_out, memory_of, need_pages, need_vectors, remember
+from kgplatform.readers.answer import NOTHING_NEAR, cite_words, joined, without_model
+from kgplatform.readers.readagent.gist_memory import (
+    Options,
+    PageBrief,
+    Remembered,
+    left_out,
+    make_brief,
+    memory_of,
+    need_pages,
+    need_vectors,
+    remember,
+)
 from kgplatform.readers.readagent.look_up import LookUp
 from kgplatform.readers.reader import AnswerMode, Reader
-from kgplatform.readers.run import Run
+from kgplatform.readers.replies import Said, ask_marked, finish
+from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundPassage
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import Pages
@@ -42,7 +48,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     """
     brief = make_brief(question, options)
     if run.chat is None:
-        found = run.evidence.search_in(brief.question, options.documents)
+        found = run.evidence.search(brief.question, documents=options.documents)
         return without_model(brief.question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell)
     pages = run.evidence.pages(brief.question, options.documents)
@@ -77,21 +83,20 @@ def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[Remembered
     return Remembered(memory_of(named.pages, gists=False), size.words, note), found.ids
 
 
+@dataclass
 class _Run:
-    """One question on its way from the memory to the answer."""
+    """One question on its way from the memory to the answer. ``said``: answers by memory; ``words`` of the last."""
 
-    def __init__(
-        self, brief: PageBrief, evidence: Evidence, pages: Pages, calls: Calls, remembered: Remembered
-    ) -> None:
-        self.brief = brief
-        self.evidence = evidence
-        self.pages = pages
-        self.calls = calls
-        self.remembered = remembered
-        self.counts: Counter[str] = Counter()
-        self.look_up = LookUp(brief, pages, remembered.memory, calls, self.counts)
-        self._said: dict[str, Said] = {}
-        self._words = 0
+    brief: PageBrief
+    evidence: Evidence
+    pages: Pages
+    calls: Calls
+    remembered: Remembered
+    said: dict[str, Said] = field(default_factory=dict)
+    words: int = 0
+
+    def __post_init__(self) -> None:
+        self.look_up = LookUp(self.brief, self.pages, self.remembered.memory, self.calls)
 
     def look_up_pages(self, ranked: Sequence[str]) -> None:
         """Read pages again, in the way that was chosen; ``ranked``: ids of pages that were found without gists."""
@@ -108,21 +113,12 @@ class _Run:
     def answer(self) -> Answer:
         """The answer, where its words stand, and what was counted."""
         options, raw = self.brief.options, self.look_up.raw
-        words = self._words if self.look_up.ended else self.remembered.memory.words(raw)
+        words = self.words if self.look_up.ended else self.remembered.memory.words(raw)
         said = self._ask("answer", self._rate(words)) if words else Said(None)
         read = self._citable(said.answer) if said.answer else self.look_up.passages
         mode: AnswerMode = "reject" if options.choices else options.mode
-        done = finish(
-            READER.name,
-            self.brief.question,
-            said.answer,
-            read,
-            self.evidence,
-            self.calls,
-            mode,
-            self.counts,
-            self._note(said),
-        )
+        note = self._note(said)
+        done = finish(READER.name, self.brief.question, said.answer, read, self.evidence, self.calls, mode, note)
         if said.answer is not None:
             done = replace(done, text=self.brief.with_letter(said.answer, done.text or ""))
         sizes = {"words.in_context": words, "words.of_text": self.remembered.words, "pages.looked_up": len(raw)}
@@ -136,19 +132,19 @@ class _Run:
     def _ask(self, name: str, detail: str) -> Said:
         """The model's answer from the memory as it is now; the one that it gave after the last page, if it did."""
         text = self.look_up.text
-        if self.look_up.ended or text in self._said:
-            said = self._said.get(text) or list(self._said.values())[-1]
+        if self.look_up.ended or text in self.said:
+            said = self.said.get(text) or list(self.said.values())[-1]
             self.calls.note(name, f"the last interim answer; {detail}")
             return said
         mark = self.calls.mark()
         said, broken = ask_marked(
             self.calls, self.brief.answer_messages(text), self.brief.read_answer, stage="answer", marks=self.brief.marks
         )
-        self.counts[f"malformed.{'no choice' if self.brief.options.choices else 'no answer'}"] += broken
+        self.calls.counts[f"malformed.{'no choice' if self.brief.options.choices else 'no answer'}"] += broken
         outcome = "answered" if said.answer else "not in the text" if said.marked else "no reply that can be used"
         self.calls.add(name, "; ".join(filter(None, (outcome, detail))), mark, prompt=self.brief.answer_prompt)
-        self._said[text] = said
-        self._words = self.remembered.memory.words(self.look_up.raw)
+        self.said[text] = said
+        self.words = self.remembered.memory.words(self.look_up.raw)
         return said
 
     def _rate(self, words: int) -> str:
@@ -176,13 +172,12 @@ class _Run:
         return [*read, *(each for id_ in ids if id_ in found.texts for each in found.texts[id_].passages)]
 
     def _note(self, said: Said) -> str:
-        parts = [
+        return joined(
             self.remembered.note,
             f"The look-up ended early: {self.look_up.ended}" if self.look_up.ended else "",
             _NO_CHOICE if self.brief.options.choices and not said.marked else "",
             "" if self.remembered.memory.pages else NOTHING_NEAR,
-        ]
-        return " ".join(filter(None, parts))
+        )
 
 
 def _read_again(answered: Answer) -> list[FoundPassage]:

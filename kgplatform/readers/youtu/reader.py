@@ -13,14 +13,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.readers.answer import Answered, without_model, write_answer
-from kgplatform.readers.calls import Calls, difference, search_step
-from kgplatform.readers.reader import AnswerMode, Need, Reader, check, mode_option, option
-from kgplatform.readers.run import Run
-from kgplatform.readers.youtu.fill_in import fill_in
-from kgplatform.readers.youtu.memory import Memory
-from kgplatform.readers.youtu.reflect import Ending, reflect
-from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, same_words
+from kgplatform.readers.answer import Answered, joined, record, without_model, write_answer
+from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option
+from kgplatform.readers.run import Calls, Run, search_step
+from kgplatform.readers.youtu.reflect import Memory, reflect
+from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import round_robin
@@ -28,7 +25,7 @@ from kgplatform.text import tidy
 from kgplatform.work.threads import side_by_side
 
 PARTS = ("entity", "triple", "path", "community", "passage")
-"""The routes that a search goes at once (eq. 10), and the passages."""
+"""The routes that a search takes at the same time (eq. 10), and the passages."""
 
 _WHOLE = -1
 """Stands for the whole question among the positions of sub-questions."""
@@ -50,11 +47,7 @@ class Options:
     sub_questions: int = option(4, "the most sub-questions", least=1)
     evidence_tokens: int = option(6000, "the most tokens of evidence in a prompt", least=1)
     without: tuple[str, ...] = option(
-        (),
-        "leave this route out of its searches; may be given several times",
-        choices=PARTS,
-        example="path",
-        one="route",
+        (), "leave this route out of its searches; may be repeated", choices=PARTS, example="path", one="route"
     )
 
     def __post_init__(self) -> None:
@@ -88,17 +81,18 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if isinstance(first, BudgetError):
         raise first
     if not (options.agent and options.steps and seen.passages):
-        return _record(_standing(first, None), seen, calls)
-    ending = Ending()
+        return record(READER.name, _standing(first, None), seen, calls)
+    note = ""
+    final: Answered | ModelError | None = None
     if isinstance(first, Answered):
         memory.thoughts.append(f"First answer: {first.plain}")
-        ending = reflect(memory, calls, partial(_search_again, memory, run.evidence, calls, options), options.steps)
-    final: Answered | ModelError | None = ending.error
+        search = partial(_search_again, memory, run.evidence, calls, options)
+        note, final = reflect(memory, calls, search, options.steps)
     if not isinstance(final, BudgetError):
         final = _write("final answer", memory, run.evidence, calls, options)
     if isinstance(final, Answered):
-        return _record(final, memory.evidence(), calls, ending.note)
-    return _record(_standing(first, final), seen, calls, ending.note)
+        return record(READER.name, final, memory.evidence(), calls, note)
+    return record(READER.name, _standing(first, final), seen, calls, note)
 
 
 def _search_parts(
@@ -141,7 +135,7 @@ def _search_at_once(
     bounds = {place: () if place == _WHOLE else types for place in searches}
     works = [partial(_find, evidence, options, text, bounds[place]) for place, text in searches.items()]
     found = side_by_side(works, len(works))
-    spent = difference(calls.mark().spent, since.spent)
+    spent = calls.mark().spent - since.spent
     for (place, text), each in zip(searches.items(), found, strict=True):
         name = "the whole question" if place == _WHOLE else f"sub-question {place + 1}"
         step = search_step(each, f"{name}: {text}")
@@ -153,8 +147,7 @@ def _search_again(memory: Memory, evidence: Evidence, calls: Calls, options: Opt
     """What the reflection asks for. Types do not bound it: they were chosen before anything was known."""
     since = calls.mark()
     found = _find(evidence, options, query)
-    spent = difference(calls.mark().spent, since.spent)
-    calls.take(replace(search_step(found, f"new query: {query}"), usage=spent))
+    calls.take(replace(search_step(found, f"new query: {query}"), usage=calls.mark().spent - since.spent))
     memory.results.append(found.result)
 
 
@@ -184,18 +177,7 @@ def _standing(first: Answered | ModelError, final: ModelError | None) -> Answere
     if not (first.holds or isinstance(final, BudgetError)):
         raise final
     note = f"This is the first answer: there was no final one. {final}"
-    return replace(first, note=" ".join(filter(None, (first.note, note))))
-
-
-def _record(answered: Answered, shown: SearchResult, calls: Calls, *notes: str) -> Answer:
-    note = " ".join(filter(None, (answered.note, *notes)))
-    return Answer(
-        shown.question, READER.name, answered.text, answered.citations, shown, tuple(calls.steps), calls.usage, note
-    )
-
-
-def _needs(options: Options) -> tuple[Need, ...]:
-    return ("entities",) if "community" in options.left_out else ("entities", "tree")
+    return replace(first, note=joined(first.note, note))
 
 
 READER = Reader(
@@ -203,6 +185,6 @@ READER = Reader(
     "Takes the question apart by the schema, searches for each part along all routes, and reflects.",
     Options,
     answer,
-    needs=_needs,
+    needs=lambda options: ("entities",) if "community" in options.left_out else ("entities", "tree"),
     usual=True,
 )

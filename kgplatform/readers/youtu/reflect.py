@@ -8,15 +8,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import fence_for, shown_facts, shown_passages
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.youtu.memory import Memory
+from kgplatform.readers.answer import NONE, fence_for, shown_facts, shown_passages, within
+from kgplatform.readers.run import Calls
 from kgplatform.readers.youtu.sub_questions import same_words
+from kgplatform.records import SearchResult
+from kgplatform.retrieve.search import round_robin
 from kgplatform.text import tidy
+
+_LONGEST_THOUGHT = 2000
+
+
+@dataclass
+class Memory:
+    """``results`` and ``thoughts`` in the order in which they came; ``tokens`` bound the evidence in a prompt."""
+
+    question: str
+    tokens: int
+    results: list[SearchResult] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+
+    def evidence(self) -> SearchResult:
+        """The best of each step in turn, the newest step first, as far as ``tokens`` reach.
+
+        In turn, because the scores of two searches cannot be compared, and because the newest step alone could fill
+        the prompt: so the best of every step is in it.
+        """
+        most = max(1, sum(max(len(each.passages), len(each.facts)) for each in self.results))
+        merged = round_robin(list(reversed(self.results)), most)
+        return within(replace(merged, question=self.question), self.tokens)
+
+    def notes(self) -> str:
+        """The thoughts as a prompt shows them; empty without any."""
+        # Of a long thought its end: what came of it stands there.
+        most = _LONGEST_THOUGHT
+        return "\n\n".join(each if len(each) <= most else f"… {each[-most:]}" for each in self.thoughts)
+
+
+# ------------------------------------------------------------------------------------------------------------- thoughts
+
 
 _STAGE = "reflect"
 _PROMPT = "youtu/reflect"
@@ -39,44 +73,38 @@ class Thought:
     query: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Why the reflection ended, where the reader of the answer should know it. ``error``: what stopped it."""
-
-    note: str = ""
-    error: ModelError | None = None
-
-
-def reflect(memory: Memory, calls: Calls, search: Callable[[str], None], steps: int) -> Ending:
+def reflect(memory: Memory, calls: Calls, search: Callable[[str], None], steps: int) -> tuple[str, ModelError | None]:
     """Up to ``steps`` calls of the model. ``search`` is given each new query and puts what it finds into ``memory``.
 
-    One call is left for the final answer. Errors of a model do not leave: they end the reflection.
+    One call is left for the final answer. Returns a note for who reads the answer, and the error that ended it, if any.
     """
     query, was_empty = memory.question, False
     for step in range(1, steps + 1):
         if calls.left < 2:
             calls.note("reflect", "stopped: the last call is kept for the final answer")
-            return Ending()
+            return "", None
         try:
             thought = _think(memory, query, step, steps, calls)
-            go_on = _goes_on(thought, was_empty=was_empty)
+            # Another step follows a query, and the first of two empty replies.
+            is_last = thought.query is None and (bool(thought.text) or was_empty)
             if thought.query is not None and thought.answer is None:
-                go_on = go_on and _is_new(thought.query, memory, calls, step)
-                if go_on:
+                is_last = not _is_new(thought.query, memory, calls, step)
+                if not is_last:
                     query = thought.query
                     memory.queries.append(query)
                     search(query)
         except ModelError as error:
-            return Ending("" if isinstance(error, BudgetError) else _stopped_by(error, step), error)
-        if not go_on:
-            return Ending()
+            note = f"The reflection stopped in step {step}; the answer is from what was found until then. {error}"
+            return "" if isinstance(error, BudgetError) else note, error
+        if is_last:
+            return "", None
         was_empty = not thought.text
     calls.note("reflect", f"stopped after {steps} steps")
-    return Ending()
+    return "", None
 
 
 def read_thought(reply: str) -> Thought:
-    """What a reply says. The answer wins over a query; marks inside of hidden thoughts are none.
+    """What a reply says. The answer wins over a query; marks inside of hidden thoughts do not count.
 
     >>> read_thought("The signing is missing. **The new query is:** When did the club sign her?").query
     'When did the club sign her?'
@@ -92,7 +120,7 @@ def reflect_messages(memory: Memory, query: str, step: int, steps: int) -> Messa
     """The prompt of a step: the question, the current query, all evidence so far, the earlier thoughts."""
     evidence = memory.evidence()
     facts, passages = shown_facts(evidence.facts), shown_passages(evidence.passages)
-    queries, thoughts = "\n".join(f"- {each}" for each in memory.queries), memory.shown_thoughts()
+    queries, thoughts = "\n".join(f"- {each}" for each in memory.queries), memory.notes() or NONE
     return render(
         _PROMPT,
         question=memory.question,
@@ -124,11 +152,6 @@ def _think(memory: Memory, query: str, step: int, steps: int, calls: Calls) -> T
     return thought
 
 
-def _goes_on(thought: Thought, *, was_empty: bool) -> bool:
-    """Whether there is another step: after a query, and after the first of two empty replies."""
-    return thought.query is not None or (not thought.text and not was_empty)
-
-
 def _is_new(query: str, memory: Memory, calls: Calls, step: int) -> bool:
     if not same_words(query):
         calls.note(f"reflect {step}", "stopped: the new query is empty")
@@ -145,10 +168,6 @@ def _in_words(thought: Thought) -> str:
     if thought.answer is not None:
         return f"the answer is: {thought.answer}"
     return "neither an answer nor a new query" if thought.query is None else f"the new query is: {thought.query}"
-
-
-def _stopped_by(error: ModelError, step: int) -> str:
-    return f"The reflection stopped in step {step}; the answer is from what was found until then. {error}"
 
 
 def _undecorated(text: str) -> str:

@@ -20,9 +20,9 @@ from pydantic import BaseModel, RootModel, model_validator
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.readers.answer import fence_for
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.run import SchemaTypes
+from kgplatform.readers.answer import fence_for, shown_facts, shown_passages, within
+from kgplatform.readers.run import Calls, SchemaTypes
+from kgplatform.records import SearchResult
 from kgplatform.text import normalise_name, tidy, type_key
 
 _STAGE = "decompose"
@@ -84,13 +84,8 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
     Without a usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone.
     """
     mark = calls.mark()
-    messages = render(
-        _PROMPT,
-        schema=schema.text if schema and schema.text else _NO_SCHEMA,
-        most=str(most),
-        fence=fence_for(question),
-        question=question,
-    )
+    shown = schema.text if schema and schema.text else _NO_SCHEMA
+    messages = render(_PROMPT, schema=shown, most=str(most), fence=fence_for(question), question=question)
     try:
         reply, _ = ask(calls, messages, _Reply, stage=_STAGE)
     except BudgetError:
@@ -106,7 +101,7 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
 
 
 def arrange(texts: Sequence[str], question: str, most: int) -> tuple[SubQuestion, ...]:
-    """Sub-questions in order, numbered anew; what says nothing, comes twice or is beyond ``most`` is left out.
+    """Sub-questions in order, numbered again; what says nothing, comes twice or is beyond ``most`` is left out.
 
     A mark of an earlier one makes it needed. Any other mark gives way to the words of the sub-question that it names,
     or to nothing; one that the question itself has ("the #1 hit") is a word like others. So no two wait for each other.
@@ -172,7 +167,7 @@ def same_words(text: str) -> str:
 
 def known_types(named: Mapping[str, Sequence[str]], schema: SchemaTypes | None) -> tuple[tuple[str, ...], list[str]]:
     """The named types that ``schema`` has, under its names, and those that it lacks. Case, spaces, ``_`` and ``-``
-    are no difference; a type under the wrong kind counts all the same."""
+    make no difference; a type under the wrong kind counts all the same."""
     index: dict[str, str] = {}
     if schema is not None:
         for name in (*schema.nodes, *schema.relations, *schema.attributes):
@@ -237,3 +232,82 @@ def _names(raw: object) -> list[str]:
     items: Iterable[object] = raw if isinstance(raw, list) else [raw]
     names = [item.get("name") if isinstance(item, dict) else item for item in items]
     return [tidy(name) for name in names if isinstance(name, str) and name.strip()]
+
+
+# -------------------------------------------------------------------------------------------------------- their answers
+
+_FILL_PROMPT = "youtu/fill_in"
+_LONGEST = 200
+"""Characters: what is longer is not a name, a date, a number or a thing."""
+_NO_ANSWERS = frozenset({"", "unknown", "none", "null", "n/a", "not stated", "not found", "not mentioned"})
+
+
+class _Answers(BaseModel):
+    answers: dict[int, str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, raw: object) -> dict[str, Any]:
+        """``{"answers": [{"number": 1, "answer": "…"}]}``, and what models make of it: a mapping from number to
+        answer, a bare list, answers without numbers in the order of the questions."""
+        if isinstance(raw, dict) and len(raw) == 1 and isinstance(next(iter(raw.values())), dict | list):
+            raw = next(iter(raw.values()))
+        if isinstance(raw, dict) and "answer" in raw:
+            raw = [raw]
+        if isinstance(raw, dict):
+            pairs = [(key, value) for key, value in raw.items()]
+        elif isinstance(raw, list):
+            pairs = [_pair(item, place) for place, item in enumerate(raw, 1)]
+        else:
+            pairs = []
+        answers = {number: _words(value) for key, value in pairs if (number := _number(key))}
+        if pairs and not answers:
+            raise ValueError("the reply must have answers, each with its number")
+        return {"answers": answers}
+
+
+class _FillReply(RootModel[_Answers]):
+    """A root model, so that ``reply.ask`` hands over what models make of the form."""
+
+
+def fill_in(asked: Mapping[int, tuple[str, SearchResult]], calls: Calls, tokens: int) -> dict[int, str]:
+    """Short answers by number, for those of ``asked`` (number to question and its evidence) that have one.
+
+    A failure answers none: the step says so. Raises ``BudgetError`` alone. ``tokens`` bound the whole evidence.
+    """
+    mark = calls.mark()
+    parts = "\n\n".join(_part(n, text, found, tokens // len(asked)) for n, (text, found) in asked.items())
+    try:
+        reply, _ = ask(calls, render(_FILL_PROMPT, fence=fence_for(parts), parts=parts), _FillReply, stage="fill_in")
+    except BudgetError:
+        raise
+    except ModelError as error:
+        calls.add("fill in", f"failed, so the words of the sub-questions are used: {error}", mark, prompt=_FILL_PROMPT)
+        return {}
+    given = reply.root.answers
+    answers = {n: given[n] for n in asked if normalise_name(given.get(n, "")) not in _NO_ANSWERS}
+    detail = "; ".join(f"#{n}: {answers.get(n, 'not answered, its words are used')}" for n in asked)
+    calls.add("fill in", detail, mark, prompt=_FILL_PROMPT)
+    return answers
+
+
+def _part(number: int, text: str, found: SearchResult, tokens: int) -> str:
+    shown = within(found, tokens)
+    facts, passages = shown_facts(shown.facts), shown_passages(shown.passages)
+    return f"Question {number}: {text}\n\nFacts:\n{facts}\n\nPassages:\n{passages}"
+
+
+def _pair(item: object, place: int) -> tuple[object, object]:
+    if isinstance(item, dict):
+        return item.get("number", place), item.get("answer", "")
+    return place, item
+
+
+def _number(key: object) -> int:
+    digits = str(key).strip().lstrip("#")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 4 else 0
+
+
+def _words(value: object) -> str:
+    text = tidy(str(value)) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    return text if len(text) <= _LONGEST else ""

@@ -66,5 +66,5 @@ def test_inside_a_query_engine(graph: KnowledgeGraph, monkeypatch: pytest.Monkey
 
 
 def test_a_route_that_does_not_exist(graph: KnowledgeGraph) -> None:
-    with pytest.raises(InputError, match="There is no route 'entitty'"):
+    with pytest.raises(InputError, match='Unknown route "entitty"'):
         KgRetriever(graph, "entitty").retrieve(QUESTION)

@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from kgplatform.doors.browser.style import as_grass, sheet_for
-from kgplatform.graph.colors import KINDS, PALETTE, TYPES, color_of, contrast, text_color_on
+from kgplatform.doors.browser.style import KINDS, PALETTE, TYPES, as_grass, color_of, contrast, sheet_for, text_color_on
 from kgplatform.ingest.schema import label_for, load_schema
 
 SCHEMAS = ("general", "company", "biomedical", "literature")

@@ -16,7 +16,7 @@ from watching_proxy import watching_proxy
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.browser.links import browser_link, with_values
-from kgplatform.graph.colors import KINDS, TYPES, color_of
+from kgplatform.doors.browser.style import KINDS, TYPES, color_of
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings

@@ -231,4 +231,4 @@ def test_routes_that_youtu_goes_without(
             assert "retrieve/triple" in asked
             assert not asked & {"retrieve/named_entities", "retrieve/steps"}
         else:
-            assert "There is no route 'paths'. Did you mean path?" in printed.err
+            assert 'Unknown route "paths". Did you mean path?' in printed.err

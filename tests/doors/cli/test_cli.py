@@ -335,7 +335,7 @@ def test_status_needs_no_server(run: Run, tmp_path: Path) -> None:
         (["ingest", "x.txt", "--schema", "x.txt"], 2, "The schema x.txt"),
         (["search", "Who?"], 2, "The graph is empty. Run `kgplatform ingest PATH…` first."),
         (["ask", "Who?"], 2, "The graph is empty"),
-        (["ask", "Who?", "--reader", "sage"], 2, "There is no reader 'sage'. Choose one of retrieve, youtu"),
+        (["ask", "Who?", "--reader", "sage"], 2, 'Unknown reader "sage". Choose one of retrieve, youtu'),
         (["schema"], 2, "The graph has no schema yet"),
         (["remove", "x"], 2, "There is no document 'x' in the graph"),
         (["cypher", "RETURN 1", "--param", "x"], 2, "--param 'x' is not NAME=VALUE."),

@@ -447,7 +447,7 @@ def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: Kn
         ("retrieve", {"agent": False}, "The reader retrieve has no option agent."),
         ("retrieve", {"community": False, "schema": False}, "no option community and schema. Leave them out"),
         ("youtu", {"route": "path"}, "The reader youtu has no option route."),
-        ("sage", {}, "There is no reader 'sage'. Choose one of retrieve, youtu, graphreader, readagent, longagent, "),
+        ("sage", {}, 'Unknown reader "sage". Choose one of retrieve, youtu, graphreader, readagent, longagent, '),
         (
             "retrieve",
             {"window_tokens": 4096},
@@ -462,10 +462,10 @@ def test_a_graph_from_before_runs_gets_their_constraints(store: Store, graph: Kn
         ("chunknotes", {"calls": 0}, "calls must be at least 1."),
         ("chunkread", {"random_nodes": 7}, "no option random_nodes. Leave it out, or use the reader graphreader."),
         ("youtu", {"plan": False}, "The reader youtu has no option plan. Leave it out, or use the reader graph"),
-        ("youtu", {"mode": "guess"}, "There is no mode 'guess'. Choose one of reject, open."),
+        ("youtu", {"mode": "guess"}, 'Unknown mode "guess". Choose one of reject, open.'),
         ("youtu", {"top_k": 0}, "top_k must be at least 1."),
         ("graphreader", {"random_nodes": 2_000_000}, "random_nodes must be at most 1,000,000."),
-        ("retrieve", {"top_k": "many"}, "top_k=many cannot be used: it is to be a whole number."),
+        ("retrieve", {"top_k": "many"}, "top_k=many cannot be used: it must be a whole number."),
     ],
 )
 def test_an_option_that_a_reader_does_not_have_is_refused(

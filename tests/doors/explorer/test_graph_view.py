@@ -9,7 +9,7 @@ import pytest
 from drawings import ODD_NAMES, draw, edge, large_map, node, pixel, place, settle, triangle, wheel_of
 from playwright.sync_api import Page
 
-from kgplatform.graph.colors import color_of
+from kgplatform.doors.browser.style import color_of
 
 pytest_plugins = ["explorer_page", "drawing_page"]
 

@@ -211,7 +211,7 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
         ("neighbours", {"id": "' OR 1=1 //"}, "' OR 1=1 //"),
         ("read_document", {"document": "file:///etc/passwd"}, "There is no document 'file:///etc/passwd'"),
         ("community", {"id": "x"}, "x"),
-        ("ask", {"question": QUESTION, "reader": "oracle"}, "There is no reader 'oracle'."),
+        ("ask", {"question": QUESTION, "reader": "oracle"}, 'Unknown reader "oracle".'),
         ("ask", {"question": QUESTION, "options": {"hops": 3}}, "no option hops"),
         ("ask", {"question": QUESTION, "options": {"top_k": "many"}}, "top_k"),
         ("search", {"question": QUESTION, "route": "moon"}, "moon"),

@@ -17,7 +17,7 @@ from kgplatform.prompt import Messages
 from kgplatform.readers.answer import NO_MODEL, NONE, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.baselines import chunk_read
 from kgplatform.readers.baselines.chunk_read import Options
-from kgplatform.readers.marked import NO_WORDS
+from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer

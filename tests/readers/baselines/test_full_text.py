@@ -19,8 +19,8 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.baselines import full_text
-from kgplatform.readers.baselines.full_text import Options, answer, read_beginning, read_end
-from kgplatform.readers.marked import NO_WORDS
+from kgplatform.readers.baselines.full_text import Options, answer, read_part
+from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
@@ -76,7 +76,7 @@ def test_the_beginning_is_whole_paragraphs_in_reading_order_and_fills_the_window
 
 @pytest.mark.parametrize("room", [40, 100, 333, 2500, 4000])
 def test_the_text_is_within_the_room_and_the_next_paragraph_would_not_be(evidence: Evidence, room: int) -> None:
-    beginning = read_beginning(evidence, room)
+    beginning = read_part(evidence, room)
     assert tokens(beginning.text) <= room
     assert tokens(beginning.text) > room - 40
     assert not beginning.whole
@@ -88,22 +88,22 @@ def test_the_text_is_within_the_room_and_the_next_paragraph_would_not_be(evidenc
 def test_a_paragraph_that_several_passages_share_is_shown_whole_or_not_at_all(evidence: Evidence) -> None:
     longer = tokens(f"# alpha\n\n{TEXTS['alpha.txt']}")
     assert tokens(LONG) > 2 * 300, "it is longer than two passages"
-    assert read_beginning(evidence, longer).text.endswith(f"grey sea below.\n\n{LONG}")
-    without = read_beginning(evidence, longer - 5)
+    assert read_part(evidence, longer).text.endswith(f"grey sea below.\n\n{LONG}")
+    without = read_part(evidence, longer - 5)
     assert without.text.endswith("grey sea below.")
     assert all("the sea took" not in each.text for each in without.passages)
 
 
 def test_of_a_first_paragraph_that_is_too_large_the_sentences_that_fit(evidence: Evidence) -> None:
     assert tokens(LAMP_AND_MORE) > 20
-    assert read_beginning(evidence, 20).text == f"# alpha\n\n{LAMP} "
-    assert read_beginning(evidence, 20).passages[0].text == f"{LAMP} "
-    assert read_beginning(evidence, 3).text == ""
+    assert read_part(evidence, 20).text == f"# alpha\n\n{LAMP} "
+    assert read_part(evidence, 20).passages[0].text == f"{LAMP} "
+    assert read_part(evidence, 3).text == ""
 
 
 @pytest.mark.parametrize("room", [60, 100, 333, 2500, 4000])
 def test_the_end_is_within_the_room_and_the_paragraph_before_it_would_not_be(evidence: Evidence, room: int) -> None:
-    end = read_end(evidence, room)
+    end = read_part(evidence, room, from_end=True)
     assert tokens(end.text) <= room
     assert tokens(end.text) > room - 40
     assert not end.whole
@@ -116,7 +116,7 @@ def test_the_end_is_within_the_room_and_the_paragraph_before_it_would_not_be(evi
 
 def test_the_end_of_a_document_is_whole_paragraphs(evidence: Evidence) -> None:
     beta = TEXTS["beta.txt"]
-    end = read_end(evidence, 1000, (ids(evidence)["beta"],))
+    end = read_part(evidence, 1000, (ids(evidence)["beta"],), from_end=True)
     head, _, rest = end.text.partition("\n\n")
     assert head == "# beta"
     assert beta.endswith(f"\n\n{rest}")
@@ -125,15 +125,15 @@ def test_the_end_of_a_document_is_whole_paragraphs(evidence: Evidence) -> None:
 
 def test_of_a_last_paragraph_that_is_too_large_the_last_sentences_or_words(evidence: Evidence) -> None:
     alpha = (ids(evidence)["alpha"],)
-    end = read_end(evidence, 100, alpha).text
+    end = read_part(evidence, 100, alpha, from_end=True).text
     assert end.startswith("# alpha\n\nIn the year 17")
     assert LONG.endswith(end.removeprefix("# alpha\n\n"))
     assert 60 < tokens(end) <= 100
-    across = read_end(evidence, 600, alpha)
+    across = read_part(evidence, 600, alpha, from_end=True)
     assert len(across.passages) > 1, "the paragraph is longer than a passage"
     assert LONG.endswith(across.text.removeprefix("# alpha\n\n"))
-    assert read_end(evidence, 14, alpha).text.endswith("the foot of the tower.")
-    assert read_end(evidence, 3, alpha).text == ""
+    assert read_part(evidence, 14, alpha, from_end=True).text.endswith("the foot of the tower.")
+    assert read_part(evidence, 3, alpha, from_end=True).text == ""
 
 
 def test_the_end_is_not_counted_anew_for_each_paragraph_that_is_left_out(
@@ -146,7 +146,7 @@ def test_the_end_is_not_counted_anew_for_each_paragraph_that_is_left_out(
         return counted[-1]
 
     monkeypatch.setattr(full_text, "tokens", count)
-    end = read_end(evidence, 2500)
+    end = read_part(evidence, 2500, from_end=True)
     assert tokens(end.text) <= 2500
     assert sum(number > 1000 for number in counted) < 10, "some thirty paragraphs are left out"
 

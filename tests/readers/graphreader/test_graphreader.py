@@ -15,11 +15,11 @@ from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.graphreader.notebooks import UNSUPPORTED
-from kgplatform.readers.graphreader.reader import Options, answer
+from kgplatform.readers.graphreader.reader import UNSUPPORTED, Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings
+from kgplatform.text import counted
 
 DAYS = [
     "On day one the Petrel left the harbour of Cork with a cargo of salt and with eleven sailors.",
@@ -99,7 +99,7 @@ def test_beyond_the_ends_of_a_document_there_is_nothing(evidence: Evidence) -> N
     model.rules["chunk"] = lambda asked: step(wanted[day(asked)])
     done = ask(evidence, model, QUESTION, nodes=1)
     assert [day(each) for each in model.of("chunk")] == [1, 6]
-    assert "there is none before it, so on with the queue" in steps_of(done, "read_previous_chunk")[0].detail
+    assert "there is none before it, so the queue is next" in steps_of(done, "read_previous_chunk")[0].detail
     assert "there is none after it" in steps_of(done, "read_subsequent_chunk")[0].detail
     assert walked(done)[-1] == "termination", "then the neighbours"
 
@@ -290,7 +290,7 @@ def test_marks_become_citations(evidence: Evidence, said: str, shown: str | None
     assert done.text == (shown or re.sub(r" \[ID-\d+\]", " [1]", said))
     assert [text for _, text in cited(done)] == words
     assert done.note == ""
-    assert steps_of(done, "check citations")[0].detail == f"{len(words)} hold, 0 do not"
+    assert steps_of(done, "check citations")[0].detail == f"{counted(len(words), 'citation')} checked, 0 dropped"
 
 
 def test_a_mark_without_words_holds_at_the_sentence_that_says_most_else_at_the_passage(evidence: Evidence) -> None:
@@ -308,7 +308,7 @@ def test_marks_that_do_not_hold_are_removed_and_counted(evidence: Evidence) -> N
     assert done.text == "Osric Vane [1], a Dane of Cork and Rome."
     assert len(done.citations) == 1
     assert done.counts["malformed.citation"] == 3
-    assert done.note == "Marks of the model's answer that do not hold were left out: 3."
+    assert done.note == "3 of the model's citations were left out: their words are not in the passage."
 
 
 def test_an_answer_without_marks_is_looked_for_in_what_was_read(evidence: Evidence) -> None:

@@ -14,8 +14,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.chat import Ledger, OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import REFUSAL
-from kgplatform.readers.graphreader.notebooks import NO_REPLY
-from kgplatform.readers.graphreader.reader import Options, answer
+from kgplatform.readers.graphreader.reader import NO_REPLY, Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
 from kgplatform.retrieve.evidence import Evidence
@@ -217,7 +216,7 @@ def test_a_plan_that_fails_or_is_empty_is_done_without(evidence: Evidence, setti
     for reply, count in ((Fault.refuse(500, "Broken."), "failed.plan"), ("<think>Hm.</think>", "malformed.no plan")):
         done, _ = served(settings, evidence, Walker(["Hollow Ford"], plan=Script(reply)))
         assert done.counts[count] == 1
-        assert "there is none" in done.trace[0].detail
+        assert "there is no plan" in done.trace[0].detail
         assert walked(done) == ["stop_and_read_neighbor", "termination"]
 
 

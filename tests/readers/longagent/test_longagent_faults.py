@@ -28,8 +28,7 @@ from longagent_runs import (
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.longagent.meeting import NOBODY, NOTHING_CONFIRMED
-from kgplatform.readers.longagent.reader import NO_GROUND
+from kgplatform.readers.longagent.reader import NO_GROUND, NOBODY, NOTHING_CONFIRMED
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
 from kgplatform.testing import Fault

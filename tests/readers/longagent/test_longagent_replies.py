@@ -10,10 +10,10 @@ from collections import Counter
 import pytest
 
 from kgplatform.models.chat import Ledger, Reply
-from kgplatform.readers.calls import Calls
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, read_envelope, reminder_tokens
-from kgplatform.readers.longagent.experts import EXPERTS, find_expert, listed
+from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
 from kgplatform.readers.refusals import is_refusal
+from kgplatform.readers.run import Calls
 from kgplatform.readers.window import cost
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
@@ -140,9 +140,10 @@ def test_no_text_breaks_the_reading() -> None:
 
 def test_a_reply_that_cannot_be_used_is_asked_for_again_with_its_fault() -> None:
     chat = ScriptedChat(["", "prose", '{"type": "answer", "content": "x"}'])
-    asked = ask_envelope(Calls(chat, Ledger()), ASKED, LEADER, stage="leader", json_mode=True)
-    assert asked.said == Envelope("answer", "x")
-    assert asked.faults == {"empty reply": 1, "no json": 1}
+    calls = Calls(chat, Ledger())
+    asked = ask_envelope(calls, ASKED, LEADER, stage="leader", json_mode=True)
+    assert asked == Envelope("answer", "x")
+    assert calls.counts == {"malformed.empty reply": 1, "malformed.no json": 1}
     first, second, third = (each.messages for each in chat.calls)
     assert first == ASKED
     assert second[1]["content"].startswith("U\n\nYour last reply could not be used: it was empty. Asked again, 1 of 2.")
@@ -160,24 +161,27 @@ def test_after_two_times_it_is_left_and_the_chat_forgets_it() -> None:
             forgotten.append(messages[1]["content"])
 
     chat = Forgetful(["one", "two", "three", "four"])
-    asked = ask_envelope(Calls(chat, Ledger()), ASKED, MEMBER, stage="member", json_mode=False)
-    assert asked.said == Unusable("no json", "three")
-    assert asked.faults == {"no json": 3}
+    calls = Calls(chat, Ledger())
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="member", json_mode=False)
+    assert asked == Unusable("no json", "three")
+    assert calls.counts == {"malformed.no json": 3}
     assert (len(chat.calls), len(forgotten), len(set(forgotten))) == (3, 3, 3)
     assert not any(each.json_mode for each in chat.calls)
 
 
 def test_text_that_is_enough_is_not_asked_for_again() -> None:
     chat = ScriptedChat(["No Mention"])
-    asked = ask_envelope(Calls(chat, Ledger()), ASKED, MEMBER, stage="m", json_mode=False, enough=is_refusal)
-    assert (asked.said, asked.faults) == (Unusable("no json", "No Mention"), {"no json": 1})
+    calls = Calls(chat, Ledger())
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", json_mode=False, enough=is_refusal)
+    assert (asked, calls.counts) == (Unusable("no json", "No Mention"), {"malformed.no json": 1})
 
 
 def test_a_reply_that_is_cut_off_is_asked_for_again() -> None:
     cut = Reply('<scratchpad>{"type": "response", "content": "x', Usage(1, 1, 1), cut_off=True)
     chat = ScriptedChat([cut, '{"type": "response", "content": "x"}'])
-    asked = ask_envelope(Calls(chat, Ledger()), ASKED, MEMBER, stage="m", json_mode=False)
-    assert (asked.said, asked.faults) == (Envelope("response", "x"), {"cut off": 1})
+    calls = Calls(chat, Ledger())
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", json_mode=False)
+    assert (asked, calls.counts) == (Envelope("response", "x"), {"malformed.cut off": 1})
     assert "be shorter" in chat.calls[1].messages[1]["content"]
 
 
@@ -261,4 +265,4 @@ def test_the_experts_of_the_paper() -> None:
     assert [each.name for each in EXPERTS.values() if not each.resolves] == ["Math member"]
     assert all(find_expert(each.name) is each for each in EXPERTS.values())
     assert find_expert("Poet member") is None
-    assert len(listed().splitlines()) == 5
+    assert len(listed_experts().splitlines()) == 5

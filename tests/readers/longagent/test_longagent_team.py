@@ -23,8 +23,8 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL
 from kgplatform.readers.longagent.reader import Options, answer
 from kgplatform.readers.longagent.team import Member, read_parts
-from kgplatform.readers.marked import NO_WORDS
 from kgplatform.readers.readers import options_for
+from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens
 from kgplatform.records import Step, Usage
@@ -66,7 +66,7 @@ def team() -> Script:
 
 
 def members_of(evidence: Evidence, room: int) -> tuple[Member, ...]:
-    return read_parts(QUESTION, evidence, Options(member_tokens=room, window_tokens=32_000)).members
+    return read_parts(QUESTION, evidence, Options(member_tokens=room, window_tokens=32_000))[0]
 
 
 # ------------------------------------------------------------------------------------------------------------- parts
@@ -338,7 +338,7 @@ def test_another_model_needs_a_server_that_has_it(evidence: Evidence) -> None:
         def forget(self, messages: Any, *, json_mode: bool = False) -> None:
             raise AssertionError("nothing is asked")
 
-    with pytest.raises(InputError, match="Beside one there is no other language model here. Leave out member_model."):
+    with pytest.raises(InputError, match="one is the only language model here. Leave out member_model."):
         answer(QUESTION, Run(evidence, OneModel(), Ledger()), Options(member_model="two"))
 
 
@@ -351,12 +351,12 @@ def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"members": "some"}, "members=some cannot be used: it is to be all, or retrieved:K"),
+        ({"members": "some"}, "members=some cannot be used: it must be all, or retrieved:K"),
         ({"members": "retrieved:0"}, "retrieved:K with K from 1"),
         ({"members": "retrieved:5", "documents": ("x",)}, "leave out documents, or members."),
         ({"rounds": 0}, "rounds must be at least 1."),
-        ({"task": "poems"}, "There is no task 'poems'. Choose one of qa, kv, number, passkey, math, auto."),
-        ({"conflict": "vote"}, "There is no conflict 'vote'. Choose one of each, once, off."),
+        ({"task": "poems"}, 'Unknown task "poems". Choose one of qa, kv, number, passkey, math, auto.'),
+        ({"conflict": "vote"}, 'Unknown conflict "vote". Choose one of each, once, off.'),
         ({"window_tokens": 100}, "window_tokens must be at least 1,000."),
         ({"member_tokens": 20}, "member_tokens must be at least 50."),
         ({"member_tokens": 2048}, "since a conflict puts the texts of two members into one prompt"),

@@ -14,8 +14,8 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Ledger, make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.marked import NO_WORDS
 from kgplatform.readers.readagent.reader import Options, answer
+from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, Usage
 from kgplatform.retrieve.evidence import Evidence
@@ -173,7 +173,7 @@ def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lookup": "guess"}, "There is no lookup 'guess'. Choose one of parallel, sequential"),
+        ({"lookup": "guess"}, 'Unknown lookup "guess". Choose one of parallel, sequential'),
         ({"pages": 0}, "pages must be at least 1"),
         ({"pages": 101}, "at most 100"),
         ({"window_tokens": 10}, "window_tokens must be at least"),

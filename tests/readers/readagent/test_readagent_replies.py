@@ -12,8 +12,7 @@ from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
-from kgplatform.readers.choices import read_choice, shown
-from kgplatform.readers.readagent.page_requests import (
+from kgplatform.readers.readagent.look_up import (
     EMPTY,
     NO_NUMBER,
     NO_PAGE,
@@ -24,6 +23,7 @@ from kgplatform.readers.readagent.page_requests import (
     read_request,
 )
 from kgplatform.readers.readagent.reader import Options, answer
+from kgplatform.readers.replies import read_choice, shown_choices
 from kgplatform.readers.run import Run
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.testing import ScriptedChat
@@ -138,7 +138,7 @@ def test_a_reply_without_a_word_chooses_no_option_without_a_word() -> None:
 
 
 def test_choices_are_shown_under_letters() -> None:
-    assert shown(("a\n horse", "he slept")) == "(A) a horse\n(B) he slept"
+    assert shown_choices(("a\n horse", "he slept")) == "(A) a horse\n(B) he slept"
 
 
 # ------------------------------------------------------------------------------------------------- what becomes of them

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from answers import fact, passage
 
-from kgplatform.readers.youtu.memory import Memory
-from kgplatform.readers.youtu.reflect import read_thought
+from kgplatform.readers.youtu.reflect import Memory, read_thought
 from kgplatform.records import SearchResult
 
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"

@@ -9,7 +9,7 @@ import pytest
 from youtu_runs import TYPES
 
 from kgplatform.models.chat import Ledger
-from kgplatform.readers.calls import Calls
+from kgplatform.readers.run import Calls
 from kgplatform.readers.youtu.sub_questions import arrange, decompose, known_types
 from kgplatform.testing import ScriptedChat
 

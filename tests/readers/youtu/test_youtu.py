@@ -20,9 +20,8 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.run import Run
-from kgplatform.readers.youtu.memory import Memory
 from kgplatform.readers.youtu.reader import PARTS, Options, answer
-from kgplatform.readers.youtu.reflect import reflect_messages
+from kgplatform.readers.youtu.reflect import Memory, reflect_messages
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
@@ -245,8 +244,8 @@ def test_a_route_can_be_left_out(evidence: Evidence, route: str) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"without": ("paths",)}, r"There is no route 'paths'\. Did you mean path\? Choose one of entity, triple"),
-        ({"without": ("bm25",)}, "There is no route 'bm25'"),
+        ({"without": ("paths",)}, r'Unknown route "paths"\. Did you mean path\? Choose one of entity, triple'),
+        ({"without": ("bm25",)}, 'Unknown route "bm25"'),
         ({"without": PARTS}, "Leave at least one in"),
         ({"without": ("entity", "triple", "path", "passage"), "community": False}, "Leave at least one in"),
     ],

@@ -1,44 +1,40 @@
-"""Replies that begin with a mark, and what becomes of them: what the readers of whole texts share.
+"""Replies in free text: an answer behind a mark, or the choice of an option, and what becomes of them.
 
     read_reply("[Summary] It is in Toronto.\\n**Answerable:** Casa Loma")    # Said('Casa Loma', 'It is in Toronto.')
+    read_choice("Answer: (B) a dog", ("a horse", "a dog"))                   # 1
 
-GraphReader's comparators (appendix D) have free text for replies: marks are read whatever their case, brackets and
-stars. A reply without any is asked for once more.
+GraphReader's comparators (appendix D) reply so: marks are read whatever their case, brackets and stars. A reply without
+any is asked for once more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kgplatform.errors import InputError
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.prompt import Messages, with_reminder
-from kgplatform.readers.answer import REFUSAL, write_answer
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.citations import cite_words
+from kgplatform.readers.answer import REFUSAL, Answered, joined, record, with_places, write_answer
 from kgplatform.readers.reader import AnswerMode
+from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, tokens
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.text import tidy
+from kgplatform.text import normalise_name, tidy
 
 NO_WORDS = "No words of this answer were found in the text that was read, so it cites nothing."
-LARGEST_FENCE = "data-a1a1a1a1a1a1"
-"""As many tokens as tags can have, to measure a prompt with."""
-
 _LEAST_ROOM = 100
 """Tokens of text that a prompt must have room for."""
 
-_REMINDER = "\n\nReply in the form that was asked for: begin with $marks."
 _WORDS = r"un[\s-]?answerable|not\s+answerable|answerable|summary"
 _MARK = re.compile(
     rf"\[\s*(?P<opened>{_WORDS})\b\s*\]?|(?<!\w)(?P<closed>{_WORDS})\s*\]"
     rf"|^(?:[^\w\n]|_)*(?P<bare>{_WORDS})\b[*_`)\s]*?(?:[:–—-]|\.?[^\S\n]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_ANSWER = re.compile(r"(?:the\s+)?answer\s*(?::|is\s*:)\s*", re.IGNORECASE)
+_ANNOUNCED = re.compile(r"(?:the\s+)?answer\s*(?::|is\s*:)\s*", re.IGNORECASE)
 _NUMBER = re.compile(r"\s?\[\d+\]")
 # Between a mark and what follows it in its line, and before the next one: a list's bullet in a line of its own stays.
 _BEFORE = re.compile(r"(?:[^\S\n]|[*_`:]|[–—-](?=\s))*\s*")
@@ -96,14 +92,14 @@ def ask_marked(
     second = _asked(calls, reminded, read, stage)
     if second.marked:
         return second, 1
-    for each in (messages, reminded):
-        calls.forget(each)
+    for sent in (messages, reminded):
+        calls.forget(sent)
     return Said(None, second.notes or said.notes, marked=False), 2
 
 
 def reminder(marks: str) -> str:
     """The line that is added where a prompt is sent again."""
-    return _REMINDER.replace("$marks", marks)
+    return f"\n\nReply in the form that was asked for: begin with {marks}."
 
 
 def room_for(window_tokens: int, messages: Messages, marks: str, reserved: int = 0) -> int:
@@ -137,27 +133,21 @@ def finish(
     evidence: Evidence,
     calls: Calls,
     mode: AnswerMode,
-    counts: Mapping[str, int],
     note: str = "",
 ) -> Answer:
     """The end of a run: ``answer`` with the places in ``read`` that have its words, the best first; else a refusal,
     or in open mode what the model knows by itself."""
-    passages = SearchResult(question, tuple(read), (), 0.0)
-    text = REFUSAL
+    text, more = REFUSAL, ""
     citations: tuple[Citation, ...] = ()
     if answer is not None:
-        text = _NUMBER.sub("", answer).strip()
-        citations = cite_words(text, read)
-        calls.note("find citations", f"the answer's words stand in {len(citations)} of the passages that were read")
-        numbers = "".join(f"[{number}]" for number in range(1, len(citations) + 1))
-        text = f"{text} {numbers}".rstrip()
-        note = " ".join(filter(None, (note, "" if citations else NO_WORDS)))
+        text, citations = with_places(_NUMBER.sub("", answer).strip(), read, calls)
+        more = "" if citations else NO_WORDS
     elif mode == "open":
         nothing = SearchResult(question, (), (), 0.0)
         known = write_answer(question, nothing, evidence, calls, mode, name="own knowledge")
-        text, note = known.text, " ".join(filter(None, (note, known.note)))
-    counted = {name: number for name, number in counts.items() if number}
-    return Answer(question, reader, text, citations, passages, tuple(calls.steps), calls.usage, note, counts=counted)
+        text, more = known.text, known.note
+    answered = Answered(text, citations, joined(note, more))
+    return record(reader, answered, SearchResult(question, tuple(read), (), 0.0), calls)
 
 
 def _asked(calls: Calls, messages: Messages, read: Callable[[str], Said], stage: str) -> Said:
@@ -181,4 +171,67 @@ def _name(mark: str) -> str:
 
 def _content(text: str) -> str:
     text = _AFTER.sub("", _BEFORE.sub("", text, count=1))
-    return text[found.end() :] if (found := _ANSWER.match(text)) else text
+    return text[found.end() :] if (found := _ANNOUNCED.match(text)) else text
+
+
+# ------------------------------------------------------------------------------------------------------ multiple choice
+
+MOST_CHOICES = 26
+_OPTION = r"(?:option|choice)\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
+_ANSWER = rf"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*(?:{_OPTION})?"
+# "Answer: (C) …", "answer is [c]"; "Answer: C." or "Answer: C he slept", but "A" and "I" are words of their own.
+_PATTERNS = (
+    re.compile(rf"{_ANSWER}[(\[]\s*([a-z])\s*[)\]]", re.IGNORECASE),
+    re.compile(rf"(?i:{_ANSWER})([A-Z])(?![\w'’])(?=\W*$|[*_`]*[^\w\s*_`]|[*_`]*\n)", re.MULTILINE),
+    re.compile(rf"(?i:{_ANSWER})([B-HJ-Z])(?![\w'’])"),
+    re.compile(r"(?<!\w)\(\s*([A-Za-z])\s*\)"),
+    re.compile(r"^\W*([A-Za-z])\W*$", re.MULTILINE),
+    re.compile(r"^[\s*_`]*([A-Z])[*_`]*[.):,]", re.MULTILINE),
+    re.compile(rf"^\W*(?:the )?(?:(?:correct|right|best) )?{_OPTION}([A-Z])\W*$", re.IGNORECASE | re.MULTILINE),
+)
+_PREFIX = re.compile(rf"\A\W*(?:(?:the )?(?:(?:correct|right|best) )?{_ANSWER})?", re.IGNORECASE)
+
+
+def check_choices(choices: Sequence[str]) -> None:
+    """Raise ``InputError`` for choices that cannot be chosen from. Without any the question is open."""
+    if not choices:
+        return
+    if len(choices) == 1 or len(choices) > MOST_CHOICES:
+        raise InputError(
+            f"Give 2 to {MOST_CHOICES} choices, or none; there {'is one' if len(choices) == 1 else 'are more'}."
+        )
+    if not all(each.strip() for each in choices):
+        raise InputError("A choice is empty. Write each as a short text.")
+    if len({normalise_name(each) for each in choices}) < len(choices):
+        raise InputError("Two choices are the same. Give each once.")
+
+
+def letter(number: int) -> str:
+    """A for 0, B for 1, …"""
+    return chr(ord("A") + number)
+
+
+def shown_choices(choices: Sequence[str]) -> str:
+    """The options as a prompt shows them, a line each."""
+    return "\n".join(f"({letter(n)}) {' '.join(each.split())}" for n, each in enumerate(choices))
+
+
+def read_choice(text: str, choices: Sequence[str]) -> int | None:
+    """The number of the option that ``text`` chooses, None if it chooses none.
+
+    The letter that is called the answer counts first, then the first in round brackets, then one that stands alone;
+    without any, the words of exactly one option.
+    """
+    for pattern in _PATTERNS:
+        for found in pattern.finditer(text):
+            number = ord(found[1].upper()) - ord("A")
+            if number < len(choices):
+                return number
+    said = _bare(text)
+    named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
+    return named[0] if len(named) == 1 else None
+
+
+def _bare(text: str) -> str:
+    """An option, or a reply that is one, less what announces it and the signs around it ("[PERSON#12]")."""
+    return normalise_name(_PREFIX.sub("", text)).lstrip("([").rstrip(".!)]")

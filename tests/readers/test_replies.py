@@ -6,8 +6,8 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger, Reply
-from kgplatform.readers.calls import Calls
-from kgplatform.readers.marked import Said, ask_marked, asked, read_answer, read_reply, reminder, room_for
+from kgplatform.readers.replies import Said, ask_marked, asked, read_answer, read_reply, reminder, room_for
+from kgplatform.readers.run import Calls
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
