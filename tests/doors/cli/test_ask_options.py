@@ -10,17 +10,20 @@ from pathlib import Path
 
 import pytest
 import typer
+from conftest import wipe
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
+from model_by_prompt import Line, Model
 from written_pages import define_pages, write_pages
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
+from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.prompt import Messages
 from kgplatform.readers import readers
 from kgplatform.readers.readers import READERS, find, names, options_for
 from kgplatform.readers.run import Run
 from kgplatform.records import Answer, SearchResult, Usage
+from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
 ASK = ["kgplatform", "ask", "Who founded it?", "--json"]
@@ -39,28 +42,41 @@ def test_the_help_names_the_readers_that_have_an_option() -> None:
     assert all(reader in helps["reader"] for reader in names())
 
 
-def model(messages: Messages) -> str:
-    """Ends every walk at once, and answers nothing."""
-    system = messages[0]["content"]
-    if system.startswith("You choose where"):
-        return "Node: John Pender, Score: 90\nNode: Stockbridge, Score: 80"
-    if system.startswith("You read the atomic facts"):
-        return "Updated Notebook: Nothing.\nChosen Action: stop_and_read_neighbor()"
-    if system.startswith("You write one Cypher statement"):
-        return '{"statement": "MATCH (e:Entity) RETURN e.name AS name ORDER BY name", "parameters": {}}'
-    if system.startswith("You answer a question from the rows"):
-        return '{"sufficient": false, "answer": ""}'
-    if system.startswith("You read a long text"):
-        return "[unanswerable]"
-    if system.startswith("You remember"):
-        return "Page 1" if "these): Page 0" in messages[1]["content"] else "Page 0"
-    if system.startswith("You lead a team of readers, and write"):
-        return '{"type": "instruction", "content": "Say who founded it."}'
-    if system.startswith("You lead a team of readers, and decide"):
-        return '{"type": "answer", "content": "Cyrus Field"}'
-    if system.startswith("You are an experienced reader"):
-        return '{"type": "response", "content": "Cyrus Field"}'
-    return "Rationale: none.\nChosen Action: termination()\nFinal answer: The documents do not say."
+NOTHING: dict[str, Line] = {
+    "graphreader/plan": "Find it.",
+    "graphreader/nodes": "Node: John Pender, Score: 90\nNode: Stockbridge, Score: 80",
+    "graphreader/facts": "Updated Notebook: Nothing.\nChosen Action: stop_and_read_neighbor()",
+    "graphreader/neighbours": "Rationale: none.\nChosen Action: termination()",
+    "graphreader/answer": "Final answer: The documents do not say.",
+    "cypher/write": '{"statement": "MATCH (e:Entity) RETURN e.name AS name ORDER BY name", "parameters": {}}',
+    "cypher/answer": '{"sufficient": false, "answer": ""}',
+    "chunk_read": "[unanswerable]",
+    "chunk_notes": "[unanswerable]",
+    "full_text": "[unanswerable]",
+    "lookup": "Page 0",
+    "lookup_ordered": "Page 0",
+    "next": lambda prompt: "Page 1" if "these): Page 0" in prompt.user else "Page 0",
+    "readagent/answer": "The documents do not say.",
+    "choose": "The documents do not say.",
+    "instruct": '{"type": "instruction", "content": "Say who founded it."}',
+    "decide": '{"type": "answer", "content": "Cyrus Field"}',
+    "member": '{"type": "response", "content": "Cyrus Field"}',
+}
+"""Ends every walk at once, and answers nothing."""
+
+
+@pytest.fixture(scope="module")
+def library(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Connection:
+    """A server that has three documents, with a page of each."""
+    folder, texts = tmp_path_factory.mktemp("library"), FIELD | OTHERS
+    with Store(neo4j_server) as store:
+        wipe(store)
+        kg = KnowledgeGraph(store, load_settings(home=folder, embedder="hash:64"), embedder=HashEmbedder(64))
+        kg.ingest(put(folder / "texts", texts), recorded=put_jsonl(folder / "recording.jsonl", RECORDING))
+        define_pages(store)
+        for name, text in texts.items():
+            write_pages(store, Path(name).stem, [(text, f"About the {name}.")])
+    return neo4j_server
 
 
 @pytest.mark.parametrize(
@@ -74,38 +90,31 @@ def model(messages: Messages) -> str:
             "--reader graphreader --nodes 1 --prefilter 3 --window-tokens 2000 --calls 1",
             ["plan", "nodes", "facts", "answer"],
         ),
-        ("--reader chunkread", ["chunk"] * 3),
-        ("--reader chunknotes --calls 2", ["chunk"] * 2),
-        ("--reader fulltext --window-tokens 1000", ["full"]),
-        ("--reader fulltext --from-end --document letter", ["full"]),
-        ("--reader readagent", ["look up", "remembered"]),
-        ("--reader readagent --lookup sequential --pages 2 --interim", ["next", "remembered"] * 2),
-        ("--reader readagent --by-importance --choice Field --choice Pender", ["ordered", *(["choice"] * 2)]),
-        ("--reader readagent --lookup dense --pages 1 --document letter", ["remembered"]),
-        ("--reader cypher --rows 1 --timeout 20 --repairs 0", ["write", "rows"]),
+        ("--reader chunkread", ["chunk_read"] * 3),
+        ("--reader chunknotes --calls 2", ["chunk_notes"] * 2),
+        ("--reader fulltext --window-tokens 1000", ["full_text"]),
+        ("--reader fulltext --from-end --document letter", ["full_text"]),
+        ("--reader readagent", ["lookup", "answer"]),
+        ("--reader readagent --lookup sequential --pages 2 --interim", ["next", "answer"] * 2),
+        ("--reader readagent --by-importance --choice Field --choice Pender", ["lookup_ordered", *(["choose"] * 2)]),
+        ("--reader readagent --lookup dense --pages 1 --document letter", ["answer"]),
+        ("--reader cypher --rows 1 --timeout 20 --repairs 0", ["write", "answer"]),
         ("--reader longagent --document letter", ["instruct", "member", "decide"]),
         ("--reader longagent --members retrieved:2", ["instruct", "member", "member", "decide"]),
     ],
 )
 def test_options_reach_their_reader(
-    kg: KnowledgeGraph,
-    store: Store,
-    neo4j_server: Connection,
-    tmp_path: Path,
+    library: Connection,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     options: str,
     prompts: list[str],
 ) -> None:
-    texts = FIELD | OTHERS
-    kg.ingest(put(tmp_path / "texts", texts), recorded=put_jsonl(tmp_path / "recording.jsonl", RECORDING))
-    define_pages(store)
-    for name, text in texts.items():
-        write_pages(store, Path(name).stem, [(text, f"About the {name}.")])
+    model = Model(NOTHING)
     with OpenAIServer(model) as server:
         for name, value in (
-            ("NEO4J_URI", neo4j_server.uri),
-            ("NEO4J_PASSWORD", neo4j_server.password),
+            ("NEO4J_URI", library.uri),
+            ("NEO4J_PASSWORD", library.password),
             ("OPENAI_BASE_URL", server.base_url),
             ("KGPLATFORM_EMBEDDER", "hash:64"),
         ):
@@ -115,29 +124,8 @@ def test_options_reach_their_reader(
         with pytest.raises(SystemExit) as ended:
             cli.main()
         assert ended.value.code in (0, None)
-        starts = [each.body["messages"][0]["content"] for each in server.requests if "messages" in each.body]
     done = json.loads(capsys.readouterr().out)
-    kinds = {
-        "You plan": "plan",
-        "You choose where": "nodes",
-        "You read the atomic": "facts",
-        "You choose the next": "neighbours",
-        "You answer a question from notebooks": "answer",
-        "You write one Cypher": "write",
-        "You answer a question from the rows": "rows",
-        "You read a long": "chunk",
-        "You answer a question from one": "full",
-        "You remember a text by its gists: each": "look up",
-        "You remember a text by its gists, under": "next",
-        "You remember a long text": "ordered",
-        "You answer a question about a text that you remember": "remembered",
-        "You choose the right answer": "choice",
-        "You lead a team of readers, and write": "instruct",
-        "You lead a team of readers, and decide": "decide",
-        "You are an experienced reader": "member",
-    }
-    sent = [next(kind for start, kind in kinds.items() if text.startswith(start)) for text in starts]
-    assert sorted(sent) == sorted(prompts)
+    assert sorted(model.kinds) == sorted(prompts)
     assert done["reader"] == options.split()[1]
 
 
