@@ -8,9 +8,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from enum import Enum
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
@@ -70,7 +69,11 @@ def _ask(
     from kgplatform.client import check_options
     from kgplatform.doors.cli.show.found import show_run
 
-    given = {name: _value(value) for name, value in options.items() if value not in (None, [], ())}
+    given = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in options.items()
+        if value not in (None, [], ())
+    }
     try:
         check_options(reader, given)  # before a server is started for it
         with connect_to(home) as graph:
@@ -122,8 +125,7 @@ def _by_name() -> dict[str, list[tuple[str, Option]]]:
 def _annotation(owners: Sequence[tuple[str, Option]]) -> Any:
     option = owners[0][1]
     choices = tuple(dict.fromkeys(choice for _, each in owners for choice in each.choices))
-    word: Any = Enum("Word", {choice: choice for choice in choices}, type=str) if choices else str
-    type_: Any = word if option.type == "string" else _TYPES[option.type]
+    type_: Any = Literal[choices] if choices and option.type == "string" else _TYPES[option.type]
     metavar = None if option.type == "boolean" else _metavar(option)
     flag = f" /{_flag(option)}" if option.default is True else _flag(option)
     shown = typer.Option(flag, metavar=metavar, help=_help(owners), rich_help_panel=_PANEL, show_default=False)
@@ -176,10 +178,3 @@ def _default(options: dict[str, Option]) -> str:
     usual = next(iter(shown.values()))
     others = "".join(f", {reader} {default}" for reader, default in shown.items() if default != usual)
     return f"; by default {usual}{others}"
-
-
-def _value(value: Any) -> Any:
-    """A choice as its word, several values as a tuple."""
-    if isinstance(value, Enum):
-        return value.value
-    return tuple(value) if isinstance(value, list) else value
