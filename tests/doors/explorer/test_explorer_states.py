@@ -208,7 +208,7 @@ def test_a_token_is_asked_for_once(page: Page, sample: KnowledgeGraph, allowed_e
         dialog = page.get_by_role("dialog")
         dialog.get_by_label("Token").fill("not that one")
         dialog.get_by_role("button", name="Go on").click()
-        expect(dialog).to_contain_text("not the right one")
+        expect(dialog).to_contain_text("That token is wrong.")
         dialog.get_by_label("Token").fill("a-token-of-24-characters")
         dialog.get_by_role("button", name="Go on").click()
         expect(page.get_by_role("heading", name="Ask a question")).to_be_visible()
