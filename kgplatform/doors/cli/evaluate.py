@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.doors.cli.shared import ExtractorName, Home, Json, note
+from kgplatform.doors.cli.shared import ExtractorName, Home, Json, MaxTokens, note
 from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def evaluate(
     schema: Annotated[str | None, typer.Option("--schema", help="A schema file, or the name of a shipped one.")] = None,
     out: Out = Path("evaluation"),
     caption: Caption = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly at this cost.")] = None,
+    max_tokens: MaxTokens = None,
     home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -359,7 +359,7 @@ def _show(done: Sequence[tuple[EvaluationPlan, Results, Timing]], prices: Prices
 
 def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
     from kgplatform.doors.cli.show.terminal import ProgressLines
-    from kgplatform.doors.cli.show_retrieval import show_retrieval
+    from kgplatform.doors.cli.show_evaluate import show_retrieval
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import claimed, write_whole
     from kgplatform.evaluate.outcome import as_json

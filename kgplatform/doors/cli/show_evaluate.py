@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from kgplatform.doors.cli.show.terminal import console, safe
+from kgplatform.doors.cli.show.terminal import console, print_json, safe
 from kgplatform.evaluate.costs import Prices
 from kgplatform.evaluate.report import (
     NONE,
@@ -22,8 +22,9 @@ from kgplatform.evaluate.report import (
     right_where,
     title_of,
 )
+from kgplatform.evaluate.retrieval import Measured, RetrievalReport, in_words
 from kgplatform.evaluate.terms import Pair, Results, Timing
-from kgplatform.text import counted
+from kgplatform.text import counted, duration
 
 _SHOWN = 10
 """Lines of one sort; the report has the others."""
@@ -170,3 +171,36 @@ def _show_files(to: Console, out: Path) -> None:
     pictures = sorted(path.name for path in out.glob("*.png"))
     folders = sorted(f"{path.name}/" for path in out.glob("*") if path.is_dir())
     to.print(f"In {safe(str(out))}: {safe(', '.join([*files, *pictures, *folders]))}", soft_wrap=True)
+
+
+# ----------------------------------------------------------------------------------------------------- retrieval only
+
+
+def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:
+    """The tables for people, narrow enough for 80 columns; or the whole report as one JSON document."""
+    if as_json:
+        print_json(report)
+        return
+    out = console()
+    for measured in report.measured:
+        out.print(f"[bold]{safe(measured.dataset)}[/bold]: {safe(in_words(measured))}", soft_wrap=True)
+        out.print(_routes(report.cuts, measured))
+        for note in measured.notes:
+            out.print(safe(note), soft_wrap=True)
+        out.print()
+    out.print(
+        "In percent. R@k: of a question's supporting passages among the first k; all@k: questions with all of them "
+        f"there. p50, p95: ms of a search, the question's embedding included. It took {duration(report.seconds)}.",
+        soft_wrap=True,
+    )
+
+
+def _routes(cuts: tuple[int, ...], measured: Measured) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("route", no_wrap=True)
+    for name in (*(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50", "p95"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in measured.rows:
+        shares = [percent(each) for each in (*row.recall, *row.all_found)]
+        table.add_row(safe(row.route), *shares, f"{row.p50:.0f}", f"{row.p95:.0f}")
+    return table
