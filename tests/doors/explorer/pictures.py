@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from conftest import ROOT
 from explorer_steps import ask
 from playwright.sync_api import Page, expect
+from simulated_readers import reply
+
+from kgplatform.testing import OpenAIServer
 
 pytest_plugins = ["explorer_page"]
 
@@ -15,9 +21,18 @@ IMAGES = ROOT / "docs" / "images"
 QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
 
 
+@pytest.fixture(scope="module")
+def model() -> Iterator[OpenAIServer]:
+    """The simulated language model, which the page calls by that name: no picture may seem to be a real model's."""
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(reply) as server:
+        patch.setenv("KGPLATFORM_CHAT_MODEL", "simulated")
+        yield server
+
+
 def test_pictures(page: Page, explorer: str) -> None:
     page.goto(explorer)
     ask(page, QUESTION, "youtu")
+    expect(page.get_by_text("20 documents · simulated")).to_be_visible()
     expect(page.locator(".graph-title")).to_contain_text("What youtu looked at")
     expect(page.locator(".legend-key", has_text="Passage")).to_be_visible()
     page.wait_for_timeout(2_000)  # the picture of the graph comes to rest
