@@ -100,9 +100,6 @@ def _has_all(row: Row) -> bool:
     return bool(row["paginated"]) and row["gisted"] == row["pages"]
 
 
-# ------------------------------------------------------------------------------------------------------ one document
-
-
 def _open(run: GistRun, row: Row) -> tuple[Row, Reading]:
     made = row["made"][0] if len(row["made"]) == 1 else run.options.made
     memory = open_memory(run.store, row, run.options.question, made)
@@ -197,9 +194,6 @@ def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
     if run.options.fit is not None and memory.gist_tokens > run.options.fit:
         return shrink(run, reading, partial(_follow, run))
     return ()
-
-
-# ------------------------------------------------------------------------------------------------------------ the end
 
 
 def _count(report: GistReport, rows: Sequence[Row], due: Collection[str]) -> None:

@@ -171,9 +171,6 @@ def follows(pages: Sequence[Page], characters: int) -> bool:
     return joined and ordered and pages[0].start == 0 and pages[-1].end <= characters
 
 
-# ------------------------------------------------------------------------------------------------------------- writing
-
-
 def forget(store: Store, memory: Memory) -> None:
     """Take away all pages of ``memory``."""
     store.write(("gist/remove_pages", {"memory": memory.id}), *_compression(memory, None))
@@ -290,9 +287,6 @@ def write_compression(store: Store, memory: Memory) -> None:
 def _compression(memory: Memory, percent: float | None) -> list[tuple[str, Parameters]]:
     row = {"id": memory.document, "sha256": memory.sha256, "compression": percent}
     return [] if memory.question else [("gist/compression", {"rows": [row]})]
-
-
-# ---------------------------------------------------------------------------------------------------------- in progress
 
 
 @dataclass(slots=True)

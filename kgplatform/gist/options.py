@@ -183,9 +183,6 @@ def _canonical(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-# ----------------------------------------------------------------------------------------------------------- the report
-
-
 @dataclass(frozen=True, slots=True)
 class FailedPage:
     """A page that could not be gisted, or could not be found an end for; the next run tries again."""

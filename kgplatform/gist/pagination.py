@@ -154,9 +154,6 @@ def covering(found: list[Paragraph], characters: int) -> list[tuple[int, int]]:
     return list(pairwise([*starts, characters])) if found else []
 
 
-# --------------------------------------------------------------------------------------------------------------- pauses
-
-
 STAGE = "paginate"
 _PROMPT = "gist/pause"
 

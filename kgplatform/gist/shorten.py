@@ -158,8 +158,6 @@ def beginning(page: str) -> str:
     return passages[0].text if passages else ""
 
 
-# ------------------------------------------------------------------------------------------- memories that are too long
-
 Follow = Callable[[Reading], Iterable[Work]]
 """What is done with a document next."""
 
@@ -253,9 +251,6 @@ def _take_shorter(run: GistRun, reading: Reading, follow: Follow, page: Page, gi
     run.report.malformed.update(gist.malformed)
     run.advanced(gists=1)
     return follow(reading)
-
-
-# ----------------------------------------------------------------------------------------------- which pages are merged
 
 
 _MERGE_PROMPT = "gist/merge"

@@ -104,9 +104,6 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
     raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
 
 
-# -------------------------------------------------------------------------------------------------------- looking at it
-
-
 @dataclass(frozen=True, slots=True)
 class GraphNode:
     """A node as it is drawn.

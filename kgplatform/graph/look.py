@@ -173,8 +173,6 @@ class Look:
             yield from rows
             after = rows[-1]["id"]
 
-    # -------------------------------------------------------------------------------------------------------- the tree
-
     def tree(self, parent: str | None = None) -> tuple[TreeNode, ...]:
         """What stands below a node of the knowledge tree, or at its top; empty where there is no tree.
 
@@ -214,8 +212,6 @@ class Look:
         """
         (row,) = self._store.read("graph/map", limit=_at_least(limit, 1))
         return map_of(row["entities"], row["communities"], row["nodes"], row["relations"])
-
-    # -------------------------------------------------------------------------------------------------------- the runs
 
     def runs(self, limit: int = 50) -> tuple[RunInfo, ...]:
         """Saved runs, the last first."""

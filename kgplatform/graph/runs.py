@@ -119,8 +119,6 @@ def _step_id(run: str, index: int) -> str:
     return f"{run}-{index}"
 
 
-# ------------------------------------------------------------------------------------------------------- function calls
-
 STAGES = ("facts", "chunk", "neighbours")
 """Where functions are called: at a node's atomic facts, at a passage, at a node's neighbours (section 3.3.2)."""
 

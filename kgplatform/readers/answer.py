@@ -228,8 +228,6 @@ def _renumbered(text: str, citations: dict[int, Citation]) -> str:
     return _MARK.sub(lambda mark: f"[{numbers[int(mark[1])]}]" if int(mark[1]) in numbers else "", text).strip()
 
 
-# ------------------------------------------------------------------------------------------------ words without a quote
-
 MOST_CITED = 3
 """Citations of an answer that quotes nothing."""
 

@@ -139,9 +139,6 @@ class Reader:
         return self.Options(**{name: known[name].typed(value) for name, value in given.items()})
 
 
-# -------------------------------------------------------------------------------------------- the fields of ``Options``
-
-
 def option(
     default: Any,
     help: str,

@@ -174,8 +174,6 @@ def _content(text: str) -> str:
     return text[found.end() :] if (found := _ANNOUNCED.match(text)) else text
 
 
-# ------------------------------------------------------------------------------------------------------ multiple choice
-
 MOST_CHOICES = 26
 _OPTION = r"(?:option|choice)\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
 _ANSWER = rf"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*(?:{_OPTION})?"

@@ -89,9 +89,6 @@ def listened(on_step: Tell | None, stop: Stop) -> Iterator[tuple[Tell, Stop]]:
             raise
 
 
-# ------------------------------------------------------------------------------------------------------ calls and steps
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A moment in a run: a step of the trace covers what came since."""

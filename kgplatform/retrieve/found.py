@@ -110,9 +110,6 @@ def traced_read(store: Store, statement: str, **parameters: object) -> tuple[lis
     return recording.read(statement, **parameters), recording.queries
 
 
-# ---------------------------------------------------------------------------------------------------------- words by id
-
-
 CITATIONS = 20
 """Most places that are named for one fact."""
 

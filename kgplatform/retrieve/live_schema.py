@@ -122,8 +122,6 @@ def _read(store: Store) -> LiveSchema:
     )
 
 
-# ---------------------------------------------------------------------------------------------------------- in a prompt
-
 _EXAMPLE = 40
 """Characters of a value that is shown to tell what values look like."""
 

@@ -211,9 +211,6 @@ def _text(row: Row) -> PageText:
     return PageText(text, tuple(each for each in parts if each.text))
 
 
-# ----------------------------------------------------------------------------------------------------------------- BM25
-
-
 K1 = 1.2
 B = 0.75
 

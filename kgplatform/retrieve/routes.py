@@ -110,9 +110,6 @@ def entity_seeds(store: Store, question: Question) -> list[str]:
     return [row["id"] for row in rows if row["key"] in named or not row["named"]]
 
 
-# ---------------------------------------------------------------------------------------------------------------- paths
-
-
 def path_found(paths: list[Path]) -> Found:
     """The facts of ``paths`` and the passages that state them; each scores as the best path that it lies on."""
     facts = best_scores((fact, path.score) for path in paths for fact in path.facts)
@@ -182,9 +179,6 @@ def _order(path: Path) -> tuple[float, int, tuple[str, ...]]:
     return -path.score, len(path.hops), path.facts
 
 
-# ---------------------------------------------------------------------------------------------------------- communities
-
-
 @dataclass(frozen=True, slots=True)
 class Near:
     """Communities near a question, best first, and rows of the facts of their nearest entities."""
@@ -213,9 +207,6 @@ def community_route(store: Store, question: Question, top_k: int) -> Found:
     if not near.communities and not store.read("retrieve/tree"):
         raise InputError("The graph has no finished knowledge tree. Run `kgplatform tree` first, or use another route.")
     return replace(facts_found(near.facts, "community"), communities=near.communities)
-
-
-# ---------------------------------------------------------------------------------------------------------- all of them
 
 
 ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {

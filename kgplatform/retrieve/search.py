@@ -78,9 +78,6 @@ def check_route(route: str) -> None:
         raise InputError(f'Unknown route "{route}".{hint} Choose one of {", ".join(sorted(SEARCHES))}.')
 
 
-# --------------------------------------------------------------------------------------------------------- schema types
-
-
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
     """``found`` without facts, and paths over facts, that are about other things than ``types``; with all its passages.
 
@@ -125,9 +122,6 @@ def _by_entities(rows: list[Row], wanted: set[str]) -> list[Row]:
 
 def _is_wanted(name: str | None, wanted: set[str]) -> bool:
     return name is not None and type_key(name) in wanted
-
-
-# ---------------------------------------------------------------------------------------------- several searches in one
 
 
 Item = TypeVar("Item", FoundPassage, FoundFact, FoundPath, FoundCommunity)
@@ -194,9 +188,6 @@ def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> object:
         facts = tuple(each.id for each in item.facts)
         return min(facts, facts[::-1])
     return item.id
-
-
-# --------------------------------------------------------------------------------------------------- all routes at once
 
 
 FACT_SEEDS = 50

@@ -120,9 +120,6 @@ def _with_nearest(said: str, known: set[str]) -> str:
     return f"{said} Did you mean {by_case[near[0]]}?" if near else said
 
 
-# ---------------------------------------------------------------------------------------------------- what rows rest on
-
-
 _ID = re.compile(r"[0-9a-f]{32}")
 _FACTS_OF_ROW = 3
 _PASSAGES_OF_ROW = 2

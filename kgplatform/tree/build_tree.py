@@ -141,9 +141,6 @@ def _check_claim(store: Store, run: str) -> None:
         raise StoreError(_REPLACED)
 
 
-# --------------------------------------------------------------------------------------------------------- communities
-
-
 def _tree(tools: TreeTools, graph: EntityGraph, stored: StoredTree, signed: Indices, report: TreeReport) -> Tree:
     """The new tree; an update changes none but the communities that a change is in."""
     vectors = tools.embedder.embed(graph.relation_names) if named(report.method).reads_relations else None
@@ -179,9 +176,6 @@ def _moved(start: Indices, labels: Indices) -> int:
     return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
-
-
 def _after_writing(before: Row, tree: Tree, found: Changes, report: TreeReport) -> str:
     """A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found."""
     mostly_kept = report.action == "updated" and 2 * len(found.new) <= len(tree.communities)
@@ -213,9 +207,6 @@ def _settled(tools: TreeTools, run: str, state: Row) -> dict[str, float]:
     _check_claim(tools.store, run)
     tools.store.write(set_state(**state))
     return seconds
-
-
-# --------------------------------------------------------------------------------------------------------------- naming
 
 
 def _name(tools: TreeTools, stored: StoredTree, found: Changes, report: TreeReport) -> None:
@@ -272,9 +263,6 @@ def _unnamed(store: Store, graph: EntityGraph, due: Mapping[str, Community], ids
     batch = [due[each] for each in ids]
     facts = read_facts(store, graph, batch)
     return [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
-
-
-# ------------------------------------------------------------------------------------------------------------ reporting
 
 
 def _count(found: Changes, report: TreeReport) -> None:

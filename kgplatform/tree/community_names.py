@@ -163,9 +163,6 @@ def summary_of(facts: Sequence[SaidFact], members: Sequence[tuple[str, str | Non
     return clean_summary(f"{', '.join(names)}{more}.")
 
 
-# -------------------------------------------------------------------------------------------------- by a language model
-
-
 STAGE = "tree"
 PER_CALL = 5
 """Communities of one call."""

@@ -173,9 +173,6 @@ def _edges(matrix: sparse.csr_array) -> Edges:
     return Edges(each.row[kept].astype(np.int64), each.col[kept].astype(np.int64), each.data[kept].astype(np.float64))
 
 
-# --------------------------------------------------------------------------------------------------- nearest in meaning
-
-
 COUNT = 10
 """Neighbours of a row."""
 TREES = 7

@@ -138,9 +138,6 @@ def _ranks(names: Any) -> Indices:
     return ranks
 
 
-# --------------------------------------------------------------------------------------------------- k-means and fusion
-
-
 SHARE = 10
 """beta: entities a community, in the mean, to begin with."""
 MOST = 200

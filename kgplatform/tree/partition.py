@@ -111,9 +111,6 @@ METHODS = {
 """By the name that the caller gives."""
 
 
-# ------------------------------------------------------------------------------------------------------------ the small
-
-
 SMALLEST = 3
 """A community with fewer members is joined to another."""
 _AT_ONCE = 1000
@@ -148,9 +145,6 @@ def joined(
         score = RELATION_WEIGHT * relative + (1 - RELATION_WEIGHT) * (graph.vectors[rows] @ centroids.T)
         moved[rows] = large[score.round(6).argmax(axis=1)]
     return moved
-
-
-# ------------------------------------------------------------------------------------------------------------ the large
 
 
 LIMIT = 100
@@ -255,9 +249,6 @@ def _main_places(vectors: Floats) -> Floats:
     direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
     direction *= np.sign(direction[np.abs(direction).argmax()]) or 1
     return np.asarray((centred @ direction).round(5))
-
-
-# ----------------------------------------------------------------------------------------------------- the tree of them
 
 
 KEYWORDS = 5

@@ -124,9 +124,6 @@ def _make_unit(vectors: Floats) -> None:
     np.divide(vectors, lengths, out=vectors, where=lengths > 0)
 
 
-# ----------------------------------------------------------------------------------------------- the tree that is there
-
-
 @dataclass(frozen=True, slots=True)
 class StoredCommunity:
     """A community as it stands in the graph. ``keywords``: scores by the keywords' ids."""

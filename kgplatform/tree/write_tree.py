@@ -99,9 +99,6 @@ def _words_row(words: tuple[str, str]) -> Row:
     return {"name": words[0], "summary": words[1]}
 
 
-# --------------------------------------------------------------------------------------------------- words from members
-
-
 def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
     """Name and summary of each new community, from its central members and their facts."""
     wanted = found.new + found.renamed
@@ -132,9 +129,6 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
 def _said(fact: list[Any]) -> SaidFact:
     kind, text, subject, predicate, object_, members = fact
     return SaidFact(kind, text, subject, predicate, object_, tuple(members))
-
-
-# --------------------------------------------------------------------------------------------------------- what differs
 
 
 @dataclass(frozen=True, slots=True, eq=False)

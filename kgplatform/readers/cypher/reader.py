@@ -101,9 +101,6 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     return record(READER.name, answered, result, calls)
 
 
-# ------------------------------------------------------------------------------------------------------- the statement
-
-
 def _look(question: str, statements: Statements, calls: Calls, options: Options) -> Messages:
     """The prompt, from what there is to ask for and whom the question may mean."""
     schema, ran = statements.schema()
@@ -173,9 +170,6 @@ def _flat(written: _Written) -> str:
     return f"{clipped(written.statement, _SHOWN)}{f' with {clipped(given, _SHOWN)}' if given else ''}"
 
 
-# ---------------------------------------------------------------------------------------------------------- the answer
-
-
 def _trace_back(found: _Found, statements: Statements, calls: Calls) -> Sources:
     """The facts and passages behind the rows."""
     sources = statements.sources(found.tried)
@@ -238,9 +232,6 @@ def _note(found: _Found) -> str:
         return f"No statement could be run: {fault} The last was: {_flat(found.written)}"
     rows = counted(len(found.tried.rows), "row") + (" and more" if found.tried.more else "")
     return f"{rows} of the statement: {_flat(found.written)}"
-
-
-# ------------------------------------------------------------------------------------------ rows in a prompt, and cited
 
 
 Rows = Sequence[Sequence[Any]]

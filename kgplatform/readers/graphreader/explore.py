@@ -151,8 +151,6 @@ class _Walker:
         self._begin(stage)
         return not self.path.ended
 
-    # ------------------------------------------------------------------------------------------------------- facts
-
     def _read_facts(self) -> None:
         """Passages into the queue, chosen by what they state of the node: one call, whatever its pages."""
         path, node = self.path, self.path.node
@@ -200,8 +198,6 @@ class _Walker:
         numbers = passage_numbers(read.arguments) if read.function == "read_chunk" else ()
         return [self.path.passages[number] for number in numbers if number in self.path.passages]
 
-    # ------------------------------------------------------------------------------------------------------- passages
-
     def _read_next_passage(self) -> None:
         """The next passage of the queue, or as much of it as fits; what is left of it is next."""
         path = self.path
@@ -243,8 +239,6 @@ class _Walker:
             return f"{label} was read before"
         self.path.put_first(wanted, after_rest_of="" if is_before else passage)
         return f"next is {label}"
-
-    # --------------------------------------------------------------------------------------------------- neighbours
 
     def _read_neighbours(self) -> None:
         """On to a neighbour, or the end: one call, whatever its pages; the first page that names one counts."""
@@ -301,8 +295,6 @@ class _Walker:
             return "unknown node"
         return "visited node" if names[name] in self.path.visited else ""
 
-    # ---------------------------------------------------------------------------------------------------- the model
-
     def _ask(self, stage: Stage, node: str, data: str, actions: str, page: str, judge: _Judge | None = None) -> Read:
         """What the model does. A reply that cannot be used is asked for once more; then the stage's fallback."""
         messages = self.brief.step_messages(
@@ -348,8 +340,6 @@ class _Walker:
                 self.calls.counts["cut.notebook"] += 1
                 self.faults.append(f"notebook cut to {end:,} of {len(read.notebook):,} characters")
             self.path.notebook = read.notebook[:end].strip()
-
-    # ---------------------------------------------------------------------------------------------------- the trace
 
     def _begin(self, stage: Stage) -> None:
         self.stage: Stage = stage

@@ -105,9 +105,6 @@ def _seen(question: str, paths: Sequence[Path], calls: Calls) -> SearchResult:
     return SearchResult(question, tuple(passages.values()), found, sum(step.seconds for step in calls.steps))
 
 
-# ----------------------------------------------------------------------------------------- from notebooks to the answer
-
-
 UNSUPPORTED = "The model's answer has no correct citation, and its words are in no passage that was read."
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"
@@ -218,9 +215,6 @@ def _ask(paths: Sequence[Path], brief: Brief, calls: Calls) -> str:
     return text
 
 
-# ------------------------------------------------------------------------------------------------------------- marks
-
-
 def _marks(text: str) -> Iterator[_Mark]:
     """The marks of an answer in order; those side by side are about the same statement."""
     end, statement = 0, ""
@@ -295,9 +289,6 @@ def _content_words(text: str) -> set[str]:
         elif word.isdigit() or (len(word) > 2 and word not in _EMPTY_WORDS):
             words.add(word)
     return words
-
-
-# -------------------------------------------------------------------------------------------------------- the answer
 
 
 def _numbered(text: str, marks: Sequence[_Mark], checked: _Checked) -> str:

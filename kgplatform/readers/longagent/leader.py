@@ -83,8 +83,6 @@ class Leader:
                 "window_tokens",
             )
 
-    # ------------------------------------------------------------------------------------------------------ actions
-
     def recruit(self) -> None:
         """The kind of members that fits the objective (A, section 2.1). One that is not there is a QA member."""
         mark = self.calls.mark()
@@ -147,8 +145,6 @@ class Leader:
             )
         return answer
 
-    # -------------------------------------------------------------------------------------------------- the replies
-
     def shown(self, replies: Sequence[str], instruction: str) -> str:
         """The replies as one prompt holds them, numbered from 1; summed up page by page where they are too many."""
         bound = self.sizes.shown
@@ -177,8 +173,6 @@ class Leader:
         detail = f"page {page}" if isinstance(said, Envelope) else f"page {page}; {_UNUSABLE}: {said.fault}"
         self.calls.add("replies", detail, mark, prompt=_BATCH)
         return self._cut(text, bound, "replies")
-
-    # ------------------------------------------------------------------------------------------------------ prompts
 
     def _ask(self, messages: Messages, wanted: Sequence[str]) -> Envelope | Unusable:
         return ask_envelope(self.calls, messages, wanted, stage=STAGE, json_mode=True)

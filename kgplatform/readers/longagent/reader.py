@@ -113,9 +113,6 @@ def _members_chat(chat: Chat, model: str | None) -> Chat:
     return chat.with_model(model)
 
 
-# ---------------------------------------------------------------------------------------------------------- the meeting
-
-
 NOBODY = "No member found what the instruction asks for."
 NOTHING_CONFIRMED = (
     "Nothing was confirmed: members gave different answers, and took them back when they read each other's parts."
@@ -176,8 +173,6 @@ class Meeting:
                     said = bool(cite_words(cluster.answer, [passage]))
                     ranked.setdefault((passage.id, passage.start), (said, passage))
         return [passage for _, passage in sorted(ranked.values(), key=lambda each: not each[0])][:_SOURCES]
-
-    # ------------------------------------------------------------------------------------------------------ a round
 
     def _ask(self, number: int, instruction: str) -> dict[int, str]:
         """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
@@ -242,8 +237,6 @@ class Meeting:
         return self.leader.decide(
             self._seen(seen.number, seen.instruction, resolution, any_found=bool(clusters)), settled=True
         )
-
-    # ---------------------------------------------------------------------------------------------------- conflicts
 
     def _resolve(
         self, number: int, instruction: str, clusters: Sequence[Cluster], draw: str, way: Way | None = None

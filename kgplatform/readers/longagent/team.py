@@ -91,9 +91,6 @@ def listed_experts() -> str:
     return "\n".join(f"- {each.name}: {each.good_at}" for each in EXPERTS.values())
 
 
-# ---------------------------------------------------------------------------------------------------- options and sizes
-
-
 MEMBER_PROMPT = "longagent/member"
 MEMBER_TYPES = ("response",)
 
@@ -203,9 +200,6 @@ def _check_text(options: Options) -> None:
             "member_tokens",
             "window_tokens",
         )
-
-
-# -------------------------------------------------------------------------------------------------------------- members
 
 
 Outcome = Literal["answer", "no mention", "malformed", "failed"]

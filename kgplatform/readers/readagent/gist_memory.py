@@ -83,7 +83,7 @@ class Options:
         False, "with lookup=sequential: an answer after each page, shown when the next one is asked for"
     )
     choices: tuple[str, ...] = option(
-        (), "an answer to choose from; given once for each, they become (A), (B), …", example="a horse", one="choice"
+        (), "an answer to choose from; repeat it for each; they become (A), (B), …", example="a horse", one="choice"
     )
     documents: tuple[str, ...] = documents_option()
     window_tokens: int = window_option(8192)
@@ -197,9 +197,6 @@ def make_brief(question: str, options: Options) -> PageBrief:
 
 def _fence(memory: str, *more: str) -> str:
     return fence_for(memory, *more) if memory else LARGEST_FENCE
-
-
-# ----------------------------------------------------------------------------------------------------------- the memory
 
 
 NOT_GISTED = "(not gisted)"

@@ -64,8 +64,6 @@ class LookUp:
         """The memory as it is now."""
         return self.memory.text(self.raw)
 
-    # ------------------------------------------------------------------------------------------------------- the ways
-
     def parallel(self) -> None:
         """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
         calls, mark = self.calls, self.calls.mark()
@@ -116,8 +114,6 @@ class LookUp:
         numbers = {page.id: number for number, page in self.memory.pages.items()}
         self._read([numbers[each] for each in ranked if each in numbers])
 
-    # -------------------------------------------------------------------------------------------------- the next page
-
     def _next(self) -> int | None:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""
         calls, mark = self.calls, self.calls.mark()
@@ -151,8 +147,6 @@ class LookUp:
         if asked.page not in self.memory.pages:
             return NO_PAGE
         return _READ_ALREADY if asked.page in self.raw else ""
-
-    # ------------------------------------------------------------------------------------------------------- the pages
 
     def _read(self, numbers: Sequence[int], *, in_order: bool = False) -> bool:
         """Read pages in full, as many as fit; whether all did. ``in_order``: none after the first that does not."""
@@ -228,8 +222,6 @@ def _listed(numbers: Sequence[int]) -> str:
     noun = "page" if len(numbers) == 1 else "pages"
     return f"{noun} {', '.join(map(str, numbers))}" if numbers else "no page"
 
-
-# ------------------------------------------------------------------------------------------------- what replies ask for
 
 _BETWEEN = r"(?:[\s,;&/*>)\]<(-]|and\b|or\b|then\b|to\b|[–—])"
 _BRACKET = rf"\[[^\[\]]*\](?:{_BETWEEN}*(?:pages?\s*)?\[[^\[\]]*\])*"

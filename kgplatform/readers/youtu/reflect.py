@@ -49,9 +49,6 @@ class Memory:
         return "\n\n".join(each if len(each) <= most else f"… {each[-most:]}" for each in self.thoughts)
 
 
-# ------------------------------------------------------------------------------------------------------------- thoughts
-
-
 _STAGE = "reflect"
 _PROMPT = "youtu/reflect"
 _LONGEST_QUERY = 500

@@ -234,8 +234,6 @@ def _names(raw: object) -> list[str]:
     return [tidy(name) for name in names if isinstance(name, str) and name.strip()]
 
 
-# -------------------------------------------------------------------------------------------------------- their answers
-
 _FILL_PROMPT = "youtu/fill_in"
 _LONGEST = 200
 """Characters: what is longer is not a name, a date, a number or a thing."""
