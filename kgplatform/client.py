@@ -96,8 +96,6 @@ def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
 class KnowledgeGraph(OpenedGraph):
     """An open graph. Close it, or use it in a ``with`` block. Searching is safe from several threads."""
 
-    # ---------------------------------------------------------------------------------------------------------- in
-
     def ingest(
         self,
         paths: str | Path | Sequence[str | Path] = (),
@@ -224,8 +222,6 @@ class KnowledgeGraph(OpenedGraph):
         tools = GistTools(graph.store, graph.embedder, chat, self.settings, graph.ledger, progress)
         return gist_documents(tools, [each.id for each in chosen], options)
 
-    # --------------------------------------------------------------------------------------------------------- out
-
     def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
         """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations."""
         self._need_documents()
@@ -334,8 +330,6 @@ class KnowledgeGraph(OpenedGraph):
             call_statistics(self.store),
         )
 
-    # ---------------------------------------------------------------------------------------------------- in and out
-
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:
         """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); default: by its ending.
 
@@ -370,8 +364,6 @@ class KnowledgeGraph(OpenedGraph):
             raise SettingError("py2neo is not installed. Run `pip install 'kgplatform[py2neo]'`.") from error
         connection = self.store.connection
         return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
-
-    # ------------------------------------------------------------------------------------------------------- parts
 
     def _tools(self, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress) -> Tools:
         if mode not in (None, "strict", "flexible"):

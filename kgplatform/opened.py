@@ -102,8 +102,6 @@ class OpenedGraph:
         if state.get("embeddingModel"):
             check_embedder(state, self.embedder)
 
-    # ------------------------------------------------------------------------------------------------ for the client
-
     def _embed_as_set(self) -> None:
         """Use the embedder that is set, whichever the graph was embedded with."""
         self._forget_embedder()

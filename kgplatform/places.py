@@ -204,9 +204,6 @@ def _window(places: Sequence[Sequence[Place]]) -> Place:
     return Place(best[1], best[2], exact=False)
 
 
-# --------------------------------------------------------------------------------------------------------- folded texts
-
-
 _QUOTES = frozenset("'\"`´‘’‚‛“”„‟‹›«»′″「」『』＂＇\u0640")  # and the Arabic lengthening stroke, which says nothing
 # "and", "so", "in", "like", "to", "the": written in one with the Arabic word that follows.
 _ARABIC_PREFIX = re.compile(r"(?<!\w)[وف]?[بكل]?(?:ال)?\Z")

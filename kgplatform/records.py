@@ -12,8 +12,6 @@ from typing import Any, Literal
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
 
-# ---------------------------------------------------------------------------------------------- sources
-
 
 @dataclass(frozen=True, slots=True)
 class PageSpan:
@@ -63,9 +61,6 @@ class Passage:
     page: int | None
     text: str
     tokens: int
-
-
-# ------------------------------------------------------------------------------------------- extraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +137,6 @@ class Extraction:
     def is_empty(self) -> bool:
         """True if nothing at all was extracted."""
         return not (self.entities or self.triples or self.attributes or self.facts)
-
-
-# -------------------------------------------------------------------------------------------- retrieval
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +218,6 @@ class SearchResult:
     seconds: float
     paths: tuple[FoundPath, ...] = ()
     communities: tuple[FoundCommunity, ...] = ()
-
-
-# -------------------------------------------------------------------------------------------- answering
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,9 +116,6 @@ def _spelt_alike(one: Words, other: Words) -> bool:
     return digits[0] == digits[1] and fuzz.ratio(" ".join(one), " ".join(other)) >= _LEAST_RATIO
 
 
-# ---------------------------------------------------------------------------------------------------------------- stems
-
-
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’]s?(?=\s|\Z)")
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 # What stands between digits, or as a sign before or behind them, belongs to the number.

@@ -84,9 +84,6 @@ def _passage(document: Document, index: int, start: int, end: int) -> Passage:
     )
 
 
-# ------------------------------------------------------------------------------------------------ units
-
-
 def _units(document: Document, max_tokens: int) -> list[_Unit]:
     text, units = document.text, []
     sentences = list(ranked_sentences(text, page_starts=frozenset(page.start for page in document.pages)))
@@ -111,9 +108,6 @@ def _is_heading(sentence: str, rank: int, next_rank: int) -> bool:
         and "\n" not in sentence
         and not LIST_ITEM.match(sentence)
     )
-
-
-# ------------------------------------------------------------------------------------ overlong sentences
 
 
 def _pieces(text: str, start: int, end: int, rank: int, max_tokens: int) -> Iterator[_Unit]:
@@ -178,9 +172,6 @@ def _is_inside_grapheme(text: str, start: int, at: int) -> bool:
     if before in _FLAG_LETTERS and after in _FLAG_LETTERS:
         return (at - start - len(text[start:at].rstrip(_FLAG_LETTERS))) % 2 == 1
     return "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff"
-
-
-# ---------------------------------------------------------------------------------------------- packing
 
 
 def _pack(units: list[_Unit], max_tokens: int) -> list[int]:

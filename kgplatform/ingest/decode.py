@@ -113,9 +113,6 @@ def is_html(head: bytes) -> bool:
     return _HTML.match(head.removeprefix(codecs.BOM_UTF8)) is not None
 
 
-# --------------------------------------------------------------------------------------------- encodings
-
-
 def decode(path: str, data: bytes, *, html: bool = False) -> str:
     """The text of ``data``; with ``html``, a charset that the page declares is believed if it is not UTF-8.
 

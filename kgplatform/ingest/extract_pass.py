@@ -187,8 +187,6 @@ class PassageReader(Generic[T]):
         return work(passage, document)
 
 
-# ----------------------------------------------------------------------------------------------------------- extraction
-
 Proposed = tuple[str, str, Proposal]
 """Passage id, document id, and what the passage proposed."""
 
@@ -308,9 +306,6 @@ def _by_kind(malformed: Sequence[Malformed], before: Counter[str] | None = None)
     counted = Counter(before or ()) + Counter(each.kind for each in malformed)
     kinds = sorted(counted)
     return kinds, [counted[kind] for kind in kinds]
-
-
-# --------------------------------------------------------------------------------------------------------- atomic facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,6 @@ def read_text(path: str, stream: BinaryIO) -> FileText:
     return FileText(clean(decode(path, stream.read())))
 
 
-# ---------------------------------------------------------------------------------------------- Markdown
-
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
 _TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^>]*>", re.S | re.I)
 _FRONT_TITLE = re.compile(r"^title\s*[:=]\s*(\"?)('?)(.*?)\2\1\s*$", re.M | re.I)
@@ -128,8 +126,6 @@ def _inline(children: list[Token] | None) -> str:
             parts.append(_inline(child.children))
     return "".join(parts)
 
-
-# -------------------------------------------------------------------------------------------------- HTML
 
 _INVISIBLE = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object", "select", "textarea")
 _NEW_BLOCK_TAGS = (
@@ -197,8 +193,6 @@ def _separator(tag: str, event: str) -> str:
 def _folded(text: str | None) -> str:
     return re.sub(r"\s+", " ", text) if text else ""
 
-
-# --------------------------------------------------------------------------------------------------- PDF
 
 _MEANINGLESS_TITLE = re.compile(
     r"(?:untitled|unspecified|anonymous|microsoft word|document\d*$|title$|print|slide \d|\S+\.\w{2,5}$)",
@@ -269,8 +263,6 @@ def _pdf_title(reader: pypdf.PdfReader) -> str | None:
     usable = letters >= 3 and len(title) <= 200 and not _MEANINGLESS_TITLE.match(title.lstrip("("))
     return title if usable else None
 
-
-# -------------------------------------------------------------------------------------------------- DOCX
 
 _MAX_UNPACKED_BYTES = 1 << 30
 _MAX_RATIO = 200

@@ -70,9 +70,6 @@ def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> N
     )
 
 
-# -------------------------------------------------------------------------------- constraints and indexes of the graph
-
-
 _INDEX_SECONDS = 3600
 _VECTOR_KINDS = ("chunk", "fact", "entity", "element", "community", "page")
 _VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}

@@ -166,9 +166,6 @@ def _readable_stem(path: Path) -> str:
     return tidy(_WORD_GAPS.sub(" ", stem)) or stem
 
 
-# ------------------------------------------------------------------------------------------------------- JSON and JSONL
-
-
 _WANTED = "expected a list of {title, text}"
 _TEXT_KEYS = ("text", "context")
 _TITLE_KEYS = ("title", "corpus_name")
@@ -254,9 +251,6 @@ def _fault(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
 
 
-# ------------------------------------------------------------------------------------------------- items
-
-
 def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[Found]:
     titles: Counter[str] = Counter()
     for number, value in values:
@@ -290,9 +284,6 @@ def _title(value: object) -> str:
 def _first(value: object, keys: tuple[str, ...]) -> object:
     present = (value[key] for key in keys if key in value) if isinstance(value, dict) else iter(())
     return next(present, None)
-
-
-# ------------------------------------------------------------------------------------------ descriptions
 
 
 def _described(content: object) -> str:

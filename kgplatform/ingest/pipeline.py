@@ -256,9 +256,6 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
     remove(tools.store, (), documents)
 
 
-# ------------------------------------------------------------------------------------------------------------- the plan
-
-
 @dataclass(frozen=True, slots=True)
 class IngestPlan:
     """The difference between some files and the graph. ``passages`` are all passages of the files, in reading order.
@@ -363,9 +360,6 @@ def _compared(document: Document, passages: list[Passage], known: _Known | None)
     done = frozenset(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
     stale = frozenset(known.states.keys() - wanted)
     return _Compared(document, passages, "unchanged" if known.states.keys() == wanted else "changed", done, stale)
-
-
-# ----------------------------------------------------------------------------------------------------------------- cost
 
 
 OUTPUT_SHARE = 2.5

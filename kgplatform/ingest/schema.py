@@ -293,9 +293,6 @@ def _relation_line(relation: RelationType) -> str:
     return _line(relation.name, ends, relation.description)
 
 
-# ---------------------------------------------------------------------------------------------------- types from a file
-
-
 def _types(content: object, kind: Kind, shape: type[AnyType]) -> Iterator[AnyType]:
     """Each type of a list of names or mappings, or of a mapping from names to descriptions or mappings."""
     if isinstance(content, Mapping):
@@ -349,8 +346,6 @@ def _pairs(value: object, what: str) -> tuple[tuple[str, str], ...]:
             raise SchemaError(f"{what} must each be a head and a tail, not {pair!r}.")
     return tuple((head, tail) for head, tail in pairs)
 
-
-# ------------------------------------------------------------------------------------------------------- names of types
 
 RELATED_TO = "RELATED_TO"
 """The relationship type of triples whose predicate no schema names. A schema may define it too."""

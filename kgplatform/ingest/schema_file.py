@@ -82,9 +82,6 @@ def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else repr(value)
 
 
-# ------------------------------------------------------------------------------------------- files of other programs
-
-
 def _in_our_form(content: Content) -> Content:
     if "node_types" in content:
         return _from_graph_schema(content)

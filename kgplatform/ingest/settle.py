@@ -175,9 +175,6 @@ def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Prog
     return seconds
 
 
-# ----------------------------------------------------------------------------------------------- groups of key elements
-
-
 Likeness = tuple[float, str, str]
 """Cosine and the ids of two key elements that mean nearly the same."""
 
@@ -282,9 +279,6 @@ def changes(old: Sequence[Form], new: Sequence[Form]) -> tuple[list[str], list[F
     before, after = {each.id: each for each in old}, {each.id: each for each in new}
     gone = sorted(each for each in before if before[each] != after.get(each))
     return gone, sorted(each for each in new if before.get(each.id) != each)
-
-
-# -------------------------------------------------------------------------------------------- their groups in the graph
 
 
 _CANDIDATES = 50

@@ -235,9 +235,6 @@ def _caption(text: str) -> str:
     return text if len(text) <= _CAPTION else text[: _CAPTION - 1].rstrip() + "…"
 
 
-# ---------------------------------------------------------------------------------------------------- into the database
-
-
 Statement = tuple[str, Parameters]
 
 
@@ -340,9 +337,6 @@ class Writer:
                 each.cancel()
             self._writes.clear()
             raise
-
-
-# -------------------------------------------------------------------------------------------------------------- removal
 
 
 _PASSAGES = 200

@@ -65,9 +65,6 @@ def short_works(works: Sequence[Callable[[], T]], pool: ThreadPoolExecutor) -> l
         wait(begun)
 
 
-# ----------------------------------------------------------------------------------------- work that leads to more work
-
-
 @dataclass(frozen=True, slots=True)
 class Work:
     """One piece. ``order``: those with a lower one go first, then those that were there first.
@@ -111,9 +108,6 @@ def run_works(works: Iterable[Work], at_once: int) -> str:
                 for each in following:
                     heapq.heappush(ready, (each.order, next(number), each))
     return stopped
-
-
-# ------------------------------------------------------------------------------------------ an asyncio loop on a thread
 
 
 Works = weakref.WeakSet[Coroutine[Any, Any, Any]]

@@ -137,9 +137,6 @@ def _content_of(raw: object) -> dict[str, Any]:
     return content
 
 
-# --------------------------------------------------------------------------------------------------------- atomic facts
-
-
 FACTS_STAGE = "facts"
 REMINDER = (
     "That cannot be read. Write one line a fact: its number, the fact, then its key elements, parted by vertical bars."
@@ -178,9 +175,6 @@ def read_facts(chat: Chat, passage: Passage, document: Document, most_tokens: in
 def fact_messages(passage: Passage, document: Document, most_tokens: int) -> Messages:
     """The prompt for ``passage``."""
     return render("ingest/atomic_facts", tokens=str(most_tokens), **passage_inputs(passage, document))
-
-
-# ---------------------------------------------------------------------------------------------------- reading the lines
 
 
 WITHOUT_ELEMENTS = "fact line without key elements"

@@ -188,9 +188,6 @@ def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
 
 
-# --------------------------------------------------------------------------------------------- relations and attributes
-
-
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"

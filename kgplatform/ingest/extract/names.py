@@ -250,9 +250,6 @@ def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) 
     return first - 1 if after_article and re.fullmatch(r"(?:1[5-9]|20)\d\d", number) else first
 
 
-# ------------------------------------------------------------------------------------------------------ recurring terms
-
-
 FEWEST_REPEATS = 3
 MOST_TERMS = 2000
 _MOST_WORDS = 4

@@ -78,9 +78,6 @@ class RecordedExtractor:
         return Extraction(*(tuple(chain(*(getattr(each.extraction, kind) for each in found))) for kind in kinds))
 
 
-# ------------------------------------------------------------------------------------------------------------- the file
-
-
 _SPACE = re.compile(r"\s+")
 _OPEN_IE = ("extracted_entities", "extracted_triples")
 # As keys: inside a JSON string the quotes would stand behind backslashes.
@@ -237,9 +234,6 @@ def _names_of(document: Document) -> list[str]:
         folders = unquote(urlsplit(document.source).path).strip("/").split("/")
         names += ["/".join(folders[start:]) for start in range(len(folders))]
     return [normalise_name(name) for name in [*names, document.title] if name]
-
-
-# ------------------------------------------------------------------------------------- which passage an item belongs to
 
 
 @dataclass(frozen=True, slots=True)
