@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -10,12 +9,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
+from event_loops import run_in_own_loop
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -33,8 +32,7 @@ def talk(to: Any, work: Callable[[Client], Awaitable[T]]) -> T:
         async with Client(to) as client:
             return await work(client)
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(connected())).result()
+    return run_in_own_loop(connected())
 
 
 def process(log: Path, *options: str) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from event_loops import run_in_own_loop
 from harbour import QUESTION, TEXTS, harbour
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
 from neo4j_graphrag.generation import GraphRAG
@@ -118,7 +119,7 @@ def test_the_llm_in_both_forms_and_async(asked: tuple[KnowledgeGraph, OpenAIServ
         return [each.content for each in replies]
 
     before = part.ledger.total.calls
-    assert asyncio.run(many()) == [f"From 1 messages: {number}" for number in range(5)]
+    assert run_in_own_loop(many()) == [f"From 1 messages: {number}" for number in range(5)]
     assert part.ledger.total.calls == before + 5
 
 
@@ -159,7 +160,7 @@ def test_the_embedder(graph: KnowledgeGraph) -> None:
     vector = embedder.embed_query("harbour")
     assert vector == [float(each) for each in graph.embedder.embed(["harbour"])[0]]
     assert all(type(each) is float for each in vector)
-    assert asyncio.run(embedder.async_embed_query("harbour")) == vector
+    assert run_in_own_loop(embedder.async_embed_query("harbour")) == vector
 
 
 # ------------------------------------------------------------------------------------------------------- theirs on ours

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from event_loops import run_in_own_loop
 from graph_state import snapshot
 from harbour import QUESTION, TEXTS, harbour, ingest
 from langchain_core.documents import Document
@@ -66,7 +67,7 @@ def test_many_at_once(graph: KnowledgeGraph) -> None:
         found = await asyncio.gather(*(retriever.ainvoke(title) for title in asked))
         return [each[0].id for each in found]
 
-    assert asyncio.run(at_once()) == one_by_one
+    assert run_in_own_loop(at_once()) == one_by_one
     assert [each[0].id for each in retriever.batch(asked)] == one_by_one
 
 

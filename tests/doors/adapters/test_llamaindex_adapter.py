@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from event_loops import run_in_own_loop
 from harbour import QUESTION, TEXTS, harbour
 from llama_index.core import Settings
 from llama_index.core.base.response.schema import Response
@@ -53,7 +54,7 @@ def test_many_at_once(graph: KnowledgeGraph) -> None:
         found = await asyncio.gather(*(retriever.aretrieve(title) for title in [*TEXTS] * 4))
         return [each[0].metadata["title"] for each in found]
 
-    assert asyncio.run(ask()) == [retriever.retrieve(title)[0].metadata["title"] for title in [*TEXTS] * 4]
+    assert run_in_own_loop(ask()) == [retriever.retrieve(title)[0].metadata["title"] for title in [*TEXTS] * 4]
 
 
 def test_inside_a_query_engine(graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
