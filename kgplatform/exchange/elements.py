@@ -107,7 +107,8 @@ def chosen_format(path: Path, asked: str | None) -> str:
     if chosen is None:
         raise InputError(
             f"The name {path.name} does not say the format: end it in .jsonl or .graphml, in nothing for a folder of "
-            "CSV files, or give --format."
+            "CSV files, or give format=FORMAT.",
+            "format",
         )
     if chosen not in SUFFIXES:
         raise InputError(

@@ -111,19 +111,20 @@ class GistOptions:
             raise InputError(f'Unknown preset "{preset}". Choose one of {", ".join(PRESETS)}.')
         if shrink not in SHRINK:
             raise InputError(f'Unknown way to make gists fit: "{shrink}". Choose one of merge, older.')
-        for name, value in (("--min-words", min_words), ("--max-words", max_words), ("--fit", fit)):
+        for name, value in (("min_words", min_words), ("max_words", max_words), ("fit", fit)):
             if value is not None and value < 1:
-                raise InputError(f"{name} is {value}: it must be 1 or more.")
+                raise InputError(f"{name} is {value}: it must be 1 or more.", name)
         known = PRESETS[preset]
         most = known.max_words if max_words is None else max_words
         least = min_words
         if least is None:
             least = max(1, round(known.min_words * most / known.max_words))
         if least > most:
-            raise InputError(f"A page cannot have at least {least} and at most {most} words. Give --max-words too.")
+            said = f"A page cannot have at least {least} and at most {most} words. Give max_words too."
+            raise InputError(said, "max_words")
         asked = "" if question is None else tidy(question)
         if question is not None and not asked:
-            raise InputError("The question to gist for is empty. Write it out, or leave --for away.")
+            raise InputError("The question to gist for is empty. Write it out, or leave it out.")
         return cls(preset, least, most, uniform, asked, tidy(instruction), fit, shrink)
 
     @property

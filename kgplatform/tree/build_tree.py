@@ -112,7 +112,7 @@ def _begun(state: Row, method: str | None, update: bool, rebuild: bool) -> TreeR
     chosen = method or (DEFAULT if removed else known) or DEFAULT
     named(chosen)
     if update and not removed and known not in (None, chosen):
-        raise InputError(f"The tree was built by the method {known}. Use --rebuild to build it by {chosen}.")
+        raise InputError(f"The tree was built by the method {known}. Use rebuild to build it by {chosen}.", "rebuild")
     report = TreeReport(chosen)
     if known is None:
         report.action = "built"

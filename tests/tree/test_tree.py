@@ -187,7 +187,7 @@ def test_options_that_contradict_each_other(kg: KnowledgeGraph, tmp_path: Path) 
     with pytest.raises(InputError, match='Unknown method "guess"'):
         kg.build_tree(method="guess")
     kg.build_tree(method="leidenalg")
-    with pytest.raises(InputError, match="Use --rebuild to build it by paper"):
+    with pytest.raises(InputError, match="Use rebuild to build it by paper"):
         kg.build_tree(update=True, method="paper")
 
 

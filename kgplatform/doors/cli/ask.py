@@ -8,13 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.shared import Home, Json, Question, connect_to
+from kgplatform.doors.cli.shared import Home, Json, Question, connect_to, spelled
 from kgplatform.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,19 +50,6 @@ def ask() -> None:
     """Answer a question with checked citations; without a language model, show the evidence."""
 
 
-def _spelled(error: InputError) -> str:
-    """The message of ``error``, with flags for the options that it names."""
-    said = str(error)
-    for name, owners in _by_name().items():
-        if name in error.options:
-            said = re.sub(rf"(?<![\w-]){name}\b=?", partial(_in_flags, _flag(owners[0][1])), said)
-    return said
-
-
-def _in_flags(flag: str, found: re.Match[str]) -> str:
-    return f"{flag} " if found[0].endswith("=") else flag
-
-
 def _ask(
     question: str, reader: str | None, trace: bool, keep: bool, home: Any, as_json: bool, options: dict[str, Any]
 ) -> None:
@@ -81,7 +68,8 @@ def _ask(
     except InputError as error:
         if not error.options:
             raise
-        raise InputError(_spelled(error)) from error
+        flags = {name: _flag(owners[0][1]) for name, owners in _by_name().items()}
+        raise InputError(spelled(error, flags)) from error
     show_run(answer, as_json=as_json, trace=trace)
 
 

@@ -26,6 +26,7 @@ from kgplatform.doors.cli.shared import (
     note,
     open_at,
     settings_of,
+    spelled,
 )
 from kgplatform.errors import InputError, KgError
 
@@ -265,7 +266,7 @@ def main() -> None:
         if given.get("debug"):
             traceback.print_exc()
         if isinstance(error, KgError):
-            note(f"kgplatform: {error}")
+            note(f"kgplatform: {spelled(error)}")
             sys.exit(error.exit_code)
         fault = f"{type(error).__name__}: {error}".strip().split("\n")[0]
         note(f"kgplatform: internal error: {fault} (--debug shows where)")

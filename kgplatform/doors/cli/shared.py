@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,6 +18,16 @@ if TYPE_CHECKING:
 def note(line: str) -> None:
     """A line for people, on the error stream: standard output is for results."""
     print(line, file=sys.stderr, flush=True)
+
+
+def spelled(error: Exception, flags: Mapping[str, str] | None = None) -> str:
+    """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``."""
+    said = str(error)
+    for name in getattr(error, "options", ()):
+        flag = (flags or {}).get(name, f"--{name.replace('_', '-')}")
+        said = re.sub(rf"(?<![\w-]){name}=", f"{flag} ", said)
+        said = re.sub(rf"(?<![\w-]){name}\b", flag, said)
+    return said
 
 
 def settings_of(home: Path | None) -> Settings:

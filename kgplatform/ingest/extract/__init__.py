@@ -43,13 +43,14 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     chosen = name or default_extractor(recorded, chat)
     if chosen == "recorded":
         if recorded is None:
-            raise InputError("The extractor `recorded` needs a recording. Name it with --recorded FILE.")
+            raise InputError("The extractor of recordings needs one. Name it with recorded=FILE.", "recorded")
         return RecordedExtractor(recorded)
     if chosen == "llm":
         if chat is None:
             raise SettingError(
-                "The extractor `llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local "
-                "server, or use --extractor local."
+                "`llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, or use "
+                "extractor=local.",
+                "extractor",
             )
         return LlmExtractor(chat)
     if chosen == "local":
