@@ -84,8 +84,8 @@ class Memory:
 
     @property
     def id(self) -> str:
-        """Of all its pages."""
-        return memory_id(self.document, self.question)
+        """The one that all its pages share."""
+        return node_id("memory", self.document, self.question)
 
     @property
     def reached(self) -> int:
@@ -124,11 +124,6 @@ class Memory:
         text = self.text[start:end]
         identity = node_id("page", self.document, self.question, start)
         return Page(identity, index, start, end, count_words(text), count_tokens(text))
-
-
-def memory_id(document: str, question: str) -> str:
-    """The id that the pages of one memory share."""
-    return node_id("memory", document, question)
 
 
 def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
