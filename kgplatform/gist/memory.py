@@ -98,20 +98,15 @@ class Memory:
         return self.reached == len(self.text) or not self.text.strip()
 
     @property
-    def is_complete(self) -> bool:
-        """Whether each page has its gist, too."""
-        return self.is_paginated and all(page.gist is not None for page in self.pages)
-
-    @property
     def gist_tokens(self) -> int:
         """Tokens of all gists."""
         return sum(page.gist_tokens for page in self.pages)
 
     @property
     def compression(self) -> float | None:
-        """Percent of the words that gists save; None unless it is complete and has words."""
+        """Percent of the words that gists save; None without words, or before each page has its gist."""
         words = sum(page.words for page in self.pages)
-        if not (words and self.is_complete):
+        if not words or not self.is_paginated or any(page.gist is None for page in self.pages):
             return None
         return 100 * (1 - sum(page.gist_words for page in self.pages) / words)
 
