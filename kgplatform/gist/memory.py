@@ -84,8 +84,8 @@ class Memory:
 
     @property
     def id(self) -> str:
-        """Of all its pages."""
-        return memory_id(self.document, self.question)
+        """The one that all its pages share."""
+        return node_id("memory", self.document, self.question)
 
     @property
     def reached(self) -> int:
@@ -98,20 +98,15 @@ class Memory:
         return self.reached == len(self.text) or not self.text.strip()
 
     @property
-    def is_complete(self) -> bool:
-        """Whether each page has its gist, too."""
-        return self.is_paginated and all(page.gist is not None for page in self.pages)
-
-    @property
     def gist_tokens(self) -> int:
         """Tokens of all gists."""
         return sum(page.gist_tokens for page in self.pages)
 
     @property
     def compression(self) -> float | None:
-        """Percent of the words that gists save; None unless it is complete and has words."""
+        """Percent of the words that gists save; None without words, or before each page has its gist."""
         words = sum(page.words for page in self.pages)
-        if not (words and self.is_complete):
+        if not words or not self.is_paginated or any(page.gist is None for page in self.pages):
             return None
         return 100 * (1 - sum(page.gist_words for page in self.pages) / words)
 
@@ -124,11 +119,6 @@ class Memory:
         text = self.text[start:end]
         identity = node_id("page", self.document, self.question, start)
         return Page(identity, index, start, end, count_words(text), count_tokens(text))
-
-
-def memory_id(document: str, question: str) -> str:
-    """The id that the pages of one memory share."""
-    return node_id("memory", document, question)
 
 
 def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:

@@ -253,8 +253,6 @@ def _take_shorter(run: GistRun, reading: Reading, follow: Follow, page: Page, gi
     return follow(reading)
 
 
-_MERGE_PROMPT = "gist/merge"
-
 YES, NO, NOT_SURE, UNUSABLE = "yes", "no", "not sure", "unusable"
 """Whether the second of two pages begins a new part. Pages are merged on NO alone."""
 
@@ -265,14 +263,10 @@ _VERDICT = re.compile(r"\W*(?:answer\W+|page 2\W+)?(yes|no|not\s+sure|unsure)\b"
 
 def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> str:
     """What the model says of two pages that follow each other. Raises ``ModelError``."""
-    reply = chat.send(merge_messages(first, second, options), stage="merge")
+    fence, noun = f"text-{node_id(first, second)[:12]}", options.kind.noun
+    messages = render("gist/merge", noun=noun, fence=fence, first=first.strip(), second=second.strip())
+    reply = chat.send(messages, stage="merge")
     return read_verdict(without_thoughts(reply.text, cut_off=reply.cut_off))
-
-
-def merge_messages(first: str, second: str, options: GistOptions) -> Messages:
-    """The prompt about two pages."""
-    fence = f"text-{node_id(first, second)[:12]}"
-    return render(_MERGE_PROMPT, noun=options.kind.noun, fence=fence, first=first.strip(), second=second.strip())
 
 
 def read_verdict(reply: str) -> str:

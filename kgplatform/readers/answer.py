@@ -271,17 +271,14 @@ def cite_words(answer: str, passages: Sequence[FoundPassage]) -> tuple[Citation,
     or no.
     """
     short = answer.strip(_EDGES)
-    if len(WORD_RUN.findall(short)) <= _SHORT and (found := _cited(passages, lambda text: _short_answer(short, text))):
+    is_short = len(WORD_RUN.findall(short)) <= _SHORT and normalise_name(short) not in _NO_EVIDENCE
+    if is_short and (found := _cited(passages, partial(_first_name, short))):
         return found
     unique: dict[str, Citation] = {}
     for each in sentences(answer):
         for citation in _of_statement(answer[each.start : each.end], passages):
             unique.setdefault(citation.passage, citation)
     return tuple(unique.values())[:MOST_CITED]
-
-
-def _short_answer(answer: str, text: str) -> Place | None:
-    return None if normalise_name(answer) in _NO_EVIDENCE else _first_name(answer, text)
 
 
 def _of_statement(statement: str, passages: Sequence[FoundPassage]) -> tuple[Citation, ...]:

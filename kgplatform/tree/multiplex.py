@@ -34,8 +34,6 @@ ITERATIONS = 2
 """Rounds of Leiden's algorithm. Four take half as long again, for 0.2 % more quality at most."""
 SEED = 42
 
-Weights = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Edges:
@@ -43,10 +41,10 @@ class Edges:
 
     low: Indices
     high: Indices
-    weights: Weights
+    weights: NDArray[np.float64]
 
     @property
-    def pairs(self) -> NDArray[np.int64]:
+    def pairs(self) -> Indices:
         """(m, 2), as igraph takes them."""
         return np.stack([self.low, self.high], axis=1)
 

@@ -47,9 +47,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     """Show the model a part of the text, and look up where its answer stands in it. Raises ``ModelError``."""
     question = asked(question)
     if run.chat is None:
-        return without_model(
-            question, READER.name, run.evidence.search(question, documents=options.documents), run.tell
-        )
+        found = run.evidence.search(question, documents=options.documents)
+        return without_model(question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell)
     room = room_for(options.window_tokens, _messages(question, ""), _MARKS)
     part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
@@ -83,7 +82,7 @@ class _Piece:
     def text(self) -> str:
         return self.passage.text[self.start : self.end]
 
-    def goes_on(self, before: _Piece | None) -> bool:
+    def continues(self, before: _Piece | None) -> bool:
         """Whether it is of the same paragraph as the piece before: passages are cut at sentence ends too."""
         if before is None or before.passage.id == self.passage.id or before.passage.document != self.passage.document:
             return False
@@ -124,7 +123,7 @@ def _paragraphs(pieces: Iterable[_Piece]) -> list[list[_Piece]]:
     paragraphs: list[list[_Piece]] = []
     last: _Piece | None = None
     for piece in pieces:
-        if piece.goes_on(last):
+        if piece.continues(last):
             paragraphs[-1].append(piece)
         else:
             paragraphs.append([piece])
@@ -163,7 +162,7 @@ def _joint(before: _Piece | None, piece: _Piece) -> str:
     """What stands before ``piece``: the title, where a document begins."""
     if before is None or before.passage.document != piece.passage.document:
         return f"{chr(10) * 2 if before else ''}# {piece.passage.title}\n\n"
-    return " " if piece.goes_on(before) else "\n\n"
+    return " " if piece.continues(before) else "\n\n"
 
 
 def _shown(pieces: Sequence[_Piece]) -> str:

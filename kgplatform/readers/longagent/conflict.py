@@ -86,7 +86,7 @@ class _Verdict:
     ``new``: the one that stays has an answer that neither of them had.
     """
 
-    go_on: tuple[Cluster, ...]
+    stays: tuple[Cluster, ...]
     aside: tuple[Cluster, ...] = ()
     new: bool = False
 
@@ -119,16 +119,15 @@ def resolve(clusters: Sequence[Cluster], way: Way, reread: Reread, stands: Stand
     queue = list(clusters)
     aside: list[Cluster] = []
     merges: list[Merge] = []
-    most = max(0, len(queue) - 1)
     while len(queue) >= 2:
         x, y, *rest = queue
         i, j = chance.choice(x.members), chance.choice(y.members)
         readings = tuple(reread(((i, j), (j, i)) if way == "each" else ((i, j),)))
         verdict = _once(x, y, readings[0]) if way == "once" else _each(x, y, i, j, readings, stands)
         merges.append(_merge(x, y, i, j, verdict))
-        queue = [*verdict.go_on, *rest] if not verdict.new else _fused([*verdict.go_on, *rest])
+        queue = [*verdict.stays, *rest] if not verdict.new else _fused([*verdict.stays, *rest])
         aside += verdict.aside
-        assert len(merges) <= most, "a merge took no cluster out"
+        assert len(merges) < len(clusters), "a merge took no cluster out"
     left = sorted(_together([*queue, *aside]), key=lambda each: each.members)
     return Resolution(tuple(left), tuple(merges), tuple(left) if aside and len(left) > 1 else ())
 
@@ -199,7 +198,7 @@ def _union(clusters: Sequence[Cluster]) -> Cluster:
 
 
 def _merge(x: Cluster, y: Cluster, i: int, j: int, verdict: _Verdict) -> Merge:
-    kept = tuple(each.answer for each in (*verdict.go_on, *verdict.aside))
+    kept = tuple(each.answer for each in (*verdict.stays, *verdict.aside))
     dropped = tuple(each.answer for each in (x, y) if not any(same(each.answer, said) for said in kept))
     return Merge(i, j, kept, dropped, unsettled=bool(verdict.aside))
 

@@ -18,15 +18,7 @@ from dataclasses import replace
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
-from kgplatform.readers.longagent.conflict import (
-    Cluster,
-    Merge,
-    Reading,
-    Resolution,
-    Way,
-    clustered,
-    resolve,
-)
+from kgplatform.readers.longagent.conflict import Cluster, Merge, Reading, Resolution, Way, clustered, resolve
 from kgplatform.readers.longagent.envelope import Envelope
 from kgplatform.readers.longagent.leader import Leader, Round
 from kgplatform.readers.longagent.team import MEMBER_PROMPT, Options, Outcome, Reply, Team, read_parts
@@ -53,9 +45,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     """
     question = asked(question)
     if run.chat is None:
-        return without_model(
-            question, READER.name, run.evidence.search(question, documents=options.documents), run.tell
-        )
+        found = run.evidence.search(question, documents=options.documents)
+        return without_model(question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell)
     leader = Leader(question, options, calls)
     members, source, queries = read_parts(question, run.evidence, options)

@@ -15,13 +15,13 @@ from functools import partial
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.readers.answer import Answered, joined, record, without_model, write_answer
 from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option
+from kgplatform.readers.replies import asked
 from kgplatform.readers.run import Calls, Run, search_step
 from kgplatform.readers.youtu.reflect import Memory, reflect
 from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import round_robin
-from kgplatform.text import tidy
 from kgplatform.work.threads import side_by_side
 
 PARTS = ("entity", "triple", "path", "community", "passage")
@@ -66,9 +66,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
 
     Raises ``ModelError`` where the model failed before there was an answer, ``BudgetError`` where the tokens ran out.
     """
-    question = tidy(question)
-    if not same_words(question):
-        raise InputError("The question is empty. Ask it in words.")
+    question = asked(question)
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps)
@@ -103,7 +101,7 @@ def _search_parts(
     The whole question is one more list, and not bounded by types: decomposition can lose a name or a condition, and
     involved types can be wrong. It comes last in each turn. Each list gives its best, however small ``top_k`` is.
     """
-    asked: dict[int, str] = {}
+    texts: dict[int, str] = {}
     found: dict[int, SearchResult] = {}
     answers: dict[int, str] = {}
     tried: set[int] = set()
@@ -111,18 +109,18 @@ def _search_parts(
         here = [place for place, part in enumerate(plan.parts) if part.level == level]
         needed = sorted({each for place in here for each in plan.parts[place].needs} - tried)
         if needed:
-            wanted = {each + 1: (asked[each], found[each]) for each in needed}
+            wanted = {each + 1: (texts[each], found[each]) for each in needed}
             answers.update({n - 1: words for n, words in fill_in(wanted, calls, options.evidence_tokens).items()})
             tried.update(needed)
-        words = {place: answers.get(place, bare(text)) for place, text in asked.items()}
-        asked.update({place: fill(plan.parts[place], words) for place in here})
-        searches = {place: asked[place] for place in here}
+        words = {place: answers.get(place, bare(text)) for place, text in texts.items()}
+        texts.update({place: fill(plan.parts[place], words) for place in here})
+        searches = {place: texts[place] for place in here}
         alike = not plan.types and same_words(memory.question) in map(same_words, searches.values())
         if level == 0 and not alike:
             searches[_WHOLE] = memory.question
         found.update(_search_at_once(searches, plan.types, evidence, calls, options))
-    memory.queries.extend({same_words(text): text for text in [memory.question, *asked.values()]}.values())
-    memory.thoughts.extend(f"{asked[place]} {answers[place]}" for place in sorted(answers))
+    memory.queries.extend({same_words(text): text for text in [memory.question, *texts.values()]}.values())
+    memory.thoughts.extend(f"{texts[place]} {answers[place]}" for place in sorted(answers))
     lists = [found[place] for place in sorted(found, key=lambda each: (each == _WHOLE, each))]
     return round_robin(lists, max(options.top_k, len(lists)))
 
