@@ -1,5 +1,5 @@
-"""What an evaluation costs: the journal of what was spent, over all runs into one folder, prices, and what a question
-costs each setup. A table of prices:
+"""What an evaluation costs: the journal of what all runs into one folder spent, the table of prices, and what a setup
+spends on a question.
 
     currency: USD
     as_of: 2026-04-02

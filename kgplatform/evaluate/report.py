@@ -1,6 +1,6 @@
-"""What an evaluation comes to, for people: what a question costs, who is right where, and the report in Markdown.
+"""What an evaluation comes to, for people: its figures in words, who is right where, and the report in Markdown.
 
-    (out / "report.md").writetext(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
+    (out / "report.md").write_text(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
 
 The report, the terminal and the pictures all show these same figures.
 """
