@@ -74,7 +74,10 @@ class Official:
     """
 
     def __init__(self, kg: KnowledgeGraph, kind: str) -> None:
-        _check_kind(kind)
+        if kind not in OFFICIAL:
+            raise InputError(unknown("official retriever", kind, OFFICIAL))
+        if not is_installed():
+            raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.")
         if kg.schema() is None:
             raise InputError("The graph is empty, or its first ingest was not finished. Run `kgplatform ingest` first.")
         self.kind = kind
@@ -159,13 +162,6 @@ def escaped(question: str) -> str:
     'Who sang AC\\\\/DC and won\\\\?'
     """
     return _OPERATORS.sub(lambda found: found[0].lower(), _SIGNS.sub(lambda sign: "\\" + sign[0], question))
-
-
-def _check_kind(kind: str) -> None:
-    if kind not in OFFICIAL:
-        raise InputError(unknown("official retriever", kind, OFFICIAL))
-    if not is_installed():
-        raise SettingError("neo4j-graphrag is not installed. Run `pip install 'kgplatform[graphrag]'`.")
 
 
 def _item(record: Any) -> Any:

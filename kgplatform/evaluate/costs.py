@@ -1,4 +1,5 @@
-"""What an evaluation costs: the journal of what was spent, over all runs into one folder, and the table of prices.
+"""What an evaluation costs: the journal of what all runs into one folder spent, the table of prices, and what a setup
+spends on a question.
 
     currency: USD
     as_of: 2026-04-02
@@ -11,18 +12,20 @@ A model that is not in the table has no amount: none is guessed from a name that
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.journal import Journal, read_text
-from kgplatform.evaluate.terms import Spent
+from kgplatform.evaluate.terms import Results, Scored, Setup, Spent, Timing
 from kgplatform.models.chat import Ledger
 
 
@@ -106,7 +109,6 @@ class Costs:
             self.construction[record["graph"]] = added(self.construction.get(record["graph"], {}), spent)
 
 
-_PER = 1_000_000
 _SHAPE = "Write it as currency: USD, as_of: 2026-04-02, models: {NAME: {input: 0.40, output: 1.60}}."
 
 
@@ -138,7 +140,7 @@ class Prices:
         if model not in self.models:
             return None
         input_price, output_price = self.models[model]
-        return (spent.input_tokens * input_price + spent.output_tokens * output_price) / _PER
+        return (spent.input_tokens * input_price + spent.output_tokens * output_price) / 1_000_000
 
     def lacking(self, model: str) -> str:
         """A sentence for a ``model`` that the table does not have; empty where it has it."""
@@ -151,16 +153,12 @@ class Prices:
 
 def load_prices(file: Path | None = None) -> Prices:
     """The table in ``file``, else the one that the package ships. Raises ``InputError`` for one that cannot be used."""
-    if file is None:
-        return _prices((resources.files("kgplatform") / "evaluate" / "prices.yaml").read_text(encoding="utf-8"), "")
-    return _prices(read_text(file, "The prices in"), str(file))
-
-
-def _prices(text: str, where: str) -> Prices:
+    shipped = resources.files("kgplatform") / "evaluate" / "prices.yaml"
+    text = shipped.read_text(encoding="utf-8") if file is None else read_text(file, "The prices in")
     try:
         table = _Table.model_validate(yaml.safe_load(text))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{where} is not a table of prices: {_fault(error)}. {_SHAPE}") from error
+        raise InputError(f"{file} is not a table of prices: {_fault(error)}. {_SHAPE}") from error
     models = {name: (price.input, price.output) for name, price in table.models.items()}
     return Prices(table.currency, table.as_of.isoformat(), models)
 
@@ -170,3 +168,60 @@ def _fault(error: Exception) -> str:
         first = error.errors(include_url=False)[0]
         return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
     return " ".join(str(error).split())
+
+
+@dataclass(frozen=True, slots=True)
+class PerQuestion:
+    """What a setup spends on a question, on average over those that it answered.
+
+    ``median``, ``p95``: seconds; None where nobody measured them. ``money``: None without a price.
+    """
+
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    median: float | None
+    p95: float | None
+    money: float | None
+
+    @property
+    def tokens(self) -> float:
+        """Input and output together."""
+        return self.input_tokens + self.output_tokens
+
+
+def per_question(results: Results, timing: Timing, prices: Prices | None = None) -> dict[str, PerQuestion | None]:
+    """By the name of the setup, in order; None where it answered no question."""
+    return {each.setup.name: _per_question(each.setup, results, timing, prices) for each in results.setups}
+
+
+def _per_question(setup: Setup, results: Results, timing: Timing, prices: Prices | None) -> PerQuestion | None:
+    answers = [each for each in results.answers if each.setup == setup.name and each.error is None]
+    if not answers:
+        return None
+    number, total = len(answers), sum((each.total for each in answers), Spent())
+    measured = timing.seconds.get(setup.name, {})
+    seconds = [measured[each.question] for each in answers if each.question in measured]
+    median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
+    cost = _money(setup, answers, results, prices)
+    means = (total.calls / number, total.input_tokens / number, total.output_tokens / number)
+    return PerQuestion(*means, median, p95, None if cost is None else cost / number)
+
+
+def _money(setup: Setup, answers: Iterable[Scored], results: Results, prices: Prices | None) -> float | None:
+    """What all of it costs; None if the price of a model that worked at it is unknown."""
+    by_model: dict[str, Spent] = defaultdict(Spent)
+    for answer in answers:
+        for stage, spent in answer.spent.items():
+            by_model[model_of(results, stage, setup)] += spent
+    costs = [prices.cost(spent, who) for who, spent in sorted(by_model.items())] if prices else [None]
+    return None if None in costs else sum(filter(None, costs))
+
+
+def model_of(results: Results, stage: str, setup: Setup | None = None) -> str:
+    """The model whose price the tokens of ``stage`` have: of all but ``embed`` a language model. Without a ``setup``,
+    of building a graph. LongAgent's members and their merging may have a model of their own, ``member_model``."""
+    if stage == "embed":
+        return results.embedder
+    member = setup.options.get("member_model") if setup is not None and stage in ("member", "merge") else None
+    return str(member or results.model)

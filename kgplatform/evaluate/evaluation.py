@@ -155,7 +155,8 @@ class _Round:
 
     def _ask_apart(self, build: Build, setups: Sequence[Setup]) -> None:
         """Each group of questions over a graph of the texts that it is about, which is emptied after it."""
-        extractor = build.extractor or self._extractor(setups)
+        # By a model only where some setup reads more than the texts themselves: it is much the dearest.
+        extractor = build.extractor or ("llm" if any("entities" in needs(each) for each in setups) else "local")
         settings = self.graphs.settings
         how = {"extractor": extractor, "passage": settings.passage_tokens, "embedder": settings.embedder}
         how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
@@ -170,10 +171,6 @@ class _Round:
                 kg.remove([each.id for each in kg.documents()])
         if kg is not None:
             self.graphs.release(kg)
-
-    def _extractor(self, setups: Sequence[Setup]) -> str:
-        """By a model only where some setup reads more than the texts themselves: it is much the dearest."""
-        return "llm" if any("entities" in needs(each) for each in setups) else "local"
 
     def _fill(self, kg: KnowledgeGraph, texts: tuple[Text, ...], build: Build) -> None:
         """Put ``texts`` into the empty graph."""
@@ -281,6 +278,8 @@ class _Round:
         if self.failed:
             failed = counted(len(self.failed), "answer")
             self.notes[f"Failed: {failed}, counted as wrong; the next run asks again."] = None
+        # Those that were kept with the answers come first, so that they are there however often the run was stopped.
+        kept = [note for place in places if place in self.known for note in self.known[place][1]["notes"]]
         found = outcome(
             plan.dataset,
             plan.setups,
@@ -288,15 +287,10 @@ class _Round:
             model=self.chat.model,
             embedder=embedding_model(self.graphs.settings.embedder),
             raters=models,
-            notes=self._all_notes(places),
+            notes=tuple(dict.fromkeys([*kept, *self.notes])),
             chief=plan.chief,
         )
         return found, self._timing(spent)
-
-    def _all_notes(self, places: Sequence[Place]) -> tuple[str, ...]:
-        """Those that were kept with the answers first, so that they are there however often the run was stopped."""
-        kept = [note for place in places if place in self.known for note in self.known[place][1]["notes"]]
-        return tuple(dict.fromkeys([*kept, *self.notes]))
 
     def _scored(self, place: Place, ratings: Mapping[str, float]) -> Scored:
         if place in self.known:

@@ -89,12 +89,8 @@ class Graphs:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         stopped = kind is not None and not issubclass(kind, Exception)
         # After Ctrl-C threads still ask, and a driver that is closed under them may fail: that is not what happened.
-        with suppress(*([Exception] if stopped else [])):
-            self._close_all()
-
-    def _close_all(self) -> None:
-        with ExitStack() as closing:  # each is closed, whatever happens to the others
-            for opened in self._open.values():
+        with suppress(*([Exception] if stopped else [])), ExitStack() as closing:
+            for opened in self._open.values():  # each is closed, whatever happens to the others
                 closing.callback(opened[1].close)
             self._open.clear()
 

@@ -313,27 +313,16 @@ class Answers:
 
 def scored(task: Task, record: Record, ratings: Mapping[str, float]) -> Scored:
     """An answer with all of its scores. ``ratings``: those that a model gave."""
+    about = task.question.id, task.question.kind, task.setup.name
     scores = ordered_scores({**record["scores"], **ratings})
-    question = task.question
-    return Scored(
-        question.id,
-        question.kind,
-        task.setup.name,
-        record["text"],
-        None,
-        record["refused"],
-        scores,
-        from_lists(record["spent"]),
-    )
+    return Scored(*about, record["text"], None, record["refused"], scores, from_lists(record["spent"]))
 
 
 def unanswered(task: Task, outcome: Outcome, ratings: Mapping[str, float]) -> Scored:
     """A question on which a setup failed: wrong by every metric that applies to it, and counted as failed."""
-    question = task.question
-    scores = {**of_failure(question), **ratings}
-    return Scored(
-        question.id, question.kind, task.setup.name, None, outcome.error, False, ordered_scores(scores), outcome.spent
-    )
+    about = task.question.id, task.question.kind, task.setup.name
+    scores = ordered_scores({**of_failure(task.question), **ratings})
+    return Scored(*about, None, outcome.error, False, scores, outcome.spent)
 
 
 def ordered_scores(scores: Mapping[str, float]) -> dict[str, float]:

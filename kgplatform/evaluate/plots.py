@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgplatform.errors import SettingError
+from kgplatform.evaluate.costs import per_question
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, per_question, right_where, title_of
+from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, right_where, title_of
 from kgplatform.evaluate.terms import Mean, Results, Timing
 from kgplatform.text import counted, tidy
 
@@ -49,28 +50,22 @@ MARKS: Mapping[Mark, str] = {
 }
 """The colours of squares, told apart by how light they are, too."""
 _EDGE = "#333333"
-_STYLE = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10.0,
+_STYLE = {  # what is not as matplotlib has it by default
     "axes.titlesize": 11.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#888888",
-    "axes.axisbelow": True,
     "grid.color": "#E6E6E6",
     "legend.frameon": False,
     "text.parse_math": False,
     "svg.hashsalt": "kgplatform",
-    "svg.fonttype": "path",
     "savefig.dpi": 160,
-    "savefig.facecolor": "white",
 }
 # In inches: the width of a picture, of a letter of a name, of a marker with its margins; a line of a legend's height.
 _WIDTH, _LETTER, _MARKER, _LINE = 11.0, 0.09, 0.5, 0.24
 _LONGEST = 34  # letters of a name
 _MOST_NAMED = 24  # setups that a legend can name
 _MOST_IDS, _MOST_SQUARES = 40, 80  # questions that can have their ids below, and that white lines can part
-_MOST_KINDS = 20
 _CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
 _WIDE = 30.0  # an axis becomes logarithmic where the largest value is so many times the smallest
 _TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
@@ -95,7 +90,7 @@ def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> l
     with _style():
         files = _draw_cost(results, timing, folder, of)
         files += _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
-        if 0 < len(kinds_of(results)) <= _MOST_KINDS and len(results.setups) <= _MOST_NAMED:
+        if 0 < len(kinds_of(results)) <= 20 and len(results.setups) <= _MOST_NAMED:
             files += _draw_by_kind(results, folder, f"{title_of(where.metric)} by kind of question, {of}")
     return files
 
@@ -170,25 +165,17 @@ def _save(figure: Figure, folder: Path, name: str, told: str) -> list[Path]:
     return files
 
 
-Label = tuple[str, dict[str, Any]]
-"""What a legend says, and how the marker beside it is drawn."""
-
-
-def _columns(labels: Sequence[Label]) -> int:
-    longest = max(len(label) for label, _ in labels)
-    return max(1, min(len(labels), int(_WIDTH / (_MARKER + _LETTER * longest))))
-
-
-def _legend_height(labels: Sequence[Label]) -> float:
-    return _LINE * math.ceil(len(labels) / _columns(labels))
+Label = tuple[str, dict[str, Any]]  # what a legend says, and how the marker beside it is drawn
 
 
 def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
-    """Below everything else, in as many columns as fit; they are read downwards."""
+    """Below everything else, where the figure grows by it, in as many columns as fit; they are read downwards."""
     from matplotlib.lines import Line2D  # as in ``_style``
 
     handles = [Line2D([], [], linestyle="none", markersize=8, label=label, **its_look) for label, its_look in labels]
-    figure.legend(handles=handles, loc="outside lower center", ncols=_columns(labels))
+    columns = max(1, min(len(labels), int(_WIDTH / (_MARKER + _LETTER * max(len(label) for label, _ in labels)))))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+    figure.set_figheight(figure.get_figheight() + _LINE * math.ceil(len(labels) / columns))
 
 
 def _draw_point(axes: Axes, place: float, score: Mean, number: int, along: str, **more: Any) -> None:
@@ -209,17 +196,14 @@ def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[
     metric, costs = results.metrics[0], per_question(results, timing)
     scores = {each.setup.name: each.scores.get(metric) for each in results.setups}
     labels = _labels(results, scores, never={name for name, cost in costs.items() if cost is None})
-    figure = new_figure(_WIDTH, 4.2 + _legend_height(labels), f"{title_of(metric)} against cost, {of}")
+    figure = new_figure(_WIDTH, 4.2, f"{title_of(metric)} against cost, {of}")
     panels = figure.subplots(1, len(_COSTS), sharey=True)
     panels[0].set_ylim(-4, 104)
     panels[0].set_yticks(range(0, 101, 20))
     panels[0].set_ylabel(f"{title_of(metric)}, % (95 % interval)")
     for panel, (name, spent) in zip(panels, _COSTS, strict=True):
-        points = {
-            setup: (spent(cost), score)
-            for setup, cost in costs.items()
-            if cost is not None and spent(cost) is not None and (score := scores[setup]) is not None
-        }
+        places = {setup: spent(cost) for setup, cost in costs.items() if cost and spent(cost) is not None}
+        points = {setup: (place, score) for setup, place in places.items() if (score := scores[setup])}
         _draw_panel(panel, name, points, _looks(results))
     _add_legend(figure, labels)
     told = [
@@ -232,12 +216,10 @@ def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[
 
 def _looks(results: Results) -> dict[str, int]:
     """The number of each setup's look; where they are too many for a legend, that of its reader's."""
-    readers = list(dict.fromkeys(each.setup.reader for each in results.setups))
-    many = len(results.setups) > _MOST_NAMED
-    return {
-        each.setup.name: readers.index(each.setup.reader) if many else number
-        for number, each in enumerate(results.setups)
-    }
+    setups = [each.setup for each in results.setups]
+    shown = [each.reader if len(setups) > _MOST_NAMED else each.name for each in setups]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(shown))}
+    return {setup.name: numbers[name] for setup, name in zip(setups, shown, strict=True)}
 
 
 def _labels(results: Results, scores: Mapping[str, Mean | None], never: Container[str] = ()) -> list[Label]:
@@ -293,10 +275,9 @@ def _shifts(places: Mapping[str, float]) -> dict[str, float]:
     """How far aside, in points, each is drawn: those that stand almost at one place stand side by side."""
     groups: list[list[str]] = []
     for setup in sorted(places, key=lambda setup: places[setup]):  # stable: of equal ones the first comes first
-        if groups and places[setup] - places[groups[-1][0]] < _TOGETHER:
-            groups[-1].append(setup)
-        else:
-            groups.append([setup])
+        if not groups or places[setup] - places[groups[-1][0]] >= _TOGETHER:
+            groups.append([])
+        groups[-1].append(setup)
     return {
         setup: min(_APART, _FAR / len(group)) * (position - (len(group) - 1) / 2)
         for group in groups
@@ -310,7 +291,7 @@ def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
     scores = {kind: [each.by_kind.get(kind, {}).get(metric) for each in results.setups] for kind in number}
     labels = _labels(results, {each.setup.name: each.scores.get(metric) for each in results.setups})
     rows = max(0.45, 0.17 * len(results.setups)) * len(number)
-    figure = new_figure(_WIDTH, 1.2 + _legend_height(labels) + rows, title)
+    figure = new_figure(_WIDTH, 1.2 + rows, title)
     axes = figure.subplots()
     for row, kind in enumerate(number):
         if row % 2:
@@ -338,10 +319,10 @@ def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]
     """A row a setup, a column a question, and at the right how many it was right on."""
     from matplotlib.colors import ListedColormap  # as in ``_style``
 
-    setups, marks = where.setups, list(MARKS)
-    cells = [[marks.index(where.marks[setup][question]) for question in where.questions] for setup in setups]
-    ids_below = 0.9 if len(where.questions) <= _MOST_IDS else 0.0
-    figure = new_figure(_WIDTH, 1.6 + 0.3 * len(setups) + ids_below, title)
+    setups, questions, marks = where.setups, where.questions, list(MARKS)
+    cells = [[marks.index(where.marks[setup][question]) for question in questions] for setup in setups]
+    ids_below = 0.9 if len(questions) <= _MOST_IDS else 0.0
+    figure = new_figure(_WIDTH, 1.36 + 0.3 * len(setups) + ids_below, title)
     axes = figure.subplots()
     _draw_squares(axes, cells, cmap=ListedColormap(list(MARKS.values())), vmin=0, vmax=len(MARKS) - 1)
     _label_squares(axes, where)

@@ -1,6 +1,6 @@
-"""What an evaluation comes to, for people: what a question costs, who is right where, and the report in Markdown.
+"""What an evaluation comes to, for people: its figures in words, who is right where, and the report in Markdown.
 
-    (out / "report.md").writetext(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
+    (out / "report.md").write_text(markdown(results, timing, prices, draw(results, timing, out)), encoding="utf-8")
 
 The report, the terminal and the pictures all show these same figures.
 """
@@ -15,9 +15,7 @@ from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
-from kgplatform.evaluate.costs import Prices
+from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.score.metrics import METRICS
 from kgplatform.evaluate.terms import Build, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
@@ -37,15 +35,11 @@ def title_of(metric: str) -> str:
     return METRICS[metric].title
 
 
-def _lower_is_better(metric: str) -> bool:
-    return METRICS[metric].better == "lower"
-
-
 def better_of(pair: Pair) -> str | None:
     """The setup that is better; None where no difference is shown."""
     if pair.count == 0 or pair.adjusted >= SHOWN or pair.difference == 0:
         return None
-    return pair.first if (pair.difference > 0) != _lower_is_better(pair.metric) else pair.second
+    return pair.first if (pair.difference > 0) == (METRICS[pair.metric].better == "higher") else pair.second
 
 
 def kinds_of(results: Results) -> dict[str, int]:
@@ -71,77 +65,9 @@ def money(value: float | None) -> str:
     return f"{value:,.{max(2, digits)}f}"
 
 
-@dataclass(frozen=True, slots=True)
-class PerQuestion:
-    """What a setup spends on a question, on average over the ``answered`` ones.
-
-    ``median``, ``p95``: seconds; None where nobody measured them. ``money``: None without a price.
-    """
-
-    answered: int
-    calls: float
-    input_tokens: float
-    output_tokens: float
-    median: float | None
-    p95: float | None
-    money: float | None
-
-    @property
-    def tokens(self) -> float:
-        """Input and output together."""
-        return self.input_tokens + self.output_tokens
-
-    @property
-    def seconds(self) -> tuple[str, str]:
-        """Median and 95th percentile in words: ``2.4 s``."""
-        median, p95 = (NONE if value is None else duration(value) for value in (self.median, self.p95))
-        return median, p95
-
-
-def per_question(results: Results, timing: Timing, prices: Prices | None = None) -> dict[str, PerQuestion | None]:
-    """By the name of the setup, in order; None where it answered no question."""
-    answered: dict[str, list[Scored]] = {each.setup.name: [] for each in results.setups}
-    for one in results.answers:
-        if one.error is None:
-            answered[one.setup].append(one)
-    return {
-        each.setup.name: _per_question(each.setup, answered[each.setup.name], results, timing, prices)
-        for each in results.setups
-    }
-
-
-def _per_question(
-    setup: Setup, answers: Sequence[Scored], results: Results, timing: Timing, prices: Prices | None
-) -> PerQuestion | None:
-    if not answers:
-        return None
-    number, total = len(answers), sum((each.total for each in answers), Spent())
-    measured = timing.seconds.get(setup.name, {})
-    seconds = [measured[each.question] for each in answers if each.question in measured]
-    median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
-    cost = _money(setup, answers, results, prices)
-    means = (total.calls / number, total.input_tokens / number, total.output_tokens / number)
-    return PerQuestion(number, *means, median, p95, None if cost is None else cost / number)
-
-
-def _money(setup: Setup, answers: Iterable[Scored], results: Results, prices: Prices | None) -> float | None:
-    """What all of it costs; None if the price of a model that worked at it is unknown."""
-    by_model: dict[str, Spent] = {}
-    for answer in answers:
-        for stage, spent in answer.spent.items():
-            who = _model_of(results, stage, setup)
-            by_model[who] = by_model.get(who, Spent()) + spent
-    costs = [prices.cost(spent, who) for who, spent in sorted(by_model.items())] if prices else [None]
-    return None if None in costs else sum(filter(None, costs))
-
-
-def _model_of(results: Results, stage: str, setup: Setup | None = None) -> str:
-    """The model whose price the tokens of ``stage`` have: of all but ``embed`` a language model. Without a ``setup``,
-    of building a graph. LongAgent's members and their merging may have a model of their own, ``member_model``."""
-    if stage == "embed":
-        return results.embedder
-    member = setup.options.get("member_model") if setup is not None and stage in ("member", "merge") else None
-    return str(member or results.model)
+def in_seconds(cost: PerQuestion) -> list[str]:
+    """Median and 95th percentile in words: ``2.4 s``."""
+    return [NONE if value is None else duration(value) for value in (cost.median, cost.p95)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +107,10 @@ class RightWhere:
 def right_where(results: Results) -> RightWhere | None:
     """By the chief metric; None where there is no metric or no score by it."""
     metric = results.metrics[0] if results.metrics else ""
-    values = {(each.setup, each.question): each.scores[metric] for each in results.answers if metric in each.scores}
-    if not values:
+    scored = {each.question for each in results.answers if metric in each.scores}
+    if not scored:
         return None
     setups = tuple(each.setup.name for each in results.setups)
-    scored = {question for _, question in values}
     marks: dict[str, dict[str, Mark]] = {setup: dict.fromkeys(sorted(scored), "unscored") for setup in setups}
     for each in results.answers:
         if each.question in scored:
@@ -194,7 +119,8 @@ def right_where(results: Results) -> RightWhere | None:
     questions = tuple(sorted(scored, key=lambda question: (len(right[question]), question)))
     compared = tuple(each for each in questions if all(marks[setup][each] != "unscored" for setup in setups))
     left_out = len({each.question for each in results.answers} - scored)
-    return RightWhere(metric, setups, questions, marks, right, compared, not {*values.values()} <= {0.0, 1.0}, left_out)
+    graded = any(each.scores.get(metric, 0.0) not in (0.0, 1.0) for each in results.answers)
+    return RightWhere(metric, setups, questions, marks, right, compared, graded, left_out)
 
 
 def _mark(answer: Scored, metric: str) -> Mark:
@@ -203,14 +129,12 @@ def _mark(answer: Scored, metric: str) -> Mark:
     score = answer.scores.get(metric)
     if score is None:
         return "unscored"
-    if (score >= RIGHT_FROM) != _lower_is_better(metric):
+    if (score >= RIGHT_FROM) == (METRICS[metric].better == "higher"):
         return "right"
     return "refused" if answer.refused else "wrong"
 
 
-_OTHER_METRICS = 5  # metrics beside the chief one in the first table; a later one has all
 _PAIRS, _QUESTIONS, _KINDS = 40, 100, 12  # the most that are listed
-_COLUMNS = 12  # setups that have a column of their own
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&$!])")
 _HOW = f"""\
 A score is the mean over the questions that it applies to, in percent, with its 95 % confidence interval in brackets:
@@ -266,7 +190,7 @@ def _asked(results: Results) -> list[str]:
 
 
 def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
-    chief, *others = results.metrics[: _OTHER_METRICS + 1] or (None,)
+    chief, *others = results.metrics[:6] or (None,)  # a later table has all
     costs = per_question(results, timing, prices)
     heads = [*map(title_of, filter(None, (chief, *others))), "Calls", "Tokens in", "Tokens out"]
     heads += ["Seconds p50", "Seconds p95", "Failed", *([f"{prices.currency} per question"] if prices else [])]
@@ -278,7 +202,7 @@ def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str
         figures = [NONE] * 5
         if cost:
             tokens = f"{cost.input_tokens:,.0f}", f"{cost.output_tokens:,.0f}"
-            figures = [f"{cost.calls:.1f}", *tokens, *cost.seconds]
+            figures = [f"{cost.calls:.1f}", *tokens, *in_seconds(cost)]
         priced = [money(cost.money if cost else None)] if prices else []
         rows.append([each.setup.name, *scores, *figures, f"{each.failed:,}", *priced])
     lines = ["Scores are in percent; calls, tokens and seconds are per question.", table(["Setup", *heads], rows)]
@@ -295,10 +219,9 @@ def _pairs(results: Results) -> list[str]:
     chief = [pair for pair in results.pairs if results.metrics and pair.metric == results.metrics[0]]
     if not chief:
         return []
-    # Of too many, those that are surest to differ; they stay in their order.
-    surest = sorted(range(len(chief)), key=lambda place: (chief[place].adjusted, chief[place].p, place))[:_PAIRS]
+    surest = sorted(chief, key=lambda pair: (pair.adjusted, pair.p))[:_PAIRS]  # of too many; they stay in their order
     rows = []
-    for pair in (chief[place] for place in sorted(surest)):
+    for pair in filter(surest.__contains__, chief):
         better = better_of(pair)
         points = f"{100 * pair.difference:+.1f} ({100 * pair.low:+.1f} to {100 * pair.high:+.1f})"
         tests = [f"{pair.p:.2g}", f"{pair.adjusted:.2g}", f"{pair.count:,}"]
@@ -363,9 +286,8 @@ def _options(setup: Setup) -> str:
 
 
 def _stages(results: Results, prices: Prices | None) -> list[str]:
-    """What each step of a reader costs."""
     rows = [
-        (each.setup.name, stage, spent, _model_of(results, stage, each.setup))
+        (each.setup.name, stage, spent, model_of(results, stage, each.setup))
         for each in results.setups
         for stage, spent in each.spent.items()
     ]
@@ -374,12 +296,12 @@ def _stages(results: Results, prices: Prices | None) -> list[str]:
 
 def _construction(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
     """What does not belong to any one question."""
-    built = [(graph, stage, spent) for graph, of in timing.construction.items() for stage, spent in of.items()]
     rows = [
-        (graph, stage, spent, _model_of(results, stage)) for graph, stage, spent in sorted(built, key=lambda x: x[:2])
+        (graph, stage, spent, model_of(results, stage))
+        for graph, stages in sorted(timing.construction.items())
+        for stage, spent in sorted(stages.items())
     ]
-    rated = sorted(timing.rating.items())
-    rows += [("rating", rater, spent, results.raters.get(rater, "")) for rater, spent in rated]
+    rows += [("rating", rater, spent, results.raters.get(rater, "")) for rater, spent in sorted(timing.rating.items())]
     return _spending("What", rows, prices, "Not part of what a question costs; all runs into this folder together.")
 
 
@@ -399,7 +321,7 @@ def _questions(results: Results, where: RightWhere) -> list[str]:
     number = len(where.setups)
     differ = sorted(where.questions, key=lambda each: len(where.right[each]) in (0, number))  # stable: else as they are
     kinds = {each.question: each.kind for each in results.answers}
-    columns = where.setups if number <= _COLUMNS else ()
+    columns = where.setups if number <= 12 else ()  # more have no room for a column each
     rows = [
         [question, kinds[question], *(_linked(where, setup, question) for setup in columns)]
         + [f"{len(where.right[question]):,}"]

@@ -292,10 +292,8 @@ def _explained(report: RetrievalReport) -> str:
 
 def _table(cuts: tuple[int, ...], rows: Sequence[Row]) -> str:
     heads = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50 ms", "p95 ms"]
-    return table(
-        heads,
-        [
-            [row.route, *map(interval, row.recall), *map(percent, row.all_found), f"{row.p50:.0f}", f"{row.p95:.0f}"]
-            for row in rows
-        ],
-    )
+    cells = [
+        [row.route, *map(interval, row.recall), *map(percent, row.all_found), f"{row.p50:.0f}", f"{row.p95:.0f}"]
+        for row in rows
+    ]
+    return table(heads, cells)

@@ -113,11 +113,6 @@ class Spent:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    @property
-    def tokens(self) -> int:
-        """Input and output together."""
-        return self.input_tokens + self.output_tokens
-
     def __add__(self, other: Spent) -> Spent:
         return Spent(*map(operator.add, astuple(self), astuple(other)))
 

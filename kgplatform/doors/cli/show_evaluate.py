@@ -9,15 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from kgplatform.doors.cli.show.terminal import console, print_json, safe
-from kgplatform.evaluate.costs import Prices
+from kgplatform.evaluate.costs import PerQuestion, Prices, per_question
 from kgplatform.evaluate.report import (
     NONE,
     RIGHT_FROM,
-    PerQuestion,
     better_of,
+    in_seconds,
     interval,
     money,
-    per_question,
     percent,
     right_where,
     title_of,
@@ -100,7 +99,7 @@ def _costs(cost: PerQuestion | None, seconds: int) -> list[str]:
     """Calls, tokens, and as many of the ``seconds``."""
     if cost is None:
         return [NONE] * (2 + seconds)
-    return [f"{cost.calls:.1f}", f"{cost.tokens:,.0f}", *cost.seconds[:seconds]]
+    return [f"{cost.calls:.1f}", f"{cost.tokens:,.0f}", *in_seconds(cost)[:seconds]]
 
 
 def _show_metrics(to: Console, results: Results) -> None:

@@ -249,18 +249,13 @@ def beside(out: Path, ending: str) -> Path:
     return out.absolute().with_name(f"{out.absolute().name}.{ending}")
 
 
-def check_free(out: Path) -> None:
-    """Raise ``InputError`` where something is in the way of a new folder ``out``."""
-    if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
-        raise InputError(f"{out} exists already and is not empty. Choose another --out, or remove it first.")
-
-
 def check_apart(folder: Path, out: Path) -> None:
     """Raise ``InputError`` where one of two folders lies in the other, or something is in the way of ``out``."""
     source, target = folder.resolve(), out.resolve()
     if target == source or source in target.parents or target in source.parents:
         raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
-    check_free(out)
+    if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(f"{out} exists already and is not empty. Choose another --out, or remove it first.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,7 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
         notes += said
     write_folder(out, restored, others)
     missing = tuple(sorted(name for name in known if name not in data))
-    target = others[0].path if others else None
-    return RestoreReport(out, len(exact), tuple(by_name), missing, target, tuple(notes))
+    return RestoreReport(out, len(exact), tuple(by_name), missing, others[0].path if others else None, tuple(notes))
 
 
 def _targets(

@@ -18,6 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
@@ -33,16 +34,12 @@ from kgplatform.readers.replies import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side
 
-SIMPLE_HOPS = (1, 2, 3, 4)
-COMPLEX_HOPS = (5, 6, 7, 8)
 OPTIONS = 4
 _LETTERS = "XYZWVUTSR"
 _TRIES = 3
 _LONGEST_CLUE = 600
 POOL = 4
 """So many times the wanted questions are made for the filter, so that enough are left."""
-
-_STAGE = "zero-shot"
 
 _REVERSION = (
     "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
@@ -87,7 +84,7 @@ def make_items(edges: Sequence[Edge], dictionary: Dictionary, seed: int) -> Iter
     """Items of the four kinds in turn until there are no more; the same for the same edges and seed."""
     makers = [
         _of_kind(edges, dictionary, kind, hops, random.Random(f"{seed} {kind}"))
-        for hops, level in ((SIMPLE_HOPS, "simple"), (COMPLEX_HOPS, "complex"))
+        for hops, level in (((1, 2, 3, 4), "simple"), ((5, 6, 7, 8), "complex"))
         for kind in (f"reversion {level}", f"choice {level}")
     ]
     while makers:
@@ -103,8 +100,7 @@ def build_questions(work: HiddenCorpus, wanted: int, seed: int) -> list[Question
     """At most ``wanted`` items about an anonymised corpus."""
     statements = [statement for names in work.names for statement in names.statements]
     edges = edges_of(statements, work.dictionary, work.documents)
-    items = make_items(edges, work.dictionary, seed)
-    return [item for _, item in zip(range(wanted), items, strict=False)]
+    return list(islice(make_items(edges, work.dictionary, seed), wanted))
 
 
 def as_built(items: Sequence[Question], wanted: int, notes: Sequence[str]) -> Built:
@@ -281,7 +277,7 @@ def is_known(item: Question, chat: Chat) -> bool:
     choices = f"\n\nChoose one, and answer with its letter:\n{shown_choices(item.choices)}" if item.choices else ""
     question = item.text + choices
     messages = render("evaluate/anonymity_zero_shot", question=question, fence=fence_for(question))
-    text = chat.send(messages, stage=_STAGE).text
+    text = chat.send(messages, stage="zero-shot").text
     if item.choices:
         number = read_choice(text, item.choices)
         return number is not None and item.choices[number] in item.answers

@@ -105,9 +105,11 @@ class Draft:
 
         Raises ``InputError`` if there is no question.
         """
-        questions, corpus = _chosen(self.questions, limit, sample), self._pooled()
+        questions, corpus = _chosen(self.questions, limit, sample), self.given
         if self.apart:
             questions, corpus = self._apart(questions)
+        elif corpus is None:
+            corpus = tuple(Text(title, text) for title, text in self._stored if isinstance(text, str) and text)
         if not questions:
             first, *more = *self._faults, ""
             others = f" (and {counted(len(more) - 1, 'other fault')})" if len(more) > 1 else ""
@@ -118,11 +120,6 @@ class Draft:
         return DataSet(
             self.name, tuple(questions), corpus, apart=self.apart, faults=tuple(self._faults), skipped=self.skipped
         )
-
-    def _pooled(self) -> tuple[Text, ...]:
-        if self.given is not None:
-            return self.given
-        return tuple(Text(title, text) for title, text in self._stored if isinstance(text, str) and text)
 
     def _report_missing(self, questions: Iterable[Question], corpus: Sequence[Text]) -> None:
         titles = {each.title for each in corpus}

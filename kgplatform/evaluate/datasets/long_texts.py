@@ -178,10 +178,8 @@ QUALITY = Format(
     apart=True,
 )
 
-
 _STORIES = "tmp"
 _SUMMARIES = ("third_party/wikipedia/summaries.csv", "summaries.csv")
-_SHOWN_OF_ID = 12
 
 
 def _is_row(values: Values) -> bool:
@@ -220,7 +218,7 @@ class _Stories:
             self._draft.skip(f"{entry.file.name}, document {shown(document)}", "its text is not there")
             return
         question = Question(
-            id=f"{document[:_SHOWN_OF_ID]}-{self._asked[document]}",
+            id=f"{document[:12]}-{self._asked[document]}",
             text=text,
             answers=tuple(filter(None, dict.fromkeys(answers))),
             kind=kind.strip(", "),

@@ -34,8 +34,6 @@ _DEEPEST = 3
 _MOST_FILES = 1000
 _CORPUS = ({"title", "text"}, {"corpus_name", "context"}, {"section", "content"})
 _RECORDING = {"extracted_triples", "extracted_entities"}
-
-
 _TEXT_KEYS = ("text", "context", "content")
 _SECTIONS = ("section", "subsection", "subsubsection")
 
@@ -123,10 +121,8 @@ def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, SetFiles]:
     if not formats:
         what = "questions" if wanted is None else f"questions in the format {wanted.name} ({wanted.expects})"
         found = [f"{_named(folder, files)} ({role})" for role, files in roles.items() if files] + others
-        told = (
-            f"found {'; '.join(found[:5])}{'; …' if len(found) > 5 else ''}" if found else "found no JSON, JSONL or CSV"
-        )
-        raise InputError(f"{folder} holds no {what}: {told}.")
+        told = f"{'; '.join(found[:5])}{'; …' if len(found) > 5 else ''}" if found else "no JSON, JSONL or CSV"
+        raise InputError(f"{folder} holds no {what}: found {told}.")
     corpus, recordings, aliases = map(tuple, roles.values())
     only = _only_format(folder, formats, corpus)
     return only, SetFiles(
@@ -140,7 +136,7 @@ def _in_folder(folder: Path, wanted: Format | None) -> tuple[Format, SetFiles]:
 
 def _role(first: Values) -> str:
     """What the file of this first object is, beside questions; empty where it is of no use."""
-    if any(first.keys() & {key} for key in _RECORDING):
+    if first.keys() & _RECORDING:
         return "recorded extractions"
     if {"Q_id", "aliases"} <= first.keys():
         return "aliases"

@@ -101,7 +101,6 @@ OWN = Format(
     lambda draft: partial(_read_own, draft),
 )
 
-
 _EARLIER = re.compile(r"#(\d+)")
 _HOPS = re.compile(r"(\d+)hop")
 
@@ -182,13 +181,13 @@ def _read_sentences(draft: Draft, between: str, aliases: Mapping[str, Sequence[s
     text = values.wanted("question")
     passages: dict[str, list[str]] = {}
     for title, parts in _pairs(values, "context", "sentences", "content"):
-        sentences = _sentences(parts)
-        passages.setdefault(tidy(as_text(title, "context")), sentences)
+        passages.setdefault(tidy(as_text(title, "context")), _sentences(parts))
     texts = {
         title: between.join(part.strip() if between else part for part in parts).strip()
         for title, parts in passages.items()
     }
-    named = _named(values)
+    key = "supporting_facts"  # each the title of a passage, and the number of a sentence in it, from 0
+    named = [(tidy(as_text(title, key)), whole(number, key)) for title, number in _pairs(values, key, "sent_id")]
     answers = (values.text("answer"), *aliases.get(values.text("answer_id"), ()))
     for title, content in texts.items():
         if content:
@@ -210,12 +209,6 @@ def _sentences(parts: object) -> list[str]:
     if not isinstance(parts, list):
         raise UnusableError(f'"context" holds {described(parts)}, expected a list of sentences')
     return [part if isinstance(part, str) else as_text(part, "context") for part in parts]
-
-
-def _named(values: Values) -> list[tuple[str, int]]:
-    """The supporting sentences: title of the passage, and number of the sentence in it, from 0."""
-    key = "supporting_facts"
-    return [(tidy(as_text(title, key)), whole(number, key)) for title, number in _pairs(values, key, "sent_id")]
 
 
 def _pairs(values: Values, key: str, *inner: str) -> list[tuple[Any, Any]]:
@@ -271,7 +264,6 @@ HOTPOTQA = Format(
     lambda draft: partial(_read_sentences, draft, "", {}),
 )
 TWO_WIKI = Format("2wiki", "question, context, evidences", _is_2wiki, _begin_2wiki)
-
 
 _KINDS = {
     "FB": "fill in the blank",

@@ -1,7 +1,6 @@
 """Synthetic tasks for readers of long texts: needles in haystacks, keys and numbers in noise, dictionaries, lists.
 
-    from kgplatform.evaluate.needles import LENGTHS, DEPTHS, single_needle, write_tasks
-    from kgplatform.evaluate.needles import grid
+    from kgplatform.evaluate.needles import DEPTHS, LENGTHS, grid, single_needle, write_tasks
 
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))
 

@@ -195,11 +195,6 @@ class Frame:
         """The tokens of ``piece`` with what parts it from the next."""
         return count_tokens(piece) + count_tokens(self.between)
 
-    @property
-    def own(self) -> int:
-        """The tokens of a text without pieces."""
-        return count_tokens(self.before) + count_tokens(self.after)
-
 
 PROSE = Frame()
 
@@ -212,7 +207,8 @@ def hide(wanted: Wanted, told: Needles, pieces: Iterable[str], frame: Frame = PR
     and less by no more than one piece. Raises ``InputError`` if that is too short for the statements, or if the
     pieces end before it.
     """
-    room = wanted.length - frame.own - sum(map(frame.cost, told.statements)) + count_tokens(frame.between)
+    around = count_tokens(frame.before) + count_tokens(frame.after) - count_tokens(frame.between)
+    room = wanted.length - around - sum(map(frame.cost, told.statements))
     if room < 0:
         least = wanted.length - room
         raise InputError(f"A text of {wanted.length:,} tokens has no room for what is to be hidden: ask for {least:,}.")
@@ -394,18 +390,13 @@ def read_tasks(file: str | Path) -> Iterator[NeedleTask]:
 
 
 def _task(line: str, where: str) -> NeedleTask:
+    """The task in a line. What it says of its own text must be so, else ``InputError``."""
     try:
         task = _READER.validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise InputError(f"{where}: not a task ({place + ': ' if place else ''}{first['msg']}).") from error
-    _check(task, where)
-    return task
-
-
-def _check(task: NeedleTask, where: str) -> None:
-    """What a task says of its own text must be so."""
     if not (task.text.strip() and task.question.strip() and any(answer.strip() for answer in task.answers)):
         raise InputError(f"{where}: the task has no text, no question or no answer.")
     if task.kind not in EXPERTS:
@@ -413,3 +404,4 @@ def _check(task: NeedleTask, where: str) -> None:
     for needle in task.needles:
         if not 0 <= needle.start < needle.end <= len(task.text):
             raise InputError(f"{where}: the needle at {needle.start} to {needle.end} is not in the text.")
+    return task

@@ -29,7 +29,7 @@ from kgplatform.evaluate.needles import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.terms import DataSet, Question, Results, Scored, Setup, Text
+from kgplatform.evaluate.terms import DataSet, Question, Results, Setup, Text
 from kgplatform.text import unknown
 
 Depths = float | tuple[float, ...]
@@ -38,14 +38,7 @@ Depths = float | tuple[float, ...]
 METRIC = "contains"
 """A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
 
-_TASKS = {
-    "single": "qa",
-    "multi": "qa",
-    "pass-key": "passkey",
-    "number": "number",
-    "key-value": "kv",
-    "math": "math",
-}
+_TASKS = {"single": "qa", "multi": "qa", "pass-key": "passkey", "number": "number", "key-value": "kv", "math": "math"}
 KINDS = tuple(_TASKS)
 _IN_PROSE = ("single", "multi")
 _PAIR = 2
@@ -91,7 +84,16 @@ def needle_data_set(
     for length, depth, number in product(lengths, depths, range(samples)):
         task = make(length, depth, seed + number)
         cells[task.id] = (length, depth, seed + number)
-        questions.append(_question(kind, task, depth))
+        questions.append(
+            Question(
+                id=task.id,
+                text=task.question,
+                answers=task.answers,
+                facts=task.hidden,  # which the answer needs: so it shows whether a reader read them at all
+                within=(task.id,),
+                kind=f"{kind}, {length} tokens, {'depths' if kind == 'multi' else 'depth'} {_depth_name(depth)}",
+            )
+        )
 
     def text_of(title: str) -> Text:
         return Text(title, make(*cells[title]).text)
@@ -106,19 +108,6 @@ def reader_options(setup: Setup, question: Question, names: Collection[str]) -> 
     if cell is None or "task" not in names or "task" in setup.options:
         return {}
     return {"task": _TASKS[cell[1]]}
-
-
-def _question(kind: str, task: NeedleTask, depth: Depths) -> Question:
-    """What is hidden are the facts that the answer needs: so it shows whether a reader read them at all."""
-    word = "depths" if isinstance(depth, tuple) else "depth"
-    return Question(
-        id=task.id,
-        text=task.question,
-        answers=task.answers,
-        facts=task.hidden,
-        within=(task.id,),
-        kind=f"{kind}, {task.length} tokens, {word} {_depth_name(depth)}",
-    )
 
 
 def _maker(kind: str, haystack: Path | None, rank: str) -> Callable[[int, Any, int], NeedleTask]:
@@ -211,13 +200,15 @@ def _depth_name(depth: Depths) -> str:
 
 def heat_map(results: Results) -> HeatMap:
     """What each setup found, by length and depth. Raises ``InputError`` where no answer is to a needle task."""
-    cells: dict[tuple[str, int, str], list[float]] = {}
-    for answer in results.answers:
-        if (cell := _CELL.fullmatch(answer.kind)) and METRIC in answer.scores:
-            cells.setdefault((answer.setup, int(cell[2]), cell[3]), []).append(answer.scores[METRIC])
-    lengths, depths = _axes(results.answers)
-    if not lengths:
+    asked = [(answer, cell) for answer in results.answers if (cell := _CELL.fullmatch(answer.kind))]
+    if not asked:
         raise InputError("No question of these results is a needle task, so there is nothing to map.")
+    cells: dict[tuple[str, int, str], list[float]] = {}
+    for answer, cell in asked:
+        if METRIC in answer.scores:
+            cells.setdefault((answer.setup, int(cell[2]), cell[3]), []).append(answer.scores[METRIC])
+    lengths = tuple(sorted({int(cell[2]) for _, cell in asked}))
+    depths = tuple(sorted({cell[3] for _, cell in asked}, key=lambda depth: tuple(map(float, depth.split("/")))))
     setups = tuple(each.setup.name for each in results.setups)
 
     def table(of: Callable[[list[float]], Any]) -> dict[str, tuple[tuple[Any, ...], ...]]:
@@ -226,13 +217,5 @@ def heat_map(results: Results) -> HeatMap:
             for setup in setups
         }
 
-    return HeatMap(
-        setups, lengths, depths, table(lambda found: sum(found) / len(found) if found else None), table(len), METRIC
-    )
-
-
-def _axes(answers: Sequence[Scored]) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """All lengths and depths that were asked for, in order."""
-    cells = [cell for each in answers if (cell := _CELL.fullmatch(each.kind))]
-    depths = sorted({each[3] for each in cells}, key=lambda depth: tuple(map(float, depth.split("/"))))
-    return tuple(sorted({int(each[2]) for each in cells})), tuple(depths)
+    shares = table(lambda found: sum(found) / len(found) if found else None)
+    return HeatMap(setups, lengths, depths, shares, table(len), METRIC)

@@ -10,7 +10,7 @@ understanding: a pass key or a number in noise, the value of a key, a number by 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from heapq import nlargest
 from itertools import count, repeat
 from typing import NamedTuple
@@ -86,6 +86,7 @@ _LIVES = (
     ("{} grew up on the island of {}.", "On which island did {} grow up?"),
 )
 _FIRST_YEAR, _LAST_YEAR = 1000, 2099
+YES_OR_NO = frozenset({"yes", "no"})
 
 
 def single_statement(chance: random.Random) -> Needles:
@@ -168,13 +169,9 @@ def _task(
         raise InputError(f"None of the needles has as many passages as there are depths ({len(wanted.depths)}).")
     told = chance.choice(fitting)
     source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else own_paragraphs(haystack)
-    return hide(wanted, told, _free(source, told))
-
-
-def _free(source: Iterator[str], told: Needles) -> Iterator[str]:
-    """The paragraphs that neither give the answer nor say what the world says."""
-    yes_or_no = {"yes", "no"}
-    return without(source, [each for each in (*told.answers, *told.world) if each.lower() not in yes_or_no])
+    # No paragraph gives the answer, nor says what the world says.
+    given = [each for each in (*told.answers, *told.world) if each.casefold() not in YES_OR_NO]
+    return hide(wanted, told, without(source, given))
 
 
 _NOISE = (
@@ -206,7 +203,11 @@ def pass_key(length: int, depth: float, seed: int = 0) -> NeedleTask:
 def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A number of ten digits that come in runs ("7777222550"), said twice, in noise."""
     wanted = Wanted("number", "number", length, (depth,), seed)
-    return _in_noise(wanted, _digits_in_runs(wanted.chance()))
+    chance = wanted.chance()
+    digits = [chance.choice("123456789")]
+    digits += chance.sample([digit for digit in "0123456789" if digit != digits[0]], len(_RUNS) - 1)
+    runs = zip(digits, chance.sample(_RUNS, len(_RUNS)), strict=True)
+    return _in_noise(wanted, "".join(digit * length for digit, length in runs))
 
 
 def _in_noise(wanted: Wanted, answer: str) -> NeedleTask:
@@ -219,9 +220,9 @@ def key_value(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A dictionary in JSON, of random UUIDs and a line a pair; one of its keys is asked for."""
     wanted = Wanted("kv", "key value", length, (depth,), seed)
     chance = wanted.chance()
-    key, value = _pair(chance)
-    told = Needles(f'Which value belongs to the key "{key}"?', (value,), (_line((key, value)),))
-    return hide(wanted, told, (_line(_pair(chance)) for _ in count()), _DICTIONARY)
+    key, value = _uuid(chance), _uuid(chance)
+    told = Needles(f'Which value belongs to the key "{key}"?', (value,), (f'"{key}": "{value}"',))
+    return hide(wanted, told, (f'"{_uuid(chance)}": "{_uuid(chance)}"' for _ in count()), _DICTIONARY)
 
 
 def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest") -> NeedleTask:
@@ -243,21 +244,6 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
     said = str(sought)
     told = Needles(f"What is the {rank} number of the list?", (said,), (said,))
     return hide(wanted, told, map(str, numbers), _LIST)
-
-
-def _digits_in_runs(chance: random.Random) -> str:
-    """Ten digits of which the first is not 0: as many different ones as there are runs."""
-    digits = [chance.choice("123456789")]
-    digits += chance.sample([digit for digit in "0123456789" if digit != digits[0]], len(_RUNS) - 1)
-    return "".join(digit * length for digit, length in zip(digits, chance.sample(_RUNS, len(_RUNS)), strict=True))
-
-
-def _pair(chance: random.Random) -> tuple[str, str]:
-    return _uuid(chance), _uuid(chance)
-
-
-def _line(pair: tuple[str, str]) -> str:
-    return f'"{pair[0]}": "{pair[1]}"'
 
 
 def _uuid(chance: random.Random) -> str:

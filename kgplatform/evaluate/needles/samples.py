@@ -29,15 +29,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from kgplatform.errors import InputError
 from kgplatform.evaluate.anonymise.mentions import with_edits
 from kgplatform.evaluate.needles.haystack import RARE_NAME, SHORT_NAME, Needles, invented_name
-from kgplatform.evaluate.needles.needles import is_year, other_year
+from kgplatform.evaluate.needles.needles import YES_OR_NO, is_year, other_year
 from kgplatform.ingest.extract.lexicon import DAYS, INNER_PARTICLES, MONTHS
 from kgplatform.ingest.extract.local import title_forms
 from kgplatform.ingest.extract.names import DocumentWords, names
 from kgplatform.places import find_names
 from kgplatform.sentences import sentences
 from kgplatform.text import normalise_name, tidy
-
-YES_OR_NO = frozenset({"yes", "no"})
 
 _ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _WORD = re.compile(r"\w(?:[\w.'’&-]*\w)?", re.UNICODE)
@@ -108,7 +106,7 @@ class _Replacements:
 
     def apply(self, text: str) -> str:
         """``text`` with the phrases replaced, wherever they stand, and the names that their words make up."""
-        own = [name for name in _names(text) if self._has_all_words_of(name)]
+        own = [name for name in _names(text) if (words := _own_words(name)) and self.words.keys() >= set(words)]
         phrases = dict.fromkeys([*self._phrases, *own])
         spans = [(start, -end, self.phrase(phrase)) for phrase in phrases for start, end in _places(phrase, text)]
         edits: list[tuple[int, int, str]] = []
@@ -116,10 +114,6 @@ class _Replacements:
             if not edits or start >= edits[-1][1]:
                 edits.append((start, -minus_end, new))
         return with_edits(text, edits)
-
-    def _has_all_words_of(self, name: str) -> bool:
-        words = _own_words(name)
-        return bool(words) and all(word in self.words for word in words)
 
     def _learn(self, phrase: str) -> None:
         words = _own_words(phrase)
