@@ -158,9 +158,6 @@ def _check_names(names: tuple[str, ...]) -> None:
             )
 
 
-# --------------------------------------------------------------------------------------------------- a file, when whole
-
-
 @contextlib.contextmanager
 def whole(target: Path, *, is_folder: bool) -> Iterator[Path]:
     """A folder beside ``target`` to work in. What then lies in it as ``made`` takes the place of ``target``.

@@ -129,8 +129,6 @@ def _refuse(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
 
-# ----------------------------------------------------------------------------------------------------------- the spool
-
 Types = dict[str, set[str]]
 """The types that the values of each property have."""
 

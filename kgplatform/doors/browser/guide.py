@@ -166,9 +166,6 @@ def _named(row: Row) -> str:
     return f"{row['name']} ({row['type']})" if row["type"] else str(row["name"])
 
 
-# ----------------------------------------------------------------------------------------------------------------- HTML
-
-
 def _title(text: str) -> str:
     return f"<h3>{_escaped(text)}</h3>\n"
 

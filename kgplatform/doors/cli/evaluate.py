@@ -174,9 +174,6 @@ def _need_model(settings: Settings) -> None:
         raise SettingError(NO_MODEL)
 
 
-# ---------------------------------------------------------------------------------------------------- what is asked
-
-
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     """The data sets that are named, each with a name of its own."""
     from kgplatform.evaluate.datasets import load
@@ -225,9 +222,6 @@ def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------ who answers
-
-
 def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
     """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
     from kgplatform.evaluate.setups import parse_setups, read_grid, usual
@@ -274,9 +268,6 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
     """``question`` with the titles of the documents whose files it names."""
     supports = tuple(replace(each, title=titles.get(each.title, each.title)) for each in question.supports)
     return replace(question, supports=supports, within=tuple(titles.get(each, each) for each in question.within))
-
-
-# --------------------------------------------------------------------------------------------------------- running it
 
 
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:

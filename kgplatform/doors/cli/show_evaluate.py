@@ -173,9 +173,6 @@ def _show_files(to: Console, out: Path) -> None:
     to.print(f"In {safe(str(out))}: {safe(', '.join([*files, *pictures, *folders]))}", soft_wrap=True)
 
 
-# ----------------------------------------------------------------------------------------------------- retrieval only
-
-
 def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:
     """The tables for people, narrow enough for 80 columns; or the whole report as one JSON document."""
     if as_json:

@@ -48,9 +48,6 @@ async def _look(request: Request, parts: Parts, look: Callable[[KnowledgeGraph],
     return await parts.workers.answer(request, found)
 
 
-# --------------------------------------------------------------------------------------------------------------- about
-
-
 @router.get("/health", tags=["about"], summary="Whether the server and its database are up")
 async def health(request: Request, parts: Served) -> Response:
     """Answers 503 if the database is down."""
@@ -103,9 +100,6 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
     }
 
 
-# ----------------------------------------------------------------------------------------------------------- documents
-
-
 @router.get("/documents", tags=["documents"], summary="The documents")
 async def documents(request: Request, parts: Served) -> Response:
     """All documents of the graph, by title."""
@@ -129,9 +123,6 @@ async def document(
     if start is not None and end is not None and start > end:
         raise InputError("`start` must not be after `end`.")
     return await _look(request, parts, lambda graph: graph.look.document(id, start, end))
-
-
-# --------------------------------------------------------------------------------------------------------------- graph
 
 
 @router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities")
@@ -180,9 +171,6 @@ async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Respo
     return await parts.workers.answer(request, lambda graph: graph.look.subgraph(body.ids))
 
 
-# ---------------------------------------------------------------------------------------------------------------- tree
-
-
 @router.get("/tree", tags=["tree"], summary="A level of the knowledge tree", responses=errors(404))
 async def tree(
     request: Request,
@@ -214,9 +202,6 @@ async def community(
         parts,
         lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)},
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------- runs
 
 
 @router.get("/runs", tags=["runs"], summary="Saved runs of readers")

@@ -51,9 +51,6 @@ class TreeBody(BaseModel):
     rebuild: bool = Field(False, description="Find all communities again, not only what changed.")
 
 
-# ----------------------------------------------------------------------------------------------------------- documents
-
-
 @router.post(
     "/documents",
     tags=["documents"],
@@ -163,9 +160,6 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
     return {"removed": removed}
 
 
-# ---------------------------------------------------------------------------------------------------------------- tree
-
-
 @router.post(
     "/tree",
     tags=["tree"],
@@ -185,9 +179,6 @@ def _build_tree(graph: KnowledgeGraph, body: TreeBody, stop: Stop, progress: Pro
     report = graph.build_tree(method=body.method, rebuild=body.rebuild, progress=progress)
     report.usage = graph.ledger.by_stage()
     return as_fields(report) | {"complete": report.complete}
-
-
-# ---------------------------------------------------------------------------------------------------------------- jobs
 
 
 @router.get("/jobs", tags=["jobs"], summary="The jobs")

@@ -113,9 +113,6 @@ def _place(citation: Citation) -> str:
     return f"{citation.title}{page}, characters {citation.start}–{citation.end}{unsure}"
 
 
-# -------------------------------------------------------------------------------------------------------------- trace
-
-
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is saved."""
     if as_json:
@@ -262,9 +259,6 @@ def show_kept(run: str, *, walked: bool = False) -> None:
     print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
     if walked:
         print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
-
-
-# -------------------------------------------------------------------------------------------------------------- tables
 
 
 def show_rows(rows: Table) -> None:

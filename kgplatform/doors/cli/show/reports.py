@@ -41,9 +41,6 @@ def _show_costs(
     out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
 
 
-# --------------------------------------------------------------------------------------------------------------- ingest
-
-
 def _joined(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
@@ -155,9 +152,6 @@ def show_estimate(estimate: Estimate) -> None:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------- tree
-
-
 def show_tree(report: TreeReport) -> None:
     """The report of ``kgplatform tree``."""
     out = console()
@@ -234,9 +228,6 @@ def _show_names(out: Console, report: TreeReport) -> None:
             f"{_communities(report.names_without_model)} {verb} from a run without a model. "
             "`kgplatform tree --rebuild` asks the model."
         )
-
-
-# ---------------------------------------------------------------------------------------------------------------- gists
 
 
 def gist_document(report: GistReport) -> dict[str, Any]:
