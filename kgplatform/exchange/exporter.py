@@ -61,11 +61,7 @@ def export_graph(
     return ExchangeReport(spool.nodes, spool.relationships, chosen, target, seconds)
 
 
-_WRITERS: dict[str, Callable[[Spool, Path], None]] = {
-    "jsonl": write_lines,
-    "graphml": write_graphml,
-    "csv": write_csv,
-}
+_WRITERS: dict[str, Callable[[Spool, Path], None]] = {"jsonl": write_lines, "graphml": write_graphml, "csv": write_csv}
 
 
 def _read_graph(store: Store, folder: Path, progress: Progress) -> Spool:

@@ -113,7 +113,7 @@ def _looked_at(source: Path, chosen: str, progress: Progress) -> Contents:
 
 
 def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
-    """Decide whether to begin or to go on, and mark the graph as half of an import."""
+    """Decide whether to begin or to resume, and mark the graph as half of an import."""
     rows = store.read("ingest/graph_state")
     state: Row = rows[0]["graph"] if rows else {}
     marks = {f"{word} {digest}": word == "merge" for word in ("import", "merge")}

@@ -322,7 +322,7 @@ def _retry_after(error: BaseException | None) -> float | None:
     try:
         return max(0.0, float(text)) if float(text) < float("inf") else None
     except ValueError:
-        return _until_date(text, headers.get("date") if headers is not None else None)
+        return _until_date(text, headers.get("date"))
 
 
 def _until_date(text: str, now: str | None) -> float | None:

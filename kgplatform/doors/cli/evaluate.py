@@ -34,8 +34,7 @@ DataSets = Annotated[
     typer.Option("--dataset", metavar="NAME", help="What the data set at --path is; default: seen by its content."),
 ]
 Paths = Annotated[
-    list[Path] | None,
-    typer.Option("--path", help="A data set's file or folder, its texts included; may be repeated."),
+    list[Path] | None, typer.Option("--path", help="A data set's file or folder, its texts included; may be repeated.")
 ]
 Readers = Annotated[
     str | None,
@@ -236,10 +235,8 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
 
 def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
     """``setup`` over a graph that is built as the command line says, where a grid does not say otherwise."""
-    build = setup.build
-    extractor = given.get("extractor")
-    build = replace(build, extractor=build.extractor or extractor, schema=build.schema or given.get("schema"))
-    return replace(setup, build=build)
+    extractor, schema = setup.build.extractor or given.get("extractor"), setup.build.schema or given.get("schema")
+    return replace(setup, build=replace(setup.build, extractor=extractor, schema=schema))
 
 
 def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
@@ -358,13 +355,8 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
     from kgplatform.evaluate.terms import Build
 
     cuts = _cuts(given["at"]) if "at" in given else CUTS
-    extractor = given.get("extractor")
-    build = Build(extractor=extractor, schema=given.get("schema"))
-    with (
-        claimed(given["out"]),
-        ProgressLines() as progress,
-        Graphs(settings, note, progress) as graphs,
-    ):
+    build = Build(extractor=given.get("extractor"), schema=given.get("schema"))
+    with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
         report = evaluate_retrieval(
             datasets, graphs, routes=given.get("route", ()), cuts=cuts, build=build, progress=progress
         )

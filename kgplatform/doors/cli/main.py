@@ -16,17 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from kgplatform.doors.cli import anonymise, ask, changes, evaluate, serve
-from kgplatform.doors.cli.shared import (
-    Home,
-    Json,
-    Question,
-    RouteOption,
-    TopK,
-    connect_to,
-    note,
-    open_at,
-    settings_of,
-)
+from kgplatform.doors.cli.shared import Home, Json, Question, RouteOption, TopK, connect_to, note, open_at, settings_of
 from kgplatform.errors import InputError, KgError
 
 if TYPE_CHECKING:
@@ -144,11 +134,7 @@ app.command("import")(changes.import_)
 
 @app.command()
 def search(
-    question: Question,
-    route: RouteOption = "all",
-    top_k: TopK = 10,
-    home: Home = None,
-    as_json: Json = False,
+    question: Question, route: RouteOption = "all", top_k: TopK = 10, home: Home = None, as_json: Json = False
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
     from kgplatform.doors.cli.show import found, terminal

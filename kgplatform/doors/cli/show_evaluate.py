@@ -43,7 +43,8 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
     """Scores and costs, who is better, who is right where, what must be known, and where all of it lies."""
     to = console()
     asked = f"{counted(results.questions, 'question')} of {safe(results.dataset)}"
-    to.print(f"{asked}, {counted(len(results.setups), 'setup')}{_skipped(results)}.", soft_wrap=True)
+    skipped = f"; {counted(results.skipped, 'question')} skipped" if results.skipped else ""
+    to.print(f"{asked}, {counted(len(results.setups), 'setup')}{skipped}.", soft_wrap=True)
     _show_costs(to, results, timing, prices)
     _show_metrics(to, results)
     _show_pairs(to, results)
@@ -54,10 +55,6 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
     if len(results.notes) > _SHOWN:
         to.print(f"… and {counted(len(results.notes) - _SHOWN, 'more note')} in the report")
     _show_files(to, out)
-
-
-def _skipped(results: Results) -> str:
-    return f"; {counted(results.skipped, 'question')} skipped" if results.skipped else ""
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:

@@ -107,10 +107,7 @@ async def documents(request: Request, parts: Served) -> Response:
 
 
 @router.get(
-    "/documents/{id:path}",
-    tags=["documents"],
-    summary="A document's text with its facts",
-    responses=errors(400, 404),
+    "/documents/{id:path}", tags=["documents"], summary="A document's text with its facts", responses=errors(400, 404)
 )
 async def document(
     id: Id,
@@ -152,12 +149,7 @@ async def node(id: Id, request: Request, parts: Served) -> Response:
     return await _look(request, parts, lambda graph: graph.look.node(id))
 
 
-@router.get(
-    "/graph/neighbours/{id}",
-    tags=["graph"],
-    summary="A node with its neighbours",
-    responses=errors(404),
-)
+@router.get("/graph/neighbours/{id}", tags=["graph"], summary="A node with its neighbours", responses=errors(404))
 async def neighbours(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
@@ -187,20 +179,13 @@ async def communities(request: Request, parts: Served, limit: Annotated[int, Que
     return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.communities(limit)})
 
 
-@router.get(
-    "/communities/{id}",
-    tags=["tree"],
-    summary="A community with its members",
-    responses=errors(404),
-)
+@router.get("/communities/{id}", tags=["tree"], summary="A community with its members", responses=errors(404))
 async def community(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """The members with the highest scores first."""
     return await _look(
-        request,
-        parts,
-        lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)},
+        request, parts, lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)}
     )
 
 

@@ -73,12 +73,7 @@ async def upload(request: Request, parts: Served) -> Response:
             return await parts.workers.answer(request, lambda graph: work(), status=202)
 
 
-@router.delete(
-    "/documents/{id:path}",
-    tags=["documents"],
-    summary="Remove a document",
-    responses=errors(403, 404, 409),
-)
+@router.delete("/documents/{id:path}", tags=["documents"], summary="Remove a document", responses=errors(403, 404, 409))
 async def remove(id: str, request: Request, parts: Served) -> Response:
     """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
     parts.refuse_change()

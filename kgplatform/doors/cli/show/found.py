@@ -34,11 +34,7 @@ _WIDTH = 100_000
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
-_STAGES = {
-    "graphreader/facts": "facts",
-    "graphreader/chunk": "chunk",
-    "graphreader/neighbours": "neighbours",
-}
+_STAGES = {"graphreader/facts": "facts", "graphreader/chunk": "chunk", "graphreader/neighbours": "neighbours"}
 """What a step of GraphReader read, by its prompt; the step is named after the function that was chosen then."""
 _MEMBER = "longagent/member"
 """The prompt of LongAgent's members: the passages of their steps are what they read."""
@@ -78,8 +74,7 @@ def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> No
     if communities:
         out.print("[bold]Communities[/bold]")
     for number, each in enumerate(communities, 1):
-        entities = "1 entity" if each.size == 1 else f"{each.size:,} entities"
-        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {entities}")
+        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {counted(each.size, 'entity')}")
         out.print(f"     {safe(short(each.summary))}")
 
 
