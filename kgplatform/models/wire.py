@@ -315,8 +315,8 @@ def _failure(state: RetryCallState) -> BaseException | None:
 
 def _retry_after(error: BaseException | None) -> float | None:
     """The seconds that the server asks to wait; a date is read by the server's own clock, if it tells it."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    text = headers.get("retry-after") if headers is not None else None
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    text = headers.get("retry-after")
     if text is None:
         return None
     try:
