@@ -121,8 +121,9 @@ def _blank(length: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 document``, ``2,000 documents``."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+    """``1 document``, ``2,000 documents``, ``3 entities``."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else many}"
 
 
 def clipped(text: str, most: int) -> str:

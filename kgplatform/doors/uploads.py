@@ -116,7 +116,8 @@ class Uploads:
     def keep(self, staged: Staged, is_used: Callable[[Path], bool]) -> None:
         """Keep those that are used; where one is not, put the earlier file back."""
         try:
-            for earlier in _files_of(staged.earlier):
+            # A killed process may not have made the folder.
+            for earlier in list(staged.earlier.iterdir()) if staged.earlier.is_dir() else []:
                 place = self.folder / earlier.name
                 if not (place.is_file() and is_used(place)):
                     earlier.replace(place)
@@ -195,11 +196,6 @@ def _claimed(file: Path) -> TextIO | None:
         return None
     claim.seek(0)
     return claim
-
-
-def _files_of(folder: Path) -> list[Path]:
-    """The files in ``folder``; none if a killed process did not get to make it."""
-    return list(folder.iterdir()) if folder.is_dir() else []
 
 
 def safe_name(given: str) -> str:

@@ -192,9 +192,6 @@ def _empty_list_statements(nodes: Iterator[Node]) -> Iterator[str]:
         yield text.replace("$rows", f"[{batch}]", 1) + ";\n"
 
 
-# --------------------------------------------------------------------------------------------------------------- cells
-
-
 def cell_of(value: Any) -> str:
     """``value`` in a cell. Raises ``ValueError`` for what has no form there."""
     if not isinstance(value, list):
@@ -291,9 +288,6 @@ def _item(text: str, kind: str) -> Any:
     if kind in TEMPORAL:
         return {kind: text}
     raise ValueError(f"{text[:40]!r} is not a {kind}")
-
-
-# ------------------------------------------------------------------------------------------------------------- reading
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -117,8 +117,6 @@ def chosen_format(path: Path, asked: str | None) -> str:
     return chosen
 
 
-# -------------------------------------------------------------------------------------------------------------- values
-
 TEMPORAL = ("date", "time", "localtime", "datetime", "localdatetime", "duration")
 FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _AXES = "xyz"

@@ -61,11 +61,7 @@ def export_graph(
     return ExchangeReport(spool.nodes, spool.relationships, chosen, target, seconds)
 
 
-_WRITERS: dict[str, Callable[[Spool, Path], None]] = {
-    "jsonl": write_lines,
-    "graphml": write_graphml,
-    "csv": write_csv,
-}
+_WRITERS: dict[str, Callable[[Spool, Path], None]] = {"jsonl": write_lines, "graphml": write_graphml, "csv": write_csv}
 
 
 def _read_graph(store: Store, folder: Path, progress: Progress) -> Spool:
@@ -156,9 +152,6 @@ def _check_names(names: tuple[str, ...]) -> None:
                 f"The graph cannot be exported: a label, type or property is called {name!r}. Names are of letters, "
                 "digits, blanks and _ - . alone: rename it."
             )
-
-
-# --------------------------------------------------------------------------------------------------- a file, when whole
 
 
 @contextlib.contextmanager

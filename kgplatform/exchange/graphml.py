@@ -109,9 +109,6 @@ def _write(out: BinaryIO, text: str) -> None:
     out.write(text.encode("utf-8") + b"\n")
 
 
-# ------------------------------------------------------------------------------------------------------------- reading
-
-
 def read_graphml(path: Path) -> Iterator[Placed]:
     """The elements of a file. Raises ``InputError``. No entity is resolved, and no other file or address is opened."""
     counts = {Node: 0, Relationship: 0}

@@ -113,7 +113,7 @@ def _looked_at(source: Path, chosen: str, progress: Progress) -> Contents:
 
 
 def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
-    """Decide whether to begin or to go on, and mark the graph as half of an import."""
+    """Decide whether to begin or to resume, and mark the graph as half of an import."""
     rows = store.read("ingest/graph_state")
     state: Row = rows[0]["graph"] if rows else {}
     marks = {f"{word} {digest}": word == "merge" for word in ("import", "merge")}
@@ -218,9 +218,6 @@ def _digest_of(path: Path, format_: str) -> str:
     return digest.hexdigest()
 
 
-# -------------------------------------------------------------------------------------------------------------- a merge
-
-
 def _check_merge(store: Store, contents: Contents, state: Row) -> None:
     """Raise ``InputError`` if the file cannot be added to the graph: other vectors, or another text of a document."""
     theirs = contents.graph.properties
@@ -290,9 +287,6 @@ def _ids(nodes: Iterable[Node], kind: str) -> list[str]:
 
 def _is_element(node: Node) -> bool:
     return "KeyElement" in node.labels
-
-
-# --------------------------------------------------------------------------------------------- rows for cypher/exchange
 
 
 def _node_rows(store: Store, nodes: Sequence[Node]) -> list[Row]:

@@ -16,16 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kgplatform.errors import InputError
-from kgplatform.exchange.elements import (
-    FORMAT,
-    VERSION,
-    Element,
-    Node,
-    Placed,
-    Relationship,
-    kinds_of,
-    type_of,
-)
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, kinds_of, type_of
 
 LONGEST_LINE = 16 * 2**20
 """Bytes. A passage of 4,000 tokens with a vector of 4,096 numbers has an eightieth of that."""
@@ -128,8 +119,6 @@ def strict_json(text: str) -> Any:
 def _refuse(word: str) -> None:
     raise ValueError(f"{word} is not JSON")
 
-
-# ----------------------------------------------------------------------------------------------------------- the spool
 
 Types = dict[str, set[str]]
 """The types that the values of each property have."""

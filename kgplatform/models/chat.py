@@ -352,9 +352,6 @@ def _figure(value: object, text: str) -> int:
     return value if isinstance(value, int) and value >= 0 else count_tokens(text)
 
 
-# ------------------------------------------------------------------------------------------------------ answers on disk
-
-
 _log = logging.getLogger(__name__)
 
 

@@ -315,14 +315,14 @@ def _failure(state: RetryCallState) -> BaseException | None:
 
 def _retry_after(error: BaseException | None) -> float | None:
     """The seconds that the server asks to wait; a date is read by the server's own clock, if it tells it."""
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    text = headers.get("retry-after") if headers is not None else None
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    text = headers.get("retry-after")
     if text is None:
         return None
     try:
         return max(0.0, float(text)) if float(text) < float("inf") else None
     except ValueError:
-        return _until_date(text, headers.get("date") if headers is not None else None)
+        return _until_date(text, headers.get("date"))
 
 
 def _until_date(text: str, now: str | None) -> float | None:

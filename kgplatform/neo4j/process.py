@@ -160,9 +160,6 @@ def _is_free(port: int) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------- why it did not start
-
-
 class StartFault(Enum):
     """A cause that people can act on: how the sentence for them ends, and what the log has of it."""
 

@@ -108,9 +108,6 @@ def _tokens(statement: str) -> Iterator[_Token]:
             yield _Token(found.lastgroup, found[found.lastgroup])
 
 
-# --------------------------------------------------------------------------------------------------------------- calls
-
-
 def _foreign_calls(tokens: Sequence[_Token]) -> Iterator[str]:
     """Procedures and functions that are not known to only read this graph, in time."""
     before = _END
@@ -158,9 +155,6 @@ def _closing(tokens: Sequence[_Token], opening: int) -> int:
 def _is_use(tokens: Sequence[_Token], at: int) -> bool:
     is_name = _at(tokens, at - 1).is_word("as") or _at(tokens, at - 1).is_sign(".", ":", ",")
     return tokens[at].is_word("use") and _at(tokens, at + 1).is_name and not is_name
-
-
-# ---------------------------------------------------------------------------------------------------- loops and growth
 
 
 def _deepest(tokens: Sequence[_Token], opening: str, closing: str) -> int:
@@ -247,9 +241,6 @@ def _is_value(tokens: Sequence[_Token], at: int) -> bool:
     in_map = before.is_sign(":") and _at(tokens, at - 3).is_sign("{", ",")
     is_part = (before.is_sign(".", ":", "|") and not in_map) or after.is_sign(".", "(", ":") or before.is_word("as")
     return is_variable and not is_part and not token.text[:1].isdigit()
-
-
-# ---------------------------------------------------------------------------------------------------------- by the plan
 
 
 _EXPLAIN = "EXPLAIN "

@@ -166,8 +166,6 @@ class Store:
             )
         return version
 
-    # ------------------------------------------------------------------------------------ the platform's statements
-
     def read(self, name: str, **parameters: Any) -> list[Row]:
         """The rows of a ``mode: read`` statement."""
         query = _checked(name, "read", parameters)
@@ -219,8 +217,6 @@ class Store:
         query = _checked(name, "schema", parameters)
         with self._stoppable() as mark, _translated(name), self._session(neo4j.WRITE_ACCESS) as session:
             session.run(neo4j.Query(query.text, metadata=mark), parameters).consume()
-
-    # ----------------------------------------------------------------------------------------- the user's statements
 
     def run_statement(
         self, statement: str, parameters: Parameters, *, write: bool, timeout: float, limit: int
@@ -366,9 +362,6 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
     return query
 
 
-# -------------------------------------------------------------------------------------------------- what users may run
-
-
 def _refuse_unsafe(session: neo4j.Session, statement: str, parameters: Parameters, write: bool) -> neo4j.ResultSummary:
     """The summary of the plan. Raises ``InputError`` for what users may not run."""
     if not statement.strip():
@@ -403,9 +396,6 @@ def _plain(value: Any) -> Any:
 
 def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
     return {key: _plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
-
-
-# --------------------------------------------------------------------------------------------------- errors, translated
 
 
 @contextlib.contextmanager

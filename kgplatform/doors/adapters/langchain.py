@@ -70,9 +70,6 @@ class KgRetriever(BaseRetriever):
         return documents
 
 
-# ----------------------------------------------------------------------------------------------------- graph documents
-
-
 def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = ()) -> Iterator[GraphDocument]:
     """What each passage says, in LangChain's form: entities as nodes, triples as relationships.
 

@@ -10,13 +10,7 @@ import asyncio
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.adapters import (
-    DEFAULT_ROUTE,
-    DEFAULT_TOP_K,
-    fact_metadata,
-    found,
-    passage_metadata,
-)
+from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import SettingError
 from kgplatform.records import FoundPassage
 

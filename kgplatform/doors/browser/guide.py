@@ -26,7 +26,10 @@ def guide(look: Look) -> str:
     """The HTML of the guide to the graph as it is now."""
     counts = look.counts()
     if not counts.get("Document"):
-        return _page([_empty()])
+        how = (
+            "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
+        )
+        return _page([_title("The graph is empty") + _said(how)])
     found = look.highlights(2 * _FEW)
     few = {kind: rows[:_FEW] for kind, rows in found.items()}
     return _page(
@@ -49,12 +52,6 @@ def _page(slides: Iterable[str]) -> str:
     )
     deck = f'<carousel class="deck container-fluid">\n{inside}\n</carousel>'
     return f'<title>Your graph</title>\n<article class="guide">\n{deck}\n</article>\n'
-
-
-def _empty() -> str:
-    return _title("The graph is empty") + _said(
-        "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
-    )
 
 
 def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
@@ -164,9 +161,6 @@ def _statement(name: str, **values: Any) -> str:
 
 def _named(row: Row) -> str:
     return f"{row['name']} ({row['type']})" if row["type"] else str(row["name"])
-
-
-# ----------------------------------------------------------------------------------------------------------------- HTML
 
 
 def _title(text: str) -> str:

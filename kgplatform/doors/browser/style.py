@@ -102,9 +102,6 @@ def _fnv1a(text: str) -> int:
     return value
 
 
-# ------------------------------------------------------------------------------------------------------------ the sheet
-
-
 Sheet = dict[str, dict[str, str]]
 
 _GRAY = "#a5abb6"

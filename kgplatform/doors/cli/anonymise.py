@@ -56,8 +56,7 @@ NamesFile = Annotated[
     Path | None, typer.Option("--names", metavar="FILE", help="Names of your own: JSON lines {name, type, aliases}.")
 ]
 Wanted = Annotated[
-    int | None,
-    typer.Option("--build-questions", min=1, metavar="N", help="Make N questions: OUT.reversion.jsonl."),
+    int | None, typer.Option("--build-questions", min=1, metavar="N", help="Make N questions: OUT.reversion.jsonl.")
 ]
 Filter = Annotated[
     bool, typer.Option("--filter", help="Leave out questions that the language model answers without texts.")

@@ -140,8 +140,7 @@ def gist(
         int | None, typer.Option("--fit", min=1, metavar="TOKENS", help="Most tokens of a document's gists.")
     ] = None,
     shrink: Annotated[
-        Literal["merge", "older"],
-        typer.Option("--shrink", help="How to fit: merge pages, or shorten the older ones."),
+        Literal["merge", "older"], typer.Option("--shrink", help="How to fit: merge pages, or shorten the older ones.")
     ] = "merge",
     max_tokens: MaxTokens = None,
     home: Home = None,

@@ -34,8 +34,7 @@ DataSets = Annotated[
     typer.Option("--dataset", metavar="NAME", help="What the data set at --path is; default: seen by its content."),
 ]
 Paths = Annotated[
-    list[Path] | None,
-    typer.Option("--path", help="A data set's file or folder, its texts included; may be repeated."),
+    list[Path] | None, typer.Option("--path", help="A data set's file or folder, its texts included; may be repeated.")
 ]
 Readers = Annotated[
     str | None,
@@ -174,9 +173,6 @@ def _need_model(settings: Settings) -> None:
         raise SettingError(NO_MODEL)
 
 
-# ---------------------------------------------------------------------------------------------------- what is asked
-
-
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     """The data sets that are named, each with a name of its own."""
     from kgplatform.evaluate.datasets import load
@@ -225,9 +221,6 @@ def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------ who answers
-
-
 def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
     """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
     from kgplatform.evaluate.setups import parse_setups, read_grid, usual
@@ -242,10 +235,8 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
 
 def _built(setup: Setup, given: Mapping[str, Any]) -> Setup:
     """``setup`` over a graph that is built as the command line says, where a grid does not say otherwise."""
-    build = setup.build
-    extractor = given.get("extractor")
-    build = replace(build, extractor=build.extractor or extractor, schema=build.schema or given.get("schema"))
-    return replace(setup, build=build)
+    extractor, schema = setup.build.extractor or given.get("extractor"), setup.build.schema or given.get("schema")
+    return replace(setup, build=replace(setup.build, extractor=extractor, schema=schema))
 
 
 def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
@@ -274,9 +265,6 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
     """``question`` with the titles of the documents whose files it names."""
     supports = tuple(replace(each, title=titles.get(each.title, each.title)) for each in question.supports)
     return replace(question, supports=supports, within=tuple(titles.get(each, each) for each in question.within))
-
-
-# --------------------------------------------------------------------------------------------------------- running it
 
 
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
@@ -367,13 +355,8 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
     from kgplatform.evaluate.terms import Build
 
     cuts = _cuts(given["at"]) if "at" in given else CUTS
-    extractor = given.get("extractor")
-    build = Build(extractor=extractor, schema=given.get("schema"))
-    with (
-        claimed(given["out"]),
-        ProgressLines() as progress,
-        Graphs(settings, note, progress) as graphs,
-    ):
+    build = Build(extractor=given.get("extractor"), schema=given.get("schema"))
+    with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
         report = evaluate_retrieval(
             datasets, graphs, routes=given.get("route", ()), cuts=cuts, build=build, progress=progress
         )

@@ -89,9 +89,6 @@ def options(debug: Debug = False) -> None:
     """What stands before the command."""
 
 
-# ----------------------------------------------------------------------------------------------------------- the server
-
-
 @app.command()
 def up(home: Home = None, as_json: Json = False) -> None:
     """Start the managed local Neo4j if it is not running, and show its addresses."""
@@ -141,24 +138,14 @@ def _print_status(settings: Settings, as_json: bool) -> None:
         print(f"NEO4J_URI is set: the other commands use {settings.neo4j_uri}, not this server.")
 
 
-# -------------------------------------------------------------------------------------------------------------- writing
-
-
 for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.reembed):
     app.command()(command)
 app.command("import")(changes.import_)
 
 
-# ------------------------------------------------------------------------------------------------------------- reading
-
-
 @app.command()
 def search(
-    question: Question,
-    route: RouteOption = "all",
-    top_k: TopK = 10,
-    home: Home = None,
-    as_json: Json = False,
+    question: Question, route: RouteOption = "all", top_k: TopK = 10, home: Home = None, as_json: Json = False
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
     from kgplatform.doors.cli.show import found, terminal

@@ -34,8 +34,7 @@ TokenFile = Annotated[
 def serve(
     host: Host = "127.0.0.1",
     port: Annotated[
-        int | None,
-        typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8600 or the next one."),
+        int | None, typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8600 or the next one.")
     ] = None,
     token_file: TokenFile = None,
     cors: Annotated[
@@ -122,8 +121,7 @@ def mcp(
 
 def browser(
     port: Annotated[
-        int | None,
-        typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8601 or the next one."),
+        int | None, typer.Option("--port", min=0, max=65535, help="0: any free port. Default: 8601 or the next one.")
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address.")] = False,
     home: Home = None,

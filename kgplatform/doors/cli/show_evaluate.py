@@ -42,7 +42,8 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
     """Scores and costs, who is better, who is right where, what must be known, and where all of it lies."""
     to = console()
     asked = f"{counted(results.questions, 'question')} of {safe(results.dataset)}"
-    to.print(f"{asked}, {counted(len(results.setups), 'setup')}{_skipped(results)}.", soft_wrap=True)
+    skipped = f"; {counted(results.skipped, 'question')} skipped" if results.skipped else ""
+    to.print(f"{asked}, {counted(len(results.setups), 'setup')}{skipped}.", soft_wrap=True)
     _show_costs(to, results, timing, prices)
     _show_metrics(to, results)
     _show_pairs(to, results)
@@ -53,10 +54,6 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
     if len(results.notes) > _SHOWN:
         to.print(f"… and {counted(len(results.notes) - _SHOWN, 'more note')} in the report")
     _show_files(to, out)
-
-
-def _skipped(results: Results) -> str:
-    return f"; {counted(results.skipped, 'question')} skipped" if results.skipped else ""
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -170,9 +167,6 @@ def _show_files(to: Console, out: Path) -> None:
     pictures = sorted(path.name for path in out.glob("*.png"))
     folders = sorted(f"{path.name}/" for path in out.glob("*") if path.is_dir())
     to.print(f"In {safe(str(out))}: {safe(', '.join([*files, *pictures, *folders]))}", soft_wrap=True)
-
-
-# ----------------------------------------------------------------------------------------------------- retrieval only
 
 
 def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:

@@ -175,9 +175,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await close(app)
 
 
-# ------------------------------------------------------------------------------------------------------------ examples
-
-
 def add_examples(app: FastAPI) -> None:
     """Have the OpenAPI description of ``app`` show ``examples.json``."""
     without = app.openapi
@@ -202,9 +199,6 @@ def _add(operation: dict[str, Any], example: dict[str, Any]) -> None:
     contents = operation["responses"][status]["content"]
     for media_type, answer in example["answered"].items():
         contents.setdefault(media_type, {})["example"] = answer
-
-
-# ------------------------------------------------------------------------------------------------------------ explorer
 
 
 def add_explorer(app: FastAPI) -> None:

@@ -48,9 +48,6 @@ async def _look(request: Request, parts: Parts, look: Callable[[KnowledgeGraph],
     return await parts.workers.answer(request, found)
 
 
-# --------------------------------------------------------------------------------------------------------------- about
-
-
 @router.get("/health", tags=["about"], summary="Whether the server and its database are up")
 async def health(request: Request, parts: Served) -> Response:
     """Answers 503 if the database is down."""
@@ -103,9 +100,6 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
     }
 
 
-# ----------------------------------------------------------------------------------------------------------- documents
-
-
 @router.get("/documents", tags=["documents"], summary="The documents")
 async def documents(request: Request, parts: Served) -> Response:
     """All documents of the graph, by title."""
@@ -113,10 +107,7 @@ async def documents(request: Request, parts: Served) -> Response:
 
 
 @router.get(
-    "/documents/{id:path}",
-    tags=["documents"],
-    summary="A document's text with its facts",
-    responses=errors(400, 404),
+    "/documents/{id:path}", tags=["documents"], summary="A document's text with its facts", responses=errors(400, 404)
 )
 async def document(
     id: Id,
@@ -129,9 +120,6 @@ async def document(
     if start is not None and end is not None and start > end:
         raise InputError("`start` must not be after `end`.")
     return await _look(request, parts, lambda graph: graph.look.document(id, start, end))
-
-
-# --------------------------------------------------------------------------------------------------------------- graph
 
 
 @router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities")
@@ -161,12 +149,7 @@ async def node(id: Id, request: Request, parts: Served) -> Response:
     return await _look(request, parts, lambda graph: graph.look.node(id))
 
 
-@router.get(
-    "/graph/neighbours/{id}",
-    tags=["graph"],
-    summary="A node with its neighbours",
-    responses=errors(404),
-)
+@router.get("/graph/neighbours/{id}", tags=["graph"], summary="A node with its neighbours", responses=errors(404))
 async def neighbours(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
@@ -178,9 +161,6 @@ async def neighbours(
 async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Response:
     """The nodes of an answer or a step, and the edges among them. Ids that no longer exist are left out."""
     return await parts.workers.answer(request, lambda graph: graph.look.subgraph(body.ids))
-
-
-# ---------------------------------------------------------------------------------------------------------------- tree
 
 
 @router.get("/tree", tags=["tree"], summary="A level of the knowledge tree", responses=errors(404))
@@ -199,24 +179,14 @@ async def communities(request: Request, parts: Served, limit: Annotated[int, Que
     return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.communities(limit)})
 
 
-@router.get(
-    "/communities/{id}",
-    tags=["tree"],
-    summary="A community with its members",
-    responses=errors(404),
-)
+@router.get("/communities/{id}", tags=["tree"], summary="A community with its members", responses=errors(404))
 async def community(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """The members with the highest scores first."""
     return await _look(
-        request,
-        parts,
-        lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)},
+        request, parts, lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)}
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------- runs
 
 
 @router.get("/runs", tags=["runs"], summary="Saved runs of readers")

@@ -51,9 +51,6 @@ class TreeBody(BaseModel):
     rebuild: bool = Field(False, description="Find all communities again, not only what changed.")
 
 
-# ----------------------------------------------------------------------------------------------------------- documents
-
-
 @router.post(
     "/documents",
     tags=["documents"],
@@ -76,12 +73,7 @@ async def upload(request: Request, parts: Served) -> Response:
             return await parts.workers.answer(request, lambda graph: work(), status=202)
 
 
-@router.delete(
-    "/documents/{id:path}",
-    tags=["documents"],
-    summary="Remove a document",
-    responses=errors(403, 404, 409),
-)
+@router.delete("/documents/{id:path}", tags=["documents"], summary="Remove a document", responses=errors(403, 404, 409))
 async def remove(id: str, request: Request, parts: Served) -> Response:
     """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
     parts.refuse_change()
@@ -163,9 +155,6 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
     return {"removed": removed}
 
 
-# ---------------------------------------------------------------------------------------------------------------- tree
-
-
 @router.post(
     "/tree",
     tags=["tree"],
@@ -185,9 +174,6 @@ def _build_tree(graph: KnowledgeGraph, body: TreeBody, stop: Stop, progress: Pro
     report = graph.build_tree(method=body.method, rebuild=body.rebuild, progress=progress)
     report.usage = graph.ledger.by_stage()
     return as_fields(report) | {"complete": report.complete}
-
-
-# ---------------------------------------------------------------------------------------------------------------- jobs
 
 
 @router.get("/jobs", tags=["jobs"], summary="The jobs")

@@ -110,9 +110,6 @@ def _event(name: str, data: Any) -> ServerSentEvent:
     return ServerSentEvent(encode(data).decode(), event=name, sep="\n")
 
 
-# --------------------------------------------------------------------------------------------------- steps and answers
-
-
 def step_json(step: Step) -> dict[str, Any]:
     """A ``Step`` with ``statements``: each can be pasted into Neo4j Browser by itself."""
     statements = [

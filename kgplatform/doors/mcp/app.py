@@ -76,22 +76,14 @@ class _Server(MCPServer[Any]):
 
 
 def make_server(
-    graph: KnowledgeGraph,
-    *,
-    write: bool = False,
-    folders: Sequence[Path] = (),
-    most: int = MOST_CHARACTERS,
+    graph: KnowledgeGraph, *, write: bool = False, folders: Sequence[Path] = (), most: int = MOST_CHARACTERS
 ) -> MCPServer[Any]:
     """A server over ``graph``. ``write`` adds the tools that change it; ``folders``: where those may read files.
 
     ``most``: characters of a result, at least 1,000.
     """
     server = _Server(
-        "kgplatform",
-        title="kgplatform",
-        version=version("kgplatform"),
-        instructions=_INSTRUCTIONS,
-        log_level="ERROR",
+        "kgplatform", title="kgplatform", version=version("kgplatform"), instructions=_INSTRUCTIONS, log_level="ERROR"
     )
     server.graph = graph
     most = max(most, SMALLEST)

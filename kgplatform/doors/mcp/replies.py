@@ -134,9 +134,6 @@ class Counts(Result):
     relationships: dict[str, int]
 
 
-# ----------------------------------------------------------------------------------------------------------- the work
-
-
 async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) -> T:
     """Run ``work`` on ``graph`` in a thread. It ends within a second if the client cancels the request.
 
@@ -178,9 +175,6 @@ class Listener:
         # Not ``anyio.from_thread``: it knows only the threads that it started, and readers start others.
         told = self._context.report_progress(next(self._numbers), None, message)
         stop.result_of(asyncio.run_coroutine_threadsafe(told, self._loop))
-
-
-# ------------------------------------------------------------------------------------------------------------- bounds
 
 
 def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:

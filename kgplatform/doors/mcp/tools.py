@@ -204,8 +204,6 @@ class ReadingTools:
         """How many nodes each label has, and relationships each type."""
         return await self._answer(lambda graph: _fields(graph.stats(), "nodes", "relationships"))
 
-    # ---------------------------------------------------------------------------------------------------------- parts
-
     async def _answer(self, work: Callable[[KnowledgeGraph], dict[str, Any]], how: str = "") -> CallToolResult:
         """The result of ``work``, encoded in its thread too: other requests wait for this loop."""
         return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most, how))
@@ -251,9 +249,6 @@ def _quoted(graph: KnowledgeGraph, citation: Citation) -> dict[str, Any]:
     last = min(citation.end, citation.start + _QUOTE)
     quote = graph.look.document(citation.document, citation.start, last).text
     return as_fields(citation) | {"quote": quote + ("…" if last < citation.end else "")}
-
-
-# -------------------------------------------------------------------------------------------------------------- writing
 
 
 class WritingTools:
@@ -325,8 +320,6 @@ class WritingTools:
         """Build the knowledge tree, or bring it up to date with the graph."""
         listener = Listener(context)
         return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
-
-    # ---------------------------------------------------------------------------------------------------------- parts
 
     async def _in_turn(self, work: Callable[[KnowledgeGraph], dict[str, Any]]) -> CallToolResult:
         async with self._turn:

@@ -255,7 +255,7 @@ class _Stories:
         self._draft.fault(
             file.name,
             f"there are no stories ({_STORIES}/DOCUMENT.content, see its download_stories.sh), so that the questions "
-            f"are asked about {counted(len(found), 'summary').replace('summarys', 'summaries')}",
+            f"are asked about {counted(len(found), 'summary')}",
         )
         return found
 

@@ -34,11 +34,7 @@ _WIDTH = 100_000
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
-_STAGES = {
-    "graphreader/facts": "facts",
-    "graphreader/chunk": "chunk",
-    "graphreader/neighbours": "neighbours",
-}
+_STAGES = {"graphreader/facts": "facts", "graphreader/chunk": "chunk", "graphreader/neighbours": "neighbours"}
 """What a step of GraphReader read, by its prompt; the step is named after the function that was chosen then."""
 _MEMBER = "longagent/member"
 """The prompt of LongAgent's members: the passages of their steps are what they read."""
@@ -78,8 +74,7 @@ def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> No
     if communities:
         out.print("[bold]Communities[/bold]")
     for number, each in enumerate(communities, 1):
-        entities = "1 entity" if each.size == 1 else f"{each.size:,} entities"
-        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {entities}")
+        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {counted(each.size, 'entity')}")
         out.print(f"     {safe(short(each.summary))}")
 
 
@@ -111,9 +106,6 @@ def _place(citation: Citation) -> str:
     page = f", page {citation.page}" if citation.page is not None else ""
     unsure = "" if citation.found else ", somewhere in this passage"
     return f"{citation.title}{page}, characters {citation.start}–{citation.end}{unsure}"
-
-
-# -------------------------------------------------------------------------------------------------------------- trace
 
 
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
@@ -262,9 +254,6 @@ def show_kept(run: str, *, walked: bool = False) -> None:
     print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
     if walked:
         print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
-
-
-# -------------------------------------------------------------------------------------------------------------- tables
 
 
 def show_rows(rows: Table) -> None:

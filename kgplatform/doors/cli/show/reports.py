@@ -41,9 +41,6 @@ def _show_costs(
     out.print(f"Time: {duration(seconds.get('total', 0.0))}{f' ({stages})' if stages else ''}{rate}.")
 
 
-# --------------------------------------------------------------------------------------------------------------- ingest
-
-
 def _joined(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
@@ -93,11 +90,7 @@ def _passages(report: IngestReport) -> str:
 def _show_contents(out: Console, report: IngestReport) -> None:
     """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
-    rest = {
-        "renamed to its types": report.mapped,
-        "marked as outside it": report.off_schema,
-        "dropped": report.dropped,
-    }
+    rest = {"renamed to its types": report.mapped, "marked as outside it": report.off_schema, "dropped": report.dropped}
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
     out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
     stated = report.statements_found + report.statements_not_found
@@ -155,9 +148,6 @@ def show_estimate(estimate: Estimate) -> None:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------- tree
-
-
 def show_tree(report: TreeReport) -> None:
     """The report of ``kgplatform tree``."""
     out = console()
@@ -177,25 +167,17 @@ def show_tree(report: TreeReport) -> None:
 
 
 def _show_community(out: Console, community: LargeCommunity) -> None:
-    out.print(f"[bold]{safe(community.name)}[/bold]  {_entities(community.size)}", soft_wrap=True)
+    out.print(f"[bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}", soft_wrap=True)
     out.print(f"    {safe(short(community.summary))}", soft_wrap=True)
     if community.keywords:
         out.print(f"    Keywords: {safe(', '.join(community.keywords))}", soft_wrap=True)
 
 
-def _entities(size: int) -> str:
-    return f"{size:,} {'entity' if size == 1 else 'entities'}"
-
-
-def _communities(number: int) -> str:
-    return f"{number:,} {'community' if number == 1 else 'communities'}"
-
-
 def _what(report: TreeReport) -> str:
     deep = ", ".join(f"{number:,} at depth {depth}" for depth, number in enumerate(report.depths))
-    communities = _communities(report.communities)
+    communities = counted(report.communities, "community")
     inner = f" ({deep})" if len(report.depths) > 1 else ""
-    what = f"{_entities(report.entities)} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
+    what = f"{counted(report.entities, 'entity')} in {communities}{inner}, {counted(report.keywords, 'keyword')}"
     return f"Tree {report.action} by the method {safe(report.method)}: {what}."
 
 
@@ -231,12 +213,9 @@ def _show_names(out: Console, report: TreeReport) -> None:
     if report.names_without_model:
         verb = "has a name" if report.names_without_model == 1 else "have names"
         out.print(
-            f"{_communities(report.names_without_model)} {verb} from a run without a model. "
+            f"{counted(report.names_without_model, 'community')} {verb} from a run without a model. "
             "`kgplatform tree --rebuild` asks the model."
         )
-
-
-# ---------------------------------------------------------------------------------------------------------------- gists
 
 
 def gist_document(report: GistReport) -> dict[str, Any]:

@@ -63,9 +63,6 @@ def table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -
     out.print(drawn)
 
 
-# ------------------------------------------------------------------------------------------------------------ progress
-
-
 class ProgressLines:
     """Progress of long work on the error stream: a bar on a terminal, else a line every few seconds."""
 
