@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from kgplatform.errors import BudgetError, ModelError, StoppedError
-from kgplatform.models.wire import BadAnswerError, RefusedRequestError, Wire
+from kgplatform.models.wire import BadAnswerError, RefusedError, Wire
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
@@ -276,7 +276,7 @@ class OpenAIChat:
                 read=partial(self._read, messages=body["messages"], stage=stage),
             )
             return reply
-        except RefusedRequestError as error:
+        except RefusedError as error:
             blamed = _blamed(error, sent)
             if blamed is None:
                 raise
@@ -312,7 +312,7 @@ def _sendable(message: dict[str, str]) -> dict[str, str]:
     return {name: without_lone_surrogates(text) for name, text in message.items()}
 
 
-def _blamed(error: RefusedRequestError, body: dict[str, Any]) -> str | None:
+def _blamed(error: RefusedError, body: dict[str, Any]) -> str | None:
     """The parameter to leave out after a refusal: the one that the server names, else JSON mode, else none."""
     if error.too_long:
         return None

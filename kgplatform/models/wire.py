@@ -151,7 +151,7 @@ class Wire:
 
         ``before`` runs just before each try, in the slot, and may raise to stop (the budget). ``read`` raises
         ``BadAnswerError`` for an answer that cannot be used. Raises ``ModelError`` that names the stage;
-        ``RefusedRequestError`` if the server refuses the request (400, 422), ``StoppedError`` once ``stop`` is set.
+        ``RefusedError`` if the server refuses the request (400, 422), ``StoppedError`` once ``stop`` is set.
         """
         import openai
 
@@ -269,7 +269,7 @@ class Wire:
         return ModelError(f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}")
 
 
-class RefusedRequestError(ModelError):
+class RefusedError(ModelError):
     """The server refuses the request (400, 413, 422). ``parameter`` is what it names as the reason, if it does."""
 
     def __init__(self, message: str, parameter: str | None, *, too_long: bool) -> None:
@@ -278,12 +278,12 @@ class RefusedRequestError(ModelError):
         self.too_long = too_long
 
 
-def _refusal(error: openai.APIError, said: str, where: str, model: str) -> RefusedRequestError:
+def _refusal(error: openai.APIError, said: str, where: str, model: str) -> RefusedError:
     if error.code == "context_length_exceeded" or _TOO_LONG.search(said.lower()):
         sentence = f"{where}: the prompt is longer than {model} takes; set a smaller KGPLATFORM_PASSAGE_TOKENS. {said}"
-        return RefusedRequestError(sentence, None, too_long=True)
+        return RefusedError(sentence, None, too_long=True)
     named = next((name for name in ("response_format", "temperature") if name in said), None)
-    return RefusedRequestError(f"{where}: it refused the request. {said}", error.param or named, too_long=False)
+    return RefusedError(f"{where}: it refused the request. {said}", error.param or named, too_long=False)
 
 
 def _fault(error: openai.APIError, status: int | None, said: str) -> str:

@@ -26,7 +26,7 @@ _MOST_OTHERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class EntityType:
+class LiveType:
     """A label that entities have, on how many, and some of their names."""
 
     label: str
@@ -70,7 +70,7 @@ class LiveSchema:
 
     labels: dict[str, int]
     properties: tuple[Property, ...]
-    types: tuple[EntityType, ...]
+    types: tuple[LiveType, ...]
     relations: tuple[Relation, ...]
     attributes: tuple[AttributeKey, ...]
     predicates: dict[str, int]
@@ -106,7 +106,7 @@ def _read(store: Store) -> LiveSchema:
         labels={row["label"]: row["count"] for row in store.read("retrieve/schema_labels") if row["count"]},
         properties=tuple(Property(*row.values()) for row in store.read("retrieve/schema_properties")),
         types=tuple(
-            EntityType(row["label"], row["count"], tuple(row["examples"]))
+            LiveType(row["label"], row["count"], tuple(row["examples"]))
             for row in store.read("retrieve/schema_types", most=_MOST_TYPES)
         ),
         relations=tuple(

@@ -14,7 +14,7 @@ from functools import partial
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.retrieve.found import traced_read, unscored
-from kgplatform.retrieve.question import Question
+from kgplatform.retrieve.question import EmbeddedQuestion
 
 PAGE = 1000
 """Names that are read at once."""
@@ -68,7 +68,7 @@ class ToRead:
 class Nodes:
     """The nodes of a graph for one question. Thread-safe."""
 
-    def __init__(self, store: Store, question: Question) -> None:
+    def __init__(self, store: Store, question: EmbeddedQuestion) -> None:
         self._read = partial(traced_read, store)
         self._vector = question.vector
 

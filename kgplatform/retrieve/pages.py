@@ -24,7 +24,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.retrieve.found import part_of, rank_scores, traced_read, unscored
 from kgplatform.retrieve.nodes import in_reading_order
-from kgplatform.retrieve.question import Question, make_question
+from kgplatform.retrieve.question import EmbeddedQuestion, make_question
 from kgplatform.text import WORD, normalise_name, rejoin
 
 _LEAST_ASKED = 50
@@ -34,7 +34,7 @@ _PASSAGES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class StoredPage:
     """The characters ``[start, end)`` of a document, and their gist; None where there is none yet.
 
     ``index`` counts the pages of the document, from 0; ``document`` is its URI.
@@ -73,7 +73,7 @@ class MemorySize:
 class FoundPages:
     """Pages in reading order, and the statements that read them."""
 
-    pages: tuple[Page, ...]
+    pages: tuple[StoredPage, ...]
     queries: tuple[QueryRun, ...]
 
 
@@ -120,12 +120,12 @@ class Pages:
     def all(self) -> FoundPages:
         """Every page, in reading order. Ask for the ``size`` before."""
         rows, queries = self._read("retrieve/gists", **self._chosen)
-        return FoundPages(tuple(Page(**row) for row in rows), queries)
+        return FoundPages(tuple(StoredPage(**row) for row in rows), queries)
 
     def named(self, ids: Sequence[str]) -> FoundPages:
         """The pages with these ids, in reading order."""
         rows, queries = self._read("retrieve/gists_by_page", ids=list(ids))
-        return FoundPages(tuple(Page(**row) for row in rows), queries)
+        return FoundPages(tuple(StoredPage(**row) for row in rows), queries)
 
     def near(self, count: int) -> RankedPages:
         """The ``count`` pages whose gists are nearest to the question by meaning.
@@ -157,7 +157,7 @@ class Pages:
         """
         found = self.all()
         queries = list(found.queries)
-        documents: dict[str, list[Page]] = {}
+        documents: dict[str, list[StoredPage]] = {}
         for page in found.pages:
             documents.setdefault(page.document, []).append(page)
         index = Okapi(self._question)
@@ -178,7 +178,7 @@ class Pages:
         return {"documents": self._documents, "question": self._question}
 
     @cached_property
-    def _asked(self) -> Question:
+    def _asked(self) -> EmbeddedQuestion:
         """The question with its vector, which not every way to read needs."""
         return make_question(self._question, self._embedder)
 
@@ -193,7 +193,7 @@ def fuse_ranks(*rankings: Sequence[str]) -> list[str]:
     return sorted(scores, key=lambda each: -scores[each])
 
 
-def _overlapping(pages: Sequence[Page], passage: FoundPassage) -> Sequence[Page]:
+def _overlapping(pages: Sequence[StoredPage], passage: FoundPassage) -> Sequence[StoredPage]:
     """Of the pages of one document, in order, those that have some of ``passage``."""
     first = max(0, bisect_right(pages, passage.start, key=lambda page: page.start) - 1)
     last = bisect_right(pages, passage.end - 1, key=lambda page: page.start)

@@ -18,7 +18,7 @@ _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EmbeddedQuestion:
     """``vector``: floats, length 1. ``words``: a full-text query. ``names``: every run of up to 8 words, normalised."""
 
     text: str
@@ -27,13 +27,13 @@ class Question:
     names: tuple[str, ...]
 
 
-def make_question(text: str, embedder: Embedder) -> Question:
+def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
     """Raises ``InputError`` for a question without any word."""
     text = tidy(text)
     if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")
     vector = [round(number, _DIGITS) for number in embedder.embed([text])[0].tolist()]
-    return Question(text, vector, full_text_words(text), names_in(text))
+    return EmbeddedQuestion(text, vector, full_text_words(text), names_in(text))
 
 
 def full_text_words(text: str) -> str:

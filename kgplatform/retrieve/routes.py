@@ -10,7 +10,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity
 from kgplatform.retrieve.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.retrieve.fuse import COSINE_SHARE
-from kgplatform.retrieve.question import Question, longest_names
+from kgplatform.retrieve.question import EmbeddedQuestion, longest_names
 
 NEAREST = 50
 """Fewest that a vector index is asked for: asked for 10 passages, it finds 0.94 of the nearest; asked for 50, all."""
@@ -35,12 +35,12 @@ HUB = 1000
 """Of a community with more entities than this, and of an entity with more facts, only this many are looked at."""
 
 
-def passage_route(store: Store, question: Question, top_k: int) -> Found:
+def passage_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25."""
     return passages_found(passage_rows(store, question, max(top_k, NEAREST)))
 
 
-def passage_rows(store: Store, question: Question, count: int) -> list[Row]:
+def passage_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
     """The ``count`` nearest by meaning and by words, each with its cosine and BM25."""
     return store.read("retrieve/passage", k=count, vector=question.vector, words=question.words)
 
@@ -52,26 +52,26 @@ def passages_found(rows: list[Row]) -> Found:
     return Found(scores, {}, {each: {"passage"} for each in scores})
 
 
-def bm25_route(store: Store, question: Question, top_k: int) -> Found:
+def bm25_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
     rows = store.read("retrieve/bm25", k=max(top_k, NEAREST), words=question.words)
     return _scored(rows, "bm25")
 
 
-def dense_route(store: Store, question: Question, top_k: int) -> Found:
+def dense_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by meaning alone: the other baseline of papers, no part of ``all``."""
     rows = store.read("retrieve/dense", k=max(top_k, NEAREST), vector=question.vector)
     return _scored(rows, "dense")
 
 
-def hybrid_route(store: Store, question: Question, top_k: int) -> Found:
+def hybrid_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by words and by meaning, the two rankings merged by reciprocal rank fusion; no part of ``all``."""
     found = (route(store, question, top_k).passages for route in (bm25_route, dense_route))
     scores = rank_scores(best(each, len(each)) for each in found)
     return Found(scores, {}, {id_: {"hybrid"} for id_ in scores})
 
 
-def dense_in_documents(store: Store, question: Question, documents: Sequence[str], top_k: int) -> Found:
+def dense_in_documents(store: Store, question: EmbeddedQuestion, documents: Sequence[str], top_k: int) -> Found:
     """Passages of ``documents`` (ids) by meaning alone."""
     rows = store.read("retrieve/dense_in_documents", documents=list(documents), k=top_k, vector=question.vector)
     return _scored(rows, "dense")
@@ -81,29 +81,29 @@ def _scored(rows: list[Row], route: str) -> Found:
     return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {route} for row in rows})
 
 
-def triple_route(store: Store, question: Question, top_k: int) -> Found:
+def triple_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Facts by meaning, and the passages that state them."""
     return facts_found(fact_rows(store, question, max(top_k, NEAREST)), "triple")
 
 
-def fact_rows(store: Store, question: Question, count: int) -> list[Row]:
+def fact_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
     """The ``count`` facts nearest by meaning, each with its cosine, its entities and the passages that state it."""
     return store.read("retrieve/triple", k=count, vector=question.vector)
 
 
-def entity_route(store: Store, question: Question, top_k: int) -> Found:
+def entity_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Entities that the question names or nearly means, their facts, and the passages that state those."""
     chosen = {"entities": entity_seeds(store, question), "k": max(top_k, FACTS_PER_ENTITY), "hub": HUB_FACTS}
     return facts_found(store.read("retrieve/facts_of_entities", **chosen, vector=question.vector), "entity")
 
 
-def path_route(store: Store, question: Question, top_k: int, depth: int = DEPTH) -> Found:
+def path_route(store: Store, question: EmbeddedQuestion, top_k: int, depth: int = DEPTH) -> Found:
     """The best paths from the question's entities, in both directions, and the passages that state their facts."""
     paths = walk(store, question, entity_seeds(store, question), depth)
     return path_found(of_each_length(paths, max(top_k, BEAM)))
 
 
-def entity_seeds(store: Store, question: Question) -> list[str]:
+def entity_seeds(store: Store, question: EmbeddedQuestion) -> list[str]:
     """The ids of entities that a question names, or nearly means; of names inside each other the longest counts."""
     rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(question.names))
     named = longest_names(question.text, (row["key"] for row in rows if row["named"]))
@@ -118,7 +118,7 @@ def path_found(paths: list[Path]) -> Found:
     return Found(passages, facts, *routes, paths=paths)
 
 
-def walk(store: Store, question: Question, starts: list[str], depth: int) -> list[Path]:
+def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int) -> list[Path]:
     """The best paths of 1 to ``depth`` hops, best first: hop by hop, the best 10 of each length walk on.
 
     Only facts between two entities lead anywhere. A path and its reverse are one.
@@ -152,7 +152,7 @@ def of_each_length(paths: list[Path], count: int) -> list[Path]:
     return sorted((path for _, path in chosen), key=_order)
 
 
-def _steps(store: Store, question: Question, entities: list[str]) -> dict[str, list[Row]]:
+def _steps(store: Store, question: EmbeddedQuestion, entities: list[str]) -> dict[str, list[Row]]:
     """The hops that lead on from each of ``entities``."""
     steps: dict[str, list[Row]] = {}
     if entities:
@@ -191,7 +191,7 @@ NOWHERE = Near((), [])
 """Near no community."""
 
 
-def communities_near(store: Store, question: Question, facts: int = FACTS, best: int = BEST) -> Near:
+def communities_near(store: Store, question: EmbeddedQuestion, facts: int = FACTS, best: int = BEST) -> Near:
     """Nothing at all where the graph has no finished tree. ``facts``: how many of an entity; ``best``: in all."""
     bounds = {"k": NEAREST, "count": COMMUNITIES, "members": MEMBERS, "facts": facts, "best": best, "hub": HUB}
     rows = store.read("retrieve/community", **bounds, vector=question.vector)
@@ -201,7 +201,7 @@ def communities_near(store: Store, question: Question, facts: int = FACTS, best:
     return Near(tuple(FoundCommunity(**each) for each in found), facts_near)
 
 
-def community_route(store: Store, question: Question, top_k: int) -> Found:
+def community_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """The facts of the nearest communities' nearest entities. Raises ``InputError`` where there is no finished tree."""
     near = communities_near(store, question, max(FACTS, top_k), max(COMMUNITIES * MEMBERS * FACTS, top_k))
     if not near.communities and not store.read("retrieve/tree"):
@@ -209,7 +209,7 @@ def community_route(store: Store, question: Question, top_k: int) -> Found:
     return replace(facts_found(near.facts, "community"), communities=near.communities)
 
 
-ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {
+ROUTES: dict[str, Callable[[Store, EmbeddedQuestion, int], Found]] = {
     "entity": entity_route,
     "triple": triple_route,
     "path": path_route,

@@ -20,7 +20,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.found import Found, Path, best, facts_found, look_up
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
-from kgplatform.retrieve.question import Question, is_name, longest_names, make_question, stands_alone
+from kgplatform.retrieve.question import EmbeddedQuestion, is_name, longest_names, make_question, stands_alone
 from kgplatform.retrieve.routes import (
     NOWHERE,
     ROUTES,
@@ -204,7 +204,7 @@ PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names."""
 
 
-def all_routes(store: Store, question: Question, without: Collection[str] = ()) -> Found:
+def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str] = ()) -> Found:
     """Scores by the tempered personalised PageRank (docs/retrieval.md), for everything that any route found.
 
     Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
@@ -254,13 +254,13 @@ class _Seeds:
         return passages_found(self.passages)
 
 
-def _named_entities(store: Store, question: Question) -> list[Row]:
+def _named_entities(store: Store, question: EmbeddedQuestion) -> list[Row]:
     rows = store.read("retrieve/named_entities", names=list(question.names))
     longest = longest_names(question.text, (row["key"] for row in rows))
     return [row for row in rows if row["key"] in longest]
 
 
-def _without_document(question: Question, entities: list[Row], named: list[Row]) -> list[str]:
+def _without_document(question: EmbeddedQuestion, entities: list[Row], named: list[Row]) -> list[str]:
     """Entities that few passages mention and that no document is called as: those passages stand for one."""
     titles = {row["key"] for row in named}
     return [
@@ -273,7 +273,7 @@ def _without_document(question: Question, entities: list[Row], named: list[Row])
     ]
 
 
-def _named_documents(store: Store, question: Question) -> list[Row]:
+def _named_documents(store: Store, question: EmbeddedQuestion) -> list[Row]:
     rows = store.read("retrieve/named_documents", names=list(question.names), k=NAMED_PASSAGES, vector=question.vector)
     longest = longest_names(question.text, (row["key"] for row in rows))
     return [row for row in rows if row["key"] in longest and is_name(row["key"], question.text)]

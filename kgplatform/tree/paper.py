@@ -24,7 +24,7 @@ RELATION_WEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scores:
+class AffinityScores:
     """``phi``: (n,) of each entity with its own community. ``centers``: (k,) positions of the central entities."""
 
     phi: Floats
@@ -82,7 +82,7 @@ def overlap(left: sparse.csr_array, right: sparse.csr_array) -> NDArray[np.float
 
 def member_scores(
     graph: EntityGraph, labels: Indices, vectors: Floats | None = None, weight: float = RELATION_WEIGHT
-) -> Scores:
+) -> AffinityScores:
     """phi of each entity with its own community, and each community's centre: the member with the highest phi.
 
     ``labels``: (n,) communities 0 .. k-1, none without members. ``vectors``: (n, x) in place of ``graph.vectors``.
@@ -93,7 +93,7 @@ def member_scores(
     by_name = _ranks(graph.names)
     order = np.lexsort((by_name, -degree, -phi.round(6), labels))
     first = np.unique(labels[order], return_index=True)[1]
-    return Scores(phi.astype(np.float32), order[first])
+    return AffinityScores(phi.astype(np.float32), order[first])
 
 
 def _phi(vectors: Floats, degree: NDArray[np.float64], labels: Indices, weight: float) -> NDArray[np.float64]:

@@ -11,14 +11,14 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show import found
 from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
-from kgplatform.retrieve.question import Question, make_question
+from kgplatform.retrieve.question import EmbeddedQuestion, make_question
 from kgplatform.retrieve.routes import BEAM, path_route, walk
 
 NAMES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm")
 LONG = (*NAMES, "Fir", "Ginkgo")
 
 
-def asked(kg: KnowledgeGraph, text: str) -> Question:
+def asked(kg: KnowledgeGraph, text: str) -> EmbeddedQuestion:
     return make_question(text, kg.embedder)
 
 

@@ -58,7 +58,7 @@ class SearchFound(Result):
     facts: Objects = Field(description="id, text, and the places that state it")
 
 
-class Answered(Result):
+class AnswerResult(Result):
     """An answer, or the evidence where no language model is configured."""
 
     answer: str | None = Field(description="Null without a language model: see the passages.")

@@ -33,7 +33,7 @@ _WIDTH = 1000
 
 
 @dataclass
-class Path:
+class Walk:
     """One walk. ``actions``: what it did, in words; ``made``: function calls; ``ended``: why it is over.
 
     ``queue``: passages to read, by id, each from the character where what was read of it ends. ``visited``, ``read``
@@ -105,9 +105,9 @@ _FORMS: dict[Stage, str] = {
 _Judge = Callable[[Read], str]
 
 
-def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Path:
+def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tell: Tell) -> Walk:
     """Walk number ``number`` from the node ``start``, to its end. A failing model ends it: see ``error``."""
-    path = Path(number, start, Calls(*metered(chat), tell, path=number))
+    path = Walk(number, start, Calls(*metered(chat), tell, path=number))
     walker = _Walker(path, brief, nodes)
     try:
         walker.walk()
@@ -120,7 +120,7 @@ def explore(number: int, start: str, brief: Brief, nodes: Nodes, chat: Chat, tel
 class _Walker:
     """Takes the steps of ``path``, one method a stage."""
 
-    def __init__(self, path: Path, brief: Brief, nodes: Nodes) -> None:
+    def __init__(self, path: Walk, brief: Brief, nodes: Nodes) -> None:
         self.path = path
         self.brief = brief
         self.options = brief.options

@@ -31,7 +31,7 @@ from kgplatform.readers.answer import (
 )
 from kgplatform.readers.graphreader.actions import first_of, json_values
 from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, Brief, Options, make_brief, reminded
-from kgplatform.readers.graphreader.explore import Path, explore
+from kgplatform.readers.graphreader.explore import Walk, explore
 from kgplatform.readers.graphreader.initial_nodes import initial_nodes
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
@@ -97,7 +97,7 @@ def _plan(brief: Brief, calls: Calls) -> Brief:
     return brief
 
 
-def _seen(question: str, paths: Sequence[Path], calls: Calls) -> SearchResult:
+def _seen(question: str, paths: Sequence[Walk], calls: Calls) -> SearchResult:
     """The passages that were read and the facts that were shown, in order of reading, path by path."""
     passages = {each.id: each for path in paths for each in path.read.values()}
     facts = {id_: text for path in paths for id_, text in path.facts.items()}
@@ -149,7 +149,7 @@ class _Checked:
     wrong: int = 0
 
 
-def conclude(paths: Sequence[Path], brief: Brief, evidence: Evidence, calls: Calls) -> Answered:
+def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Calls) -> Answered:
     """The model's answer from all notebooks, its marks checked. The steps are added to ``calls``.
 
     Notebooks mark where each thing stands, as ``[ID-1003 "words of the passage"]``, and the model carries those marks
@@ -195,7 +195,7 @@ def read_final(reply: str) -> tuple[str, bool]:
     return text, False
 
 
-def _ask(paths: Sequence[Path], brief: Brief, calls: Calls) -> str:
+def _ask(paths: Sequence[Walk], brief: Brief, calls: Calls) -> str:
     """The final answer as the model wrote it; an empty reply is asked for once more."""
     mark = calls.mark()
     messages = brief.answer_messages([path.notebook for path in paths])
@@ -231,7 +231,7 @@ def _marks(text: str) -> Iterator[_Mark]:
         yield _Mark(found.start(), end, tuple(zip(numbers, words, strict=True)), statement)
 
 
-def _check(marks: Sequence[_Mark], paths: Sequence[Path], evidence: Evidence, calls: Calls) -> _Checked:
+def _check(marks: Sequence[_Mark], paths: Sequence[Walk], evidence: Evidence, calls: Calls) -> _Checked:
     """Each mark looked up in the passage that it names, as the store has it."""
     ids = {number: id_ for path in paths for number, id_ in path.passages.items()}
     wanted = [ids[number] for mark in marks for number, _ in mark.items if number in ids]
@@ -307,7 +307,7 @@ def _without_marks(text: str) -> str:
     return _STRAY.sub("", re.sub(rf"\s*(?:{_MARK.pattern})", "", text, flags=re.IGNORECASE)).strip()
 
 
-def _by_words(text: str, paths: Sequence[Path], mode: AnswerMode, calls: Calls) -> Answered:
+def _by_words(text: str, paths: Sequence[Walk], mode: AnswerMode, calls: Calls) -> Answered:
     """An answer without a correct mark: its words in what was read; else a refusal, or the model's own knowledge."""
     passages = list({passage.id: passage for path in paths for passage in path.read.values()}.values())
     cited, citations = with_places(text, passages, calls)

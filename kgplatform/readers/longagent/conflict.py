@@ -41,7 +41,7 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SharedReading:
     """What a member says that has read two parts: None for no mention. ``failed``: it said nothing that can be used."""
 
     answer: str | None
@@ -72,7 +72,7 @@ class Resolution:
     unsettled: tuple[Cluster, ...]
 
 
-Reread = Callable[[Sequence[tuple[int, int]]], Sequence[Reading]]
+Reread = Callable[[Sequence[tuple[int, int]]], Sequence[SharedReading]]
 """Of each pair (i, j): what member i says that has read its part and then j's; all of them at the same time."""
 
 Stands = Callable[[str, int], bool]
@@ -132,7 +132,7 @@ def resolve(clusters: Sequence[Cluster], way: Way, reread: Reread, stands: Stand
     return Resolution(tuple(left), tuple(merges), tuple(left) if aside and len(left) > 1 else ())
 
 
-def _once(x: Cluster, y: Cluster, reading: Reading) -> _Verdict:
+def _once(x: Cluster, y: Cluster, reading: SharedReading) -> _Verdict:
     """Appendix B: the merged answer decides; one that neither gave replaces both. The paper never has none: both go."""
     said = reading.answer
     if reading.failed:
@@ -145,7 +145,7 @@ def _once(x: Cluster, y: Cluster, reading: Reading) -> _Verdict:
     return _Verdict((replace(_nearer(said, x, y), answer=said),), new=True)
 
 
-def _each(x: Cluster, y: Cluster, i: int, j: int, readings: Sequence[Reading], stands: Stands) -> _Verdict:
+def _each(x: Cluster, y: Cluster, i: int, j: int, readings: Sequence[SharedReading], stands: Stands) -> _Verdict:
     """Equation 3 of E: both members have both parts, so that the one whose answer was invented changes it."""
     if any(each.failed for each in readings):
         return _Verdict((x,), (y,))

@@ -18,10 +18,10 @@ from dataclasses import replace
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
-from kgplatform.readers.longagent.conflict import Cluster, Merge, Reading, Resolution, Way, clustered, resolve
+from kgplatform.readers.longagent.conflict import Cluster, Merge, Resolution, SharedReading, Way, clustered, resolve
 from kgplatform.readers.longagent.envelope import Envelope
 from kgplatform.readers.longagent.leader import Leader, Round
-from kgplatform.readers.longagent.team import MEMBER_PROMPT, Options, Outcome, Reply, Team, read_parts
+from kgplatform.readers.longagent.team import MEMBER_PROMPT, MemberReply, Options, Outcome, Team, read_parts
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.refusals import is_refusal
 from kgplatform.readers.replies import asked, finish
@@ -169,7 +169,7 @@ class Meeting:
         """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
         started = time.perf_counter()
 
-        def heard(reply: Reply) -> None:
+        def heard(reply: MemberReply) -> None:
             if reply.outcome == "answer":
                 self.calls.tell(self._member_step(number, reply))
 
@@ -189,7 +189,7 @@ class Meeting:
             raise next(each.error for each in replies if each.error is not None)
         return {each.member: each.text for each in replies if each.outcome == "answer"}
 
-    def _member_step(self, number: int, reply: Reply) -> Step:
+    def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
         path = (number - 1) * len(self.team) + reply.member
         passages = tuple(each.id for each in self.team.member(reply.member).passages)
@@ -238,11 +238,13 @@ class Meeting:
             return Resolution(tuple(clusters), (), ())
         self.counts["actions.conflict"] += 1
         self.calls.note("conflict", f"CONFLICT in round {number}: {_shown_clusters(clusters)}")
-        heard: list[list[Reply]] = []
+        heard: list[list[MemberReply]] = []
 
-        def reread(pairs: Sequence[tuple[int, int]]) -> list[Reading]:
+        def reread(pairs: Sequence[tuple[int, int]]) -> list[SharedReading]:
             heard.append(self.team.ask(instruction, pairs, stage="merge"))
-            return [Reading(each.text or None, failed=each.outcome in ("malformed", "failed")) for each in heard[-1]]
+            return [
+                SharedReading(each.text or None, failed=each.outcome in ("malformed", "failed")) for each in heard[-1]
+            ]
 
         chance = random.Random(f"{self.options.seed} {draw}")
         done = resolve(clusters, way, reread, lambda said, member: self.team.member(member).says(said), chance)
@@ -252,7 +254,7 @@ class Meeting:
         self.counts["unsettled"] += sum(each.unsettled for each in done.merges)
         return done
 
-    def _merge_step(self, merge: Merge, replies: Sequence[Reply]) -> Step:
+    def _merge_step(self, merge: Merge, replies: Sequence[MemberReply]) -> Step:
         passages = [each.id for number in (merge.first, merge.second) for each in self.team.member(number).passages]
         return Step(
             "merge",
@@ -264,7 +266,7 @@ class Meeting:
             usage=sum((each.step.usage for each in replies), Usage()),
         )
 
-    def _count(self, kind: str, replies: Sequence[Reply]) -> None:
+    def _count(self, kind: str, replies: Sequence[MemberReply]) -> None:
         """Calls, and what was wrong with them."""
         self.counts[f"calls.{kind}"] += sum(each.calls for each in replies)
         for reply in replies:
@@ -276,7 +278,7 @@ class Meeting:
                 self.errors.append(reply.error)
 
 
-def _asked_in_words(replies: Sequence[Reply], outcomes: Counter[Outcome]) -> str:
+def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[Outcome]) -> str:
     """``parts: 43; all calls: 45, tokens: 51,234 in and 900 out; found something: 5 …``."""
     usage = sum((each.step.usage for each in replies), Usage())
     calls = sum(each.calls for each in replies)

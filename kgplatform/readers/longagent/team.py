@@ -239,7 +239,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class MemberReply:
     """What a member said: ``text`` is empty where it has no answer. ``readers``: it, and whose part it read too.
 
     ``step`` of the trace has what was sent, got and spent in ``calls`` calls; ``faults`` count what was wrong.
@@ -280,22 +280,22 @@ class Team:
         readers: Iterable[tuple[int, ...]],
         *,
         stage: str,
-        heard: Callable[[Reply], None] = lambda reply: None,
-    ) -> list[Reply]:
+        heard: Callable[[MemberReply], None] = lambda reply: None,
+    ) -> list[MemberReply]:
         """What the first of each group of ``readers`` says that has read the parts of all of it, in this order.
 
         Many are asked at the same time; ``heard`` gets each reply as it comes, in the thread that asked. A member
         whose call fails is a reply too. Raises ``BudgetError`` and what ``heard`` raises.
         """
 
-        def ask_one(group: tuple[int, ...]) -> Reply:
+        def ask_one(group: tuple[int, ...]) -> MemberReply:
             reply = self._ask(instruction, group, stage)
             heard(reply)
             return reply
 
         return side_by_side([partial(ask_one, each) for each in readers], _THREADS)
 
-    def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> Reply:
+    def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> MemberReply:
         text = "\n\n".join(self.member(number).text for number in readers)
         messages = member_messages(instruction, text, fence_for(instruction, text))
         calls = Calls(*metered(self._chat))
@@ -306,10 +306,10 @@ class Team:
             raise
         except ModelError as error:
             calls.add(f"member {readers[0]}", f"failed: {error}", mark, prompt=MEMBER_PROMPT)
-            return Reply(readers, "failed", "", calls.steps[0], calls.made, calls.counts, error)
+            return MemberReply(readers, "failed", "", calls.steps[0], calls.made, calls.counts, error)
         outcome, answer = _outcome(said)
         calls.add(f"member {readers[0]}", answer or outcome, mark, prompt=MEMBER_PROMPT)
-        return Reply(readers, outcome, answer, calls.steps[0], calls.made, calls.counts)
+        return MemberReply(readers, outcome, answer, calls.steps[0], calls.made, calls.counts)
 
 
 def read_parts(question: str, evidence: Evidence, options: Options) -> tuple[list[Member], str, tuple[QueryRun, ...]]:

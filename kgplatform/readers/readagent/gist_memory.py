@@ -38,7 +38,7 @@ from kgplatform.readers.run import Calls
 from kgplatform.readers.window import head, short_name, tokens
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.pages import MemorySize, Page, Pages, fuse_ranks
+from kgplatform.retrieve.pages import MemorySize, Pages, StoredPage, fuse_ranks
 from kgplatform.text import count_words, counted
 
 Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
@@ -214,7 +214,7 @@ _PASSAGES = 50
 class GistMemory:
     """Pages by the numbers of their tags, in reading order. ``gists`` is False where only raw pages are shown."""
 
-    pages: dict[int, Page]
+    pages: dict[int, StoredPage]
     gists: bool
 
     def text(self, raw: Mapping[int, str]) -> str:
@@ -247,7 +247,7 @@ class Remembered:
     note: str
 
 
-def memory_of(pages: Sequence[Page], *, gists: bool = True) -> GistMemory:
+def memory_of(pages: Sequence[StoredPage], *, gists: bool = True) -> GistMemory:
     """The memory of ``pages``, which are in reading order."""
     one = len({page.document for page in pages}) == 1
     return GistMemory({page.index if one else place: page for place, page in enumerate(pages)}, gists)
@@ -336,7 +336,7 @@ def _best(brief: PageBrief, pages: Pages, size: MemorySize, evidence: Evidence, 
     return memory, (*near.queries, *searched.queries, *holding.queries, *found.queries)
 
 
-def _fitting(ranked: Sequence[str], pages: Mapping[str, Page], room: int) -> set[str]:
+def _fitting(ranked: Sequence[str], pages: Mapping[str, StoredPage], room: int) -> set[str]:
     """The ids of the pages that fit, tried best first; each document costs its title once."""
     kept: set[str] = set()
     titled: set[str] = set()
@@ -351,11 +351,11 @@ def _fitting(ranked: Sequence[str], pages: Mapping[str, Page], room: int) -> set
     return kept
 
 
-def _gist(page: Page) -> str:
+def _gist(page: StoredPage) -> str:
     return NOT_GISTED if page.gist is None else page.gist
 
 
-def _heading(page: Page, *, first: bool = False) -> str:
+def _heading(page: StoredPage, *, first: bool = False) -> str:
     return f"{'' if first else chr(10)}# {short_name(page.title)}"
 
 

@@ -17,7 +17,7 @@ from kgplatform.readers.answer import Answered, joined, record, without_model, w
 from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option
 from kgplatform.readers.replies import asked
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.youtu.reflect import Memory, reflect
+from kgplatform.readers.youtu.reflect import AgentMemory, reflect
 from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
@@ -72,7 +72,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps)
     plan = decompose(question, run.schema() if options.schema else None, calls, options.sub_questions)
     calls.limit = 3 + options.steps + plan.levels - 1
-    memory = Memory(question, options.evidence_tokens)
+    memory = AgentMemory(question, options.evidence_tokens)
     memory.results.append(_search_parts(plan, memory, run.evidence, calls, options))
     seen = memory.evidence()
     first = _write("first answer", memory, run.evidence, calls, options)
@@ -94,7 +94,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
 
 
 def _search_parts(
-    plan: Decomposition, memory: Memory, evidence: Evidence, calls: Calls, options: Options
+    plan: Decomposition, memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options
 ) -> SearchResult:
     """What the sub-questions found, merged; those of one level are searched at the same time.
 
@@ -141,7 +141,7 @@ def _search_at_once(
     return {place: each.result for place, each in zip(searches, found, strict=True)}
 
 
-def _search_again(memory: Memory, evidence: Evidence, calls: Calls, options: Options, query: str) -> None:
+def _search_again(memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options, query: str) -> None:
     """What the reflection asks for. Types do not bound it: they were chosen before anything was known."""
     since = calls.mark()
     found = _find(evidence, options, query)
@@ -154,7 +154,7 @@ def _find(evidence: Evidence, options: Options, text: str, types: tuple[str, ...
     return evidence.search(text, route="all", top_k=options.top_k, types=types, without=options.left_out)
 
 
-def _write(name: str, memory: Memory, evidence: Evidence, calls: Calls, options: Options) -> Answered | ModelError:
+def _write(name: str, memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options) -> Answered | ModelError:
     """The answer to the original question from all evidence so far and the thoughts about it; or why there is none."""
     shown, notes = memory.evidence(), memory.notes()
     try:

@@ -23,7 +23,7 @@ _LONGEST_THOUGHT = 2000
 
 
 @dataclass
-class Memory:
+class AgentMemory:
     """``results`` and ``thoughts`` in the order in which they came; ``tokens`` bound the evidence in a prompt."""
 
     question: str
@@ -70,7 +70,9 @@ class Thought:
     query: str | None = None
 
 
-def reflect(memory: Memory, calls: Calls, search: Callable[[str], None], steps: int) -> tuple[str, ModelError | None]:
+def reflect(
+    memory: AgentMemory, calls: Calls, search: Callable[[str], None], steps: int
+) -> tuple[str, ModelError | None]:
     """Up to ``steps`` calls of the model. ``search`` is given each new query and puts what it finds into ``memory``.
 
     One call is left for the final answer. Returns a note for who reads the answer, and the error that ended it, if any.
@@ -113,7 +115,7 @@ def read_thought(reply: str) -> Thought:
     return Thought(text, query=_undecorated(queries[-1]["text"])[:_LONGEST_QUERY] if queries else None)
 
 
-def reflect_messages(memory: Memory, query: str, step: int, steps: int) -> Messages:
+def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> Messages:
     """The prompt of a step: the question, the current query, all evidence so far, the earlier thoughts."""
     evidence = memory.evidence()
     facts, passages = shown_facts(evidence.facts), shown_passages(evidence.passages)
@@ -132,7 +134,7 @@ def reflect_messages(memory: Memory, query: str, step: int, steps: int) -> Messa
     )
 
 
-def _think(memory: Memory, query: str, step: int, steps: int, calls: Calls) -> Thought:
+def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls) -> Thought:
     """One call; the thought is remembered."""
     mark, name = calls.mark(), f"reflect {step}"
     messages = reflect_messages(memory, query, step, steps)
@@ -149,7 +151,7 @@ def _think(memory: Memory, query: str, step: int, steps: int, calls: Calls) -> T
     return thought
 
 
-def _is_new(query: str, memory: Memory, calls: Calls, step: int) -> bool:
+def _is_new(query: str, memory: AgentMemory, calls: Calls, step: int) -> bool:
     if not same_words(query):
         calls.note(f"reflect {step}", "stopped: the new query is empty")
         return False

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from kgplatform.readers.longagent.conflict import Cluster, Reading, Resolution, Way, clustered, resolve, same
+from kgplatform.readers.longagent.conflict import Cluster, Resolution, SharedReading, Way, clustered, resolve, same
 
 Says = Mapping[tuple[int, int], str | None]
 
 
-def reader(said: Says) -> Callable[[Sequence[tuple[int, int]]], list[Reading]]:
-    return lambda pairs: [Reading(said[each]) for each in pairs]
+def reader(said: Says) -> Callable[[Sequence[tuple[int, int]]], list[SharedReading]]:
+    return lambda pairs: [SharedReading(said[each]) for each in pairs]
 
 
 def settle(
@@ -121,8 +121,8 @@ def test_a_new_answer_joins_those_that_say_the_same() -> None:
 
 @pytest.mark.parametrize("fails", [0, 1])
 def test_a_member_that_says_nothing_decides_nothing(fails: int) -> None:
-    readings = [Reading("York"), Reading("York")]
-    readings[fails] = Reading(None, failed=True)
+    readings = [SharedReading("York"), SharedReading("York")]
+    readings[fails] = SharedReading(None, failed=True)
     done = resolve(
         clustered({1: "Hull", 2: "York"}), "each", lambda pairs: readings, lambda *_: False, random.Random(0)
     )
@@ -139,9 +139,9 @@ def test_an_answer_that_was_set_aside_and_is_found_again_is_one() -> None:
 def test_what_is_set_aside_is_not_asked_again() -> None:
     asked: list[tuple[int, int]] = []
 
-    def reread(pairs: Sequence[tuple[int, int]]) -> list[Reading]:
+    def reread(pairs: Sequence[tuple[int, int]]) -> list[SharedReading]:
         asked.extend(pairs)
-        return [Reading({1: "Hull", 2: "York", 3: "Hull"}[each[0]]) for each in pairs]
+        return [SharedReading({1: "Hull", 2: "York", 3: "Hull"}[each[0]]) for each in pairs]
 
     done = resolve(clustered({1: "Hull", 2: "York", 3: "Bath"}), "each", reread, lambda *_: False, random.Random(0))
     assert asked == [(1, 2), (2, 1), (1, 3), (3, 1)]
@@ -193,9 +193,10 @@ def test_there_are_fewer_merges_than_answers_whatever_members_say(way: Way, coun
 
         def reread(
             pairs: Sequence[tuple[int, int]], chance: random.Random = chance, pool: list[str | None] = pool
-        ) -> list[Reading]:
+        ) -> list[SharedReading]:
             return [
-                Reading(chance.choice([str(i), str(j), chance.choice(pool)]), chance.random() < 0.1) for i, j in pairs
+                SharedReading(chance.choice([str(i), str(j), chance.choice(pool)]), chance.random() < 0.1)
+                for i, j in pairs
             ]
 
         clusters = clustered({number: str(number) for number in range(1, count + 1)}, exact=way == "once")
@@ -214,9 +215,9 @@ def test_one_member_with_the_truth_wins_against_any_number_of_others(way: Way) -
 
         def reread(
             pairs: Sequence[tuple[int, int]], truth: int = truth, asked: list[tuple[int, int]] = asked
-        ) -> list[Reading]:
+        ) -> list[SharedReading]:
             asked.extend(pairs)
-            return [Reading("Hull" if truth in pair else "York") for pair in pairs]
+            return [SharedReading("Hull" if truth in pair else "York") for pair in pairs]
 
         done = resolve(clustered(said), way, reread, lambda *_: False, random.Random(1))
         assert left(done) == ["Hull"]
@@ -227,7 +228,7 @@ def test_who_speaks_for_a_cluster_is_drawn_and_repeats_with_the_seed() -> None:
     clusters = [Cluster("York", tuple(range(1, 30))), Cluster("Hull", (30,))]
 
     def drawn(seed: int) -> int:
-        done = resolve(clusters, "once", lambda pairs: [Reading("Hull")], lambda *_: False, random.Random(seed))
+        done = resolve(clusters, "once", lambda pairs: [SharedReading("Hull")], lambda *_: False, random.Random(seed))
         return done.merges[0].first
 
     assert [drawn(seed) for seed in range(5)] == [drawn(seed) for seed in range(5)]

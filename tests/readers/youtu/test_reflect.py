@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from answers import fact, passage
 
-from kgplatform.readers.youtu.reflect import Memory, read_thought
+from kgplatform.readers.youtu.reflect import AgentMemory, read_thought
 from kgplatform.records import SearchResult
 
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"
@@ -42,7 +42,7 @@ def test_the_exits_of_a_reply(reply: str, said: str | None, query: str | None) -
 
 
 def test_the_evidence_is_bounded_and_holds_the_best_of_every_step() -> None:
-    memory = Memory(QUESTION, 150)
+    memory = AgentMemory(QUESTION, 150)
     for step in range(3):
         texts = [passage(f"s{step}p{n}", f"{step} {n} " + "word " * 20) for n in range(9)]
         memory.results.append(SearchResult("q", tuple(texts), (fact(f"f{step}", f"fact {step}"),), 0.5))
