@@ -116,7 +116,7 @@ class ReadingTools:
             str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - a default that the schema shows; never changed
-    ) -> Annotated[CallToolResult, replies.Answered]:
+    ) -> Annotated[CallToolResult, replies.AnswerResult]:
         """Answer a question from the documents, with citations checked against them.
 
         If the server has no language model, the answer is null and the passages are the evidence.
