@@ -15,7 +15,7 @@ from starlette.datastructures import FormData, UploadFile
 from kgplatform.client import EXTRACTORS, KnowledgeGraph
 from kgplatform.doors.encoding import as_fields
 from kgplatform.doors.guard import Json
-from kgplatform.doors.http.failures import RefusedHttpRequest, errors, not_found
+from kgplatform.doors.http.failures import HttpRequestError, errors, not_found
 from kgplatform.doors.http.jobs import Job
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.doors.http.streams import STREAMED, stream, told_job
@@ -86,7 +86,7 @@ def _disk_errors() -> Iterator[None]:
         yield
     except OSError as error:
         sentence = f"The server cannot store the upload: {error.strerror or error}. Free its disk, then send it again."
-        raise RefusedHttpRequest(507, "StorageError", sentence, {"Connection": "close"}) from error
+        raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
 def _take_in(parts: Parts, form: FormData, reserved: ExitStack) -> dict[str, Job]:

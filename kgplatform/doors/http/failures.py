@@ -52,7 +52,7 @@ _STATUS: tuple[tuple[type[KgError], int], ...] = (
 )
 
 
-class RefusedHttpRequest(Exception):
+class HttpRequestError(Exception):
     """A request that is refused: its ``status``, the ``kind`` of the error, and one sentence."""
 
     def __init__(self, status: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> None:
@@ -62,21 +62,21 @@ class RefusedHttpRequest(Exception):
         self.headers = headers
 
 
-def not_found(error: InputError) -> RefusedHttpRequest:
+def not_found(error: InputError) -> HttpRequestError:
     """404, in the words of ``error``."""
-    return RefusedHttpRequest(404, "NotFoundError", str(error))
+    return HttpRequestError(404, "NotFoundError", str(error))
 
 
-def busy(message: str, status: int = 429) -> RefusedHttpRequest:
+def busy(message: str, status: int = 429) -> HttpRequestError:
     """Too much at once: the client should try again."""
-    return RefusedHttpRequest(status, "BusyError", message, {"Retry-After": "2"})
+    return HttpRequestError(status, "BusyError", message, {"Retry-After": "2"})
 
 
 def error_of(error: Exception) -> dict[str, str]:
     """The kind and the sentence of ``error``; an unforeseen one is only said to be internal."""
     if isinstance(error, KgError):
         return {"kind": type(error).__name__, "message": str(error)}
-    if isinstance(error, RefusedHttpRequest):
+    if isinstance(error, HttpRequestError):
         return {"kind": error.kind, "message": str(error)}
     return {"kind": "Fault", "message": FAULT}
 
@@ -96,13 +96,13 @@ def errors(*statuses: int) -> Responses:
 def answer_errors(app: FastAPI) -> None:
     """Have ``app`` answer every error in this form."""
     app.add_exception_handler(KgError, _of_ours)
-    app.add_exception_handler(RefusedHttpRequest, _of_ours)
+    app.add_exception_handler(HttpRequestError, _of_ours)
     app.add_exception_handler(RequestValidationError, _of_form)
     app.add_exception_handler(HTTPException, _of_http)
 
 
 def _of_ours(_: Request, error: Exception) -> Response:
-    if isinstance(error, RefusedHttpRequest):
+    if isinstance(error, HttpRequestError):
         return Json({"error": error_of(error)}, error.status, error.headers)
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
     return Json({"error": error_of(error)}, status)

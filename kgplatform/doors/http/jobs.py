@@ -86,7 +86,7 @@ class Jobs:
         self._closed = False
 
     def add(self, kind: Kind, work: Work, *, files: tuple[str, ...] = (), drop: Callable[[], None]) -> Job:
-        """Queue ``work``; ``drop`` is called if it never begins. Raises ``RefusedHttpRequest`` if too many wait."""
+        """Queue ``work``; ``drop`` is called if it never begins. Raises ``HttpRequestError`` if too many wait."""
         held = _Held(Job(uuid.uuid4().hex, kind, files=files), work, drop)
         with self._lock:
             self._check()
@@ -96,7 +96,7 @@ class Jobs:
         return held.told()
 
     def check(self) -> None:
-        """Raise ``RefusedHttpRequest`` (429) if too many wait."""
+        """Raise ``HttpRequestError`` (429) if too many wait."""
         with self._lock:
             self._check()
 
@@ -110,7 +110,7 @@ class Jobs:
             return tuple(held.told() for held in reversed(self._held.values()))
 
     def get(self, id: str) -> Job:
-        """The job as it is now. Raises ``RefusedHttpRequest`` (404) for an unknown id."""
+        """The job as it is now. Raises ``HttpRequestError`` (404) for an unknown id."""
         return self._find(id).told()
 
     def stop(self, id: str) -> Job:
@@ -127,7 +127,7 @@ class Jobs:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """No job runs inside. Raises ``RefusedHttpRequest`` (409) if one is running."""
+        """No job runs inside. Raises ``HttpRequestError`` (409) if one is running."""
         if not self._writing.acquire(blocking=False):
             raise busy("A job is writing to the graph. Wait for its end, or stop it.", 409)
         try:

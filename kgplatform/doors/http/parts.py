@@ -21,7 +21,7 @@ from starlette.responses import Response
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.encoding import encode
 from kgplatform.doors.guard import MEGABYTE, Json
-from kgplatform.doors.http.failures import RefusedHttpRequest, busy
+from kgplatform.doors.http.failures import HttpRequestError, busy
 from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.uploads import Uploads
 from kgplatform.errors import StoppedError
@@ -70,7 +70,7 @@ class Quota:
     def reserve(self, count: int) -> contextlib.ExitStack:
         """Reserve ``count`` bytes until the returned stack is closed.
 
-        Raises ``RefusedHttpRequest`` (429) if they do not fit; the rest of the body need not be read then.
+        Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
         """
         with self._lock:
             if self._reserved + count > self._most:
@@ -78,7 +78,7 @@ class Quota:
                     f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one "
                     "has ended."
                 )
-                raise RefusedHttpRequest(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
+                raise HttpRequestError(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
             self._reserved += count
         reserved = contextlib.ExitStack()
         reserved.callback(self._give_back, count)
@@ -108,7 +108,7 @@ class Workers:
 
     @contextlib.contextmanager
     def asking(self) -> Iterator[Stop]:
-        """One more question, which the ``Stop`` ends. Raises ``RefusedHttpRequest`` if there are too many."""
+        """One more question, which the ``Stop`` ends. Raises ``HttpRequestError`` if there are too many."""
         self.check_asks()
         self._asking += 1
         try:
@@ -118,7 +118,7 @@ class Workers:
             self._asking -= 1
 
     def check_asks(self) -> None:
-        """Raise ``RefusedHttpRequest`` (429) if no more questions are taken."""
+        """Raise ``HttpRequestError`` (429) if no more questions are taken."""
         if self._asking >= self._asks:
             raise busy(f"{self._asks} questions are being answered already. Ask again in a moment.")
 
@@ -169,9 +169,9 @@ class Parts:
     quota: Quota
 
     def refuse_change(self) -> None:
-        """Raise ``RefusedHttpRequest`` (403) if nothing may be changed."""
+        """Raise ``HttpRequestError`` (403) if nothing may be changed."""
         if self.read_only:
-            raise RefusedHttpRequest(403, "ReadOnlyError", "This server is read-only: it was started with --read-only.")
+            raise HttpRequestError(403, "ReadOnlyError", "This server is read-only: it was started with --read-only.")
 
 
 def _parts_of(request: Request) -> Parts:

@@ -17,7 +17,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.encoding import as_fields, encode
-from kgplatform.doors.http.failures import RefusedHttpRequest, Responses, error_of, report_fault
+from kgplatform.doors.http.failures import HttpRequestError, Responses, error_of, report_fault
 from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.http.parts import Limits, Workers
 from kgplatform.errors import StoppedError
@@ -64,7 +64,7 @@ async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
                 receiver.close()
                 with anyio.CancelScope(shield=True):
                     await reading
-    except (RefusedHttpRequest, StoppedError) as error:
+    except (HttpRequestError, StoppedError) as error:
         yield _event("error", error_of(error))
 
 
