@@ -157,5 +157,5 @@ def test_the_binary_files_can_be_made_again(tmp_path: Path) -> None:
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     committed = sorted(path for path in (EXAMPLES / "corpus").iterdir() if path.suffix in MADE)
     assert sorted(path.name for path in first) == [path.name for path in committed]
-    made = [(each.name, each.text, each.pages) for each in load([tmp_path / "first"])]
-    assert made == [(each.name, each.text, each.pages) for each in load(committed)]
+    made = [(each.title, each.text, each.pages) for each in load([tmp_path / "first"])]
+    assert made == [(each.title, each.text, each.pages) for each in load(committed)]

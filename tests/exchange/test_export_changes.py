@@ -95,6 +95,6 @@ def test_ctrl_c(
     (tmp_path / "out.jsonl").write_text("the old one")
     with pytest.raises(SystemExit, match="1"):
         main()
-    assert capsys.readouterr().err.endswith("\nStopped. Nothing was written: out.jsonl is as it was.\n")
+    assert capsys.readouterr().err.endswith("\nStopped. out.jsonl is unchanged.\n")
     assert (tmp_path / "out.jsonl").read_text() == "the old one"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["g.jsonl", "out.jsonl"]
