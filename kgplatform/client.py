@@ -21,6 +21,7 @@ from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
+from kgplatform.ingest.bound import MODES as MODES
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
 from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
@@ -42,6 +43,7 @@ from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
+from kgplatform.text import unknown
 from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
@@ -366,8 +368,8 @@ class KnowledgeGraph(OpenedGraph):
         return Graph(connection.uri, auth=(connection.username, connection.password), name=connection.database)
 
     def _tools(self, extractor: Extractor, schema: str | Path | Schema, mode: Mode | None, progress: Progress) -> Tools:
-        if mode not in (None, "strict", "flexible"):
-            raise InputError(f"Unknown mode {mode!r}. Choose strict or flexible.")
+        if mode not in (None, *MODES):
+            raise InputError(unknown("mode", str(mode), MODES))
         return Tools(
             store=self.store,
             embedder=self.embedder,

@@ -38,6 +38,7 @@ from kgplatform.errors import InputError, SchemaError, SettingError
 from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
 from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.gist.options import GistOptions
+from kgplatform.ingest.bound import MODES
 from kgplatform.ingest.schema import load_schema
 from kgplatform.readers.baselines.retrieve import READER as RETRIEVE
 from kgplatform.readers.reader import Need, Option, options_of
@@ -173,7 +174,7 @@ MOST = 200
 
 _BUILD_KEYS = tuple(each.name for each in fields(Build))
 _SHAPE = "It needs readers:, a list of readers, each a name or {reader: NAME, options: {OPTION: [VALUE, VALUE]}}."
-_CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": ("strict", "flexible")}
+_CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": MODES}
 
 
 class _Gist(BaseModel):

@@ -20,7 +20,7 @@ from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.records import Progress
-from kgplatform.text import did_you_mean, in_word
+from kgplatform.text import in_word, unknown
 
 FORMAT = "kgplatform-graph"
 VERSION = 1
@@ -111,9 +111,7 @@ def chosen_format(path: Path, asked: str | None) -> str:
             "format",
         )
     if chosen not in SUFFIXES:
-        raise InputError(
-            f"Unknown format {chosen!r}. Choose one of {', '.join(SUFFIXES)}.{did_you_mean(chosen, SUFFIXES)}"
-        )
+        raise InputError(unknown("format", chosen, SUFFIXES))
     return chosen
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Row
 from kgplatform.records import Usage
-from kgplatform.text import tidy
+from kgplatform.text import tidy, unknown
 
 Style = Literal["prose", "turns", "scenes"]
 """What begins a paragraph besides a blank line: nothing; whoever speaks next; the next scene."""
@@ -108,9 +108,9 @@ class GistOptions:
         """The options, checked. ``max_words`` alone scales the preset's ``min_words`` with it, as the paper does (Table
         6). Raises ``InputError``."""
         if preset not in PRESETS:
-            raise InputError(f'Unknown preset "{preset}". Choose one of {", ".join(PRESETS)}.')
+            raise InputError(unknown("preset", preset, PRESETS))
         if shrink not in SHRINK:
-            raise InputError(f'Unknown way to make gists fit: "{shrink}". Choose one of merge, older.')
+            raise InputError(unknown("way to make gists fit", shrink, SHRINK))
         for name, value in (("min_words", min_words), ("max_words", max_words), ("fit", fit)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}: it must be 1 or more.", name)

@@ -27,7 +27,7 @@ from kgplatform.graph.info import (
 from kgplatform.graph.map import map_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
-from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy
+from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
 
 KINDS = (
     *("Entity", "KeyElement", "Fact", "Chunk", "Document", "Attribute", "Keyword", "Community", "Page", "Run", "Step"),
@@ -84,8 +84,8 @@ class Look:
         Entities see the entities that relations join them with, by how many passages say so, and beside them some of
         their attributes, passages and atomic facts. Of a kind that has more than 2,000, only that many are looked at.
         """
-        if unknown := sorted(set(kinds) - set(KINDS)):
-            raise InputError(f'Unknown kind of node "{unknown[0]}". Choose one of {", ".join(KINDS)}.')
+        if strange := sorted(set(kinds) - set(KINDS)):
+            raise InputError(unknown("kind of node", strange[0], KINDS))
         rows = self._store.read(
             "graph/neighbours", id=id, kinds=list(kinds or KINDS), hub=_HUB, limit=_at_least(limit, 0)
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeGuard
+from typing import Literal, TypeGuard, get_args
 
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.records import (
@@ -24,6 +24,7 @@ from kgplatform.records import (
 from kgplatform.text import normalise_name, tidy, type_key
 
 Mode = Literal["strict", "flexible"]
+MODES = get_args(Mode)
 Item = ExtractedEntity | ExtractedTriple | ExtractedAttribute
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""

@@ -27,6 +27,7 @@ from kgplatform.text import count_tokens, without_lone_surrogates
 from kgplatform.work.stopping import NEVER, Stop
 
 M = TypeVar("M")
+S = TypeVar("S", bound="ServedModel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,43 @@ class _Successor:
     future: Future[Reply | _Successor] | None = None
 
 
-class OpenAIChat:
+class ServedModel:
+    """What every model behind an HTTP server has: its connections, what counts its tokens, and what ends its waits.
+
+    ``backoff``, ``clock`` and ``sleep``: the pace of its retries, see ``Wire``.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        ledger: Ledger,
+        *,
+        backoff: float = 1.0,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._meters: tuple[Ledger, ...] = ()
+        self._stop = NEVER
+        self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
+
+    def within(self: S, *, meter: Ledger | None = None, stop: Stop | None = None) -> S:
+        """See ``Metered.within``."""
+        view = copy.copy(self)
+        view._meters = (*self._meters, meter) if meter else self._meters
+        view._stop = stop or self._stop
+        return view
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._wire.close()
+
+    def _count(self, stage: str, usage: Usage, worth: Usage | None = None) -> None:
+        for ledger in (self._ledger, *self._meters):
+            ledger.add(stage, usage, worth)
+
+
+class OpenAIChat(ServedModel):
     """``settings.chat_model`` at ``settings.openai_base_url``, with retries, a disk cache and a budget.
 
     The same messages are paid for once: an answer comes from ``cache_folder`` if it is there, and threads that ask
@@ -146,21 +183,9 @@ class OpenAIChat:
     no use either, ``reply.ask`` has both forgotten.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        ledger: Ledger,
-        cache_folder: Path | None,
-        *,
-        backoff: float = 1.0,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger, cache_folder: Path | None, **pace: Any) -> None:
+        super().__init__(settings, ledger, **pace)
         self.model = settings.chat_model
-        self._ledger = ledger
-        self._meters: tuple[Ledger, ...] = ()
-        self._stop = NEVER
-        self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
         self._cache = ReplyCache(cache_folder) if cache_folder else None
         self._refused: set[str] = set()
         self._under_way: dict[str, Future[Reply | _Successor]] = {}
@@ -186,21 +211,6 @@ class OpenAIChat:
         other.model = model
         other._refused, other._under_way, other._lock = set(), {}, threading.Lock()
         return other
-
-    def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> OpenAIChat:
-        """See ``Metered.within``."""
-        view = copy.copy(self)
-        view._meters = (*self._meters, meter) if meter else self._meters
-        view._stop = stop or self._stop
-        return view
-
-    def close(self) -> None:
-        """Close the connections to the server."""
-        self._wire.close()
-
-    def _count(self, stage: str, usage: Usage, worth: Usage | None = None) -> None:
-        for ledger in (self._ledger, *self._meters):
-            ledger.add(stage, usage, worth)
 
     def _request(self, messages: Messages, json_mode: bool) -> tuple[dict[str, Any], str]:
         """The body that asks for an answer to ``messages``, and its key in the cache."""

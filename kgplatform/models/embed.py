@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,10 +14,10 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from kgplatform.errors import ModelError, SettingError
-from kgplatform.models.chat import Ledger
+from kgplatform.models.chat import Ledger, ServedModel
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.minilm import WIDTH, MiniLM, Vectors, unit
-from kgplatform.models.wire import BadAnswerError, Wire
+from kgplatform.models.wire import BadAnswerError
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
@@ -138,27 +137,15 @@ class SentenceEncoder:
         return [text[a:b] for a, b in zip([0, *starts], [*starts, len(text)], strict=True)]
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(ServedModel):
     """``openai:MODEL`` at ``settings.openai_base_url``: in batches, with the retries and the budget of the chat."""
 
-    def __init__(
-        self,
-        model: str,
-        settings: Settings,
-        ledger: Ledger,
-        *,
-        backoff: float = 1.0,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] | None = None,
-    ) -> None:
+    def __init__(self, model: str, settings: Settings, ledger: Ledger, **pace: Any) -> None:
+        super().__init__(settings, ledger, **pace)
         self.name = f"openai:{model}"
         self._model = model
         self._batch = settings.embed_batch
         self._threads = settings.concurrency
-        self._ledger = ledger
-        self._meters: tuple[Ledger, ...] = ()
-        self._stop = NEVER
-        self._wire = Wire(settings, backoff=backoff, clock=clock, sleep=sleep)
         self._learnt: dict[str, int] = {}
         """The dimension, once it is known; shared by all views of this embedder."""
 
@@ -176,22 +163,9 @@ class OpenAIEmbedder:
         parts = [asked[0]()] if len(asked) == 1 else side_by_side(asked, self._threads)
         return np.concatenate(parts)[rows]
 
-    def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> OpenAIEmbedder:
-        """See ``Metered.within``."""
-        view = copy.copy(self)
-        view._meters = (*self._meters, meter) if meter else self._meters
-        view._stop = stop or self._stop
-        return view
-
-    def close(self) -> None:
-        """Close the connections to the server."""
-        self._wire.close()
-
     def _ask(self, texts: list[str]) -> Vectors:
         def read(answer: dict[str, Any]) -> Vectors:
-            usage = _usage(answer, texts)
-            for ledger in (self._ledger, *self._meters):
-                ledger.add(_STAGE, usage)
+            self._count(_STAGE, _usage(answer, texts))
             return _vectors(answer, len(texts))
 
         body = {"model": self._model, "input": texts}

@@ -26,7 +26,7 @@ from kgplatform.errors import InputError
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import SMALLEST
 from kgplatform.records import Answer, FoundPassage
-from kgplatform.text import did_you_mean
+from kgplatform.text import unknown
 
 AnswerMode = Literal["reject", "open"]
 """What happens where the documents do not say: a refusal, or the model's own knowledge."""
@@ -86,9 +86,7 @@ class Option:
         if self.choices:
             for each in value if self.type == "list" else (value,):
                 if each not in self.choices:
-                    hint = did_you_mean(str(each), self.choices)
-                    named = f'Unknown {self.one or self.name} "{str(each):.100}".'
-                    raise InputError(f"{named}{hint} Choose one of {', '.join(self.choices)}.")
+                    raise InputError(unknown(self.one or self.name, str(each), self.choices))
         elif value is not None and self.type in ("integer", "number"):
             least, most = self.bounds
             if not value >= least:  # nor is NaN

@@ -17,6 +17,7 @@ from kgplatform.readers.longagent import reader as longagent
 from kgplatform.readers.readagent import reader as readagent
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.youtu import reader as youtu
+from kgplatform.text import unknown
 
 READERS: list[Reader] = [
     retrieve.READER,
@@ -42,7 +43,7 @@ def find(name: str) -> Reader:
     for reader in READERS:
         if reader.name == name:
             return reader
-    raise InputError(f'Unknown reader "{name}". Choose one of {", ".join(names())}.')
+    raise InputError(unknown("reader", name, names()))
 
 
 def options_for(name: str, given: Mapping[str, Any]) -> Any:

@@ -33,7 +33,7 @@ from kgplatform.retrieve.routes import (
     path_found,
     walk,
 )
-from kgplatform.text import did_you_mean, type_key
+from kgplatform.text import type_key, unknown
 
 SEARCHES = ("all", *ROUTES)
 
@@ -74,8 +74,7 @@ def search(
 def check_route(route: str) -> None:
     """Raise ``InputError``, with the nearest name, for a route that does not exist."""
     if route not in SEARCHES:
-        hint = did_you_mean(route, SEARCHES)
-        raise InputError(f'Unknown route "{route}".{hint} Choose one of {", ".join(sorted(SEARCHES))}.')
+        raise InputError(unknown("route", route, sorted(SEARCHES)))
 
 
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse  # type: ignore[import-untyped]  # scipy carries no types
 
 from kgplatform.errors import InputError
-from kgplatform.text import node_id
+from kgplatform.text import node_id, unknown
 from kgplatform.tree import multiplex, paper
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 from kgplatform.tree.paper import RELATION_WEIGHT, centroid_sums, member_scores, overlap, relation_counts, unit_rows
@@ -74,7 +74,7 @@ def partition(
 def named(method: str) -> Method:
     """The method of that name."""
     if method not in METHODS:
-        raise InputError(f'Unknown method "{method}". Choose one of {", ".join(METHODS)}.')
+        raise InputError(unknown("method", method, METHODS))
     return METHODS[method]
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform import IngestReport, Schema
-from kgplatform.client import KnowledgeGraph
+from kgplatform.client import MODES, KnowledgeGraph
 from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import named_documents
 from kgplatform.ingest.schema import RELATED_TO, relationship_for, words_of
-from kgplatform.text import tidy
+from kgplatform.text import tidy, unknown
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -156,8 +156,8 @@ def from_graph_documents(
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} cannot be a name of imported documents. Use letters, digits, - and _.")
-    if mode not in ("strict", "flexible"):
-        raise InputError(f"Unknown mode {mode!r}. Choose strict or flexible.")
+    if mode not in MODES:
+        raise InputError(unknown("mode", mode, MODES))
     texts, recordings = _files_of(documents)
     folder = graph.settings.home_folder / "graph-documents"
     corpus, recording = folder / f"{name}.jsonl", folder / f"{name}.recorded.jsonl"

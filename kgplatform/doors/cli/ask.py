@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.shared import Home, Json, Question, connect_to, spelled
+from kgplatform.doors.cli.shared import Home, Json, Question, connect_to, flag, spelled
 from kgplatform.errors import InputError
 
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ def _annotation(owners: Sequence[tuple[str, Option]]) -> Any:
     choices = tuple(dict.fromkeys(choice for _, each in owners for choice in each.choices))
     type_: Any = Literal[choices] if choices and option.type == "string" else _TYPES[option.type]
     metavar = None if option.type == "boolean" else _metavar(option)
-    flag = f" /{_flag(option)}" if option.default is True else _flag(option)
-    shown = typer.Option(flag, metavar=metavar, help=_help(owners), rich_help_panel=_PANEL, show_default=False)
+    name = f" /{_flag(option)}" if option.default is True else _flag(option)
+    shown = typer.Option(name, metavar=metavar, help=_help(owners), rich_help_panel=_PANEL, show_default=False)
     return Annotated[type_ | None, shown]
 
 
@@ -127,8 +127,7 @@ def _metavar(option: Option) -> str:
 
 
 def _flag(option: Option) -> str:
-    name = option.singular.replace("_", "-")
-    return f"--no-{name}" if option.default is True else f"--{name}"
+    return flag(f"no_{option.singular}" if option.default is True else option.singular)
 
 
 def _help(owners: Sequence[tuple[str, Option]]) -> str:
@@ -145,7 +144,7 @@ def _help_of(options: dict[str, Option]) -> str:
 
     who = "all readers" if len(options) == len(names()) else ", ".join(options)
     first = next(iter(options.values()))
-    said = _NAMED.sub(lambda found: f"--{found[1].replace('_', '-')} {found[2]}", first.help)
+    said = _NAMED.sub(lambda found: f"{flag(found[1])} {found[2]}", first.help)
     return f"{who}: {'without ' if first.default is True else ''}{said}{_bounds(first)}{_default(options)}."
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.doors.cli.shared import ExtractorName, Home, Json, MaxTokens, note
+from kgplatform.doors.cli.shared import ExtractorName, Home, Json, MaxTokens, flag, note
 from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def check_options(given: Mapping[str, Any]) -> None:
 
 
 def _flag(option: str) -> str:
-    return "QUESTIONS" if option == "questions" else f"--{option.replace('_', '-')}"
+    return "QUESTIONS" if option == "questions" else flag(option)
 
 
 def _need_model(settings: Settings) -> None:

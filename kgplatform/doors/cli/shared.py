@@ -20,13 +20,20 @@ def note(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def flag(option: str) -> str:
+    """How the command line spells ``option``."""
+    return f"--{option.replace('_', '-')}"
+
+
 def spelled(error: Exception, flags: Mapping[str, str] | None = None) -> str:
-    """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``."""
+    """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``.
+
+    Where a message has ``format=``, its word "format" is no option.
+    """
     said = str(error)
     for name in getattr(error, "options", ()):
-        flag = (flags or {}).get(name, f"--{name.replace('_', '-')}")
-        said = re.sub(rf"(?<![\w-]){name}=", f"{flag} ", said)
-        said = re.sub(rf"(?<![\w-]){name}\b", flag, said)
+        end, after = ("=", " ") if f"{name}=" in said else (r"\b", "")
+        said = re.sub(rf"(?<![\w-]){name}{end}", (flags or {}).get(name, flag(name)) + after, said)
     return said
 
 

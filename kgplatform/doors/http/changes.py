@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import EXTRACTORS, KnowledgeGraph
+from kgplatform.client import EXTRACTORS, MODES, KnowledgeGraph
 from kgplatform.doors.encoding import as_fields
 from kgplatform.doors.guard import Json
 from kgplatform.doors.http.failures import HttpRequestError, errors, not_found
@@ -22,6 +22,7 @@ from kgplatform.doors.http.streams import STREAMED, stream, told_job
 from kgplatform.doors.uploads import Staged, forget_unused, ingest_uploads
 from kgplatform.errors import InputError
 from kgplatform.records import Progress
+from kgplatform.text import unknown
 from kgplatform.work.stopping import Stop
 
 router = APIRouter(prefix="/api")
@@ -36,7 +37,7 @@ _FORM = {
         "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
         "schema": {"type": "string", "default": "general", "description": "One of the schemas of /api/about."},
         "extractor": {"type": "string", "enum": ["", *EXTRACTORS], "default": ""},
-        "mode": {"type": "string", "enum": ["", "strict", "flexible"], "default": ""},
+        "mode": {"type": "string", "enum": ["", *MODES], "default": ""},
         "facts": {"type": "boolean", "default": False, "description": "Also have a model read atomic facts."},
     },
 }
@@ -117,7 +118,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     schema, extractor, mode = (given.get(name, "") for name in ("schema", "extractor", "mode"))
     _check_choice("schema", schema, choices=schemas)
     _check_choice("extractor", extractor, choices=EXTRACTORS)
-    _check_choice("mode", mode, choices=("strict", "flexible"))
+    _check_choice("mode", mode, choices=MODES)
     facts = given.get("facts", "").lower()
     if facts not in (*_TRUE, *_FALSE):
         raise InputError("`facts` must be true or false.")
@@ -132,7 +133,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
 def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:
     for value in given:
         if value and value not in choices:
-            raise InputError(f"Unknown {what} {value!r}. Choose one of {', '.join(choices)}.")
+            raise InputError(unknown(what, value, choices))
 
 
 def _ingest(

@@ -29,6 +29,7 @@ from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
 from kgplatform.records import Answer, Citation
 from kgplatform.retrieve.search import SEARCHES
+from kgplatform.text import unknown
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -340,7 +341,7 @@ class WritingTools:
 def _known(schema: str) -> str:
     """``schema``, which must be a name: a path would be one of the server's files."""
     if schema not in _SCHEMAS:
-        raise InputError(f"Unknown schema {schema!r}. Choose one of {', '.join(_SCHEMAS)}.")
+        raise InputError(unknown("schema", schema, _SCHEMAS))
     return schema
 
 

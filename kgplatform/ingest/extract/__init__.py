@@ -14,6 +14,7 @@ from kgplatform.ingest.extract.recorded import RecordedExtractor, is_open_ie
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage
+from kgplatform.text import unknown
 
 EXTRACTORS = ("llm", "local", "recorded")
 
@@ -55,7 +56,7 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
         return LlmExtractor(chat)
     if chosen == "local":
         return LocalExtractor()
-    raise InputError(f"Unknown extractor {chosen!r}. Choose one of {', '.join(EXTRACTORS)}.")
+    raise InputError(unknown("extractor", chosen, EXTRACTORS))
 
 
 def with_recording(

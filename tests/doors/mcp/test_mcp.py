@@ -406,7 +406,7 @@ def test_writing_is_offered_only_where_it_was_asked_for(kg: KnowledgeGraph, envi
     uploads = tmp_path / "home" / "uploads"
     assert first["documents"][0]["source"] == (uploads / "evil.txt").as_uri()
     assert [each["id"] for each in again["documents"]] == [each["id"] for each in first["documents"]]
-    assert "Unknown schema '/etc/passwd'" in wrong
+    assert 'Unknown schema "/etc/passwd"' in wrong
     assert len(path["documents"]) == 1
     assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
     assert tree["report"]
