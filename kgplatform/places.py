@@ -43,7 +43,7 @@ class Place:
 
 
 def find_words(words: str, text: str) -> Place | None:
-    """The first place of ``words`` in ``text``: to the letter, else folded (see ``folding``), else nearly.
+    """The first place of ``words`` in ``text``: to the letter, else folded (``fold``), else nearly.
 
     Words that leave something out ("the ship … sank") are found from their first part to their last. Near places
     differ by few letters and by no number.

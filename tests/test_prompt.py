@@ -9,6 +9,8 @@ import pytest
 
 from kgplatform.prompt import prompt_names, render
 
+_LABEL = re.compile(r"(?:(?<=\(:)|(?<=\(\w:)|\b(?=[A-Z]\w*\.[a-z]))[A-Z]\w*")
+"""A label in a pattern, ``(c:Chunk)``, or before a property, ``Chunk.text``."""
 EXTRACT = {"schema": "S", "fence": "F", "title": "T", "text": "X"}
 
 
@@ -32,6 +34,19 @@ def test_inputs_must_be_those_of_the_file() -> None:
         render("ingest/extract", schema="S")
     with pytest.raises(KeyError, match="extra"):
         render("ingest/extract", **EXTRACT, extra="E")
+
+
+def test_the_labels_that_prompts_name_are_those_of_the_graph() -> None:
+    root = Path(__file__).parent.parent
+    model = (root / "docs" / "graph-model.md").read_text(encoding="utf-8").partition("## Relationships")[0]
+    labels = {label for row in re.findall(r"^\| (`.*?) \|", model, re.M) for label in re.findall(r"`(\w+)`", row)}
+    named = {
+        (name, label)
+        for name in prompt_names()
+        for label in _LABEL.findall((root / "kgplatform" / "prompts" / f"{name}.md").read_text(encoding="utf-8"))
+    }
+    assert {"Chunk", "Entity", "Document"} <= {label for _, label in named}
+    assert [each for each in sorted(named) if each[1] not in labels] == []
 
 
 def test_every_prompt_is_used() -> None:

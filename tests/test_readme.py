@@ -31,9 +31,9 @@ README, COMMANDS, SETTINGS, SCHEMA = (
 )
 EXAMPLES_README = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
 NAMES = sorted(each.name or each.callback.__name__ for each in cli.app.registered_commands if each.callback is not None)
-# These act on a managed server, which tests/test_local_neo4j.py and tests/test_demo.py do.
+# These act on a managed server, which tests/neo4j/test_local_neo4j.py and tests/test_demo.py do.
 MANAGED = ("kgplatform up", "kgplatform down")
-# These run until they are ended: tests/web/test_serve_command.py, tests/test_mcp.py and tests/browser run each.
+# These run until they are ended, as test_serve_command.py, test_mcp.py and test_browser_command.py do.
 SERVERS = ("kgplatform serve", "kgplatform mcp", "kgplatform browser")
 
 
@@ -201,7 +201,7 @@ def test_the_pages_name_commands() -> None:
     assert len({line for page in PAGES for line in mentioned(page.read_text(encoding="utf-8"))}) > 100
 
 
-# Adapters and export: tests/adapters/test_adapter_snippets.py. The reader of code.md: tests/test_docs_site.py.
+# Adapters and export: tests/doors/adapters/test_adapter_snippets.py. The reader of code.md: tests/test_docs_site.py.
 # Needle tasks: tests/evaluate/test_needle_tasks_page.py.
 _EXAMPLES_ELSEWHERE = ("README.md", "adapters.md", "export.md", "code.md", "needle-tasks.md")
 _EXAMPLES = [

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
+from functools import partial
 from types import FrameType
+from typing import TypeVar
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kgplatform.errors import InputError
+
+T = TypeVar("T")
 
 _TRIED = 50
 """Ports after the first."""
@@ -76,13 +81,7 @@ def listen(host: str, port: int | None, first: int = 8600) -> socket.socket:
 
     Raises ``InputError`` if there is none.
     """
-    for tried in range(first, first + _TRIED) if port is None else [port]:
-        try:
-            return _bound(host, tried)
-        except (OSError, OverflowError) as error:
-            fault = error
-    where = f"{host}:{port}" if port is not None else f"{host}, ports {first} to {first + _TRIED - 1}"
-    raise InputError(f"Cannot listen at {where} ({fault}). Choose another with --host or --port.") from fault
+    return _first_bound(partial(_bound, host), host, port, first, "host", "port")
 
 
 def listen_as_localhost(port: int | None, first: int = 8601) -> tuple[list[socket.socket], str]:
@@ -91,14 +90,8 @@ def listen_as_localhost(port: int | None, first: int = 8601) -> tuple[list[socke
     ``port`` and ``first`` as for ``listen``. Both addresses are taken, so that no other program gets visits meant for
     this one. Raises ``InputError`` if they are not free.
     """
-    for tried in range(first, first + _TRIED) if port is None else [port]:
-        try:
-            sockets = _both(tried)
-        except InputError as error:
-            fault = error
-            continue
-        return sockets, f"http://localhost:{sockets[0].getsockname()[1]}"
-    raise fault
+    sockets = _first_bound(_both, "localhost", port, first, "port")
+    return sockets, f"http://localhost:{sockets[0].getsockname()[1]}"
 
 
 def address_of(listening: socket.socket) -> str:
@@ -106,6 +99,18 @@ def address_of(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}"
+
+
+def _first_bound(bind: Callable[[int], T], host: str, port: int | None, first: int, *options: str) -> T:
+    """What ``bind`` makes of ``port``, or of the first free one; ``options`` are those with which another is chosen."""
+    for tried in range(first, first + _TRIED) if port is None else [port]:
+        try:
+            return bind(tried)
+        except (OSError, OverflowError) as error:
+            fault = error
+    where = f"{host}:{port}" if port is not None else f"{host}, ports {first} to {first + _TRIED - 1}"
+    another = " or ".join(options)
+    raise InputError(f"Cannot listen at {where} ({fault}). Choose another {another}.", *options) from fault
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -122,12 +127,12 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def _both(port: int) -> list[socket.socket]:
-    first = listen("127.0.0.1", port)
+    first = _bound("127.0.0.1", port)
     if not _has_ipv6():
         return [first]
     try:
-        return [first, listen("::1", first.getsockname()[1])]
-    except InputError:
+        return [first, _bound("::1", first.getsockname()[1])]
+    except OSError:
         first.close()
         raise
 

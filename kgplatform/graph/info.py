@@ -108,9 +108,10 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
 class GraphNode:
     """A node as it is drawn.
 
-    ``kind``: the one of our labels that says most: Entity, KeyElement (that is no entity), Attribute, Fact, Passage,
-    Document, Keyword, Community, Page, Run or Step. ``type``: the schema type of an Entity, else None. ``text``: what
-    the node says, at most 300 characters: a fact, a passage, a summary, a gist, a value. ``degree``: its relationships.
+    ``kind``: the one of our labels that says most: Entity, KeyElement (that is no entity), Attribute, Fact, Chunk
+    (a passage), Document, Keyword, Community, Page, Run or Step. ``type``: the schema type of an Entity, else
+    None. ``text``: what the node says, at most 300 characters: a fact, a passage, a summary, a gist, a value.
+    ``degree``: its relationships.
     """
 
     id: str

@@ -1,11 +1,11 @@
-"""Neo4j: the one user of the driver.
+"""Neo4j: with the managed server's check for readiness (``server.py``), the only user of the driver.
 
     with Store(connection) as store:
         store.read("retrieve/dense", vector=[0.1, …], k=10)              # [{"id": "2f6d…", "score": 0.83}, …]
         store.write(("ingest/entities", {"rows": rows}), ("ingest/mentions", {"rows": rows}))     # both or neither
 
 Every statement comes from ``cypher/`` by name, but for the user's own (``run_statement``). The driver's errors are
-translated here, and here alone.
+translated here.
 """
 
 from __future__ import annotations

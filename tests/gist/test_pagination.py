@@ -1,4 +1,4 @@
-"""Episode pagination: what is offered, what a reply chooses, and what is true of all pages (checklist, section 8)."""
+"""Episode pagination: what is offered, what a reply chooses, and what is true of all pages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A stand-in for a language model that answers every prompt of every reader by counting words that texts share.
 
     with OpenAIServer(reply) as server: ...
-    python tests/simulated_readers.py          # serves until it is stopped, and prints its address
+    python tests/kit/simulated_readers.py       # serves until it is stopped, and prints its address
 
 It understands nothing. A sentence that shares enough words with a question is what it says; where a question needs a
 second sentence, it looks for one that has a name of the first. The same prompt gets the same reply, always, so a run

@@ -154,7 +154,7 @@ class KgLLM(LLMBase):
         response_format: Any = None,
         **kwargs: Any,
     ) -> LLMResponse:
-        """The same in a thread with the same context, so that its tokens are counted there too."""
+        """The same in a thread."""
         return await asyncio.to_thread(
             self.invoke, input, message_history, system_instruction, response_format, **kwargs
         )

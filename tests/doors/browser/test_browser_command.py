@@ -96,5 +96,6 @@ def test_a_port_that_is_taken_is_said_in_one_sentence(environment: dict[str, str
             [*_COMMAND[:-1], port, "--no-open"], env=environment, capture_output=True, text=True, check=False
         )
     assert (done.returncode, done.stdout) == (2, "")
-    assert port in done.stderr
+    assert f"Cannot listen at localhost:{port} (" in done.stderr
+    assert "Choose another --port." in done.stderr  # it has no --host
     assert len(done.stderr.splitlines()) == 1

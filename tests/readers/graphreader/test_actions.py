@@ -1,4 +1,4 @@
-"""How a reply of the model is read: its notebook, its function, and the function's arguments (checklist 5.1)."""
+"""How a reply of the model is read: its notebook, its function, and the function's arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader graphreader: its queue, its limits, its paths and what becomes of their notebooks (checklist 4 and 9)."""
+"""The reader graphreader: its queue, its limits, its paths and what becomes of their notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader graphreader with replies that cannot be used: each has its fallback and its count (checklist 5.1)."""
+"""The reader graphreader with replies that cannot be used: each has its fallback and its count."""
 
 from __future__ import annotations
 

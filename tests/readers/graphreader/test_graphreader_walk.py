@@ -1,4 +1,4 @@
-"""The paper's worked example (appendix I; checklist, section 8) over a server on loopback. The texts are our own."""
+"""The paper's worked example (appendix I) over a server on loopback. The texts are our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No prompt leaves the window, and nothing is cut in silence: hubs, long lists of names and passages (checklist 9)."""
+"""No prompt leaves the window, and nothing is cut in silence: hubs, long lists of names and passages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The worked examples of LongAgent (arXiv 2402.11550, appendix B and figure 2; checklist, section 9) over a server on
-loopback. The texts are our own."""
+"""The worked examples of LongAgent (arXiv 2402.11550, appendix B and figure 2) over a server on loopback.
+
+The texts are our own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LongAgent's conflicts (checklist, sections 5.2 and 5.3): who is asked with whom, and whose answer is left."""
+"""LongAgent's conflicts: who is asked with whom, and whose answer is left."""
 
 from __future__ import annotations
 

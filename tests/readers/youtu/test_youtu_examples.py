@@ -1,4 +1,4 @@
-"""The paper's worked examples (checklist, section 8) as conversations with a model on loopback, over real graphs."""
+"""The paper's worked examples as conversations with a model on loopback, over real graphs."""
 
 from __future__ import annotations
 
