@@ -21,19 +21,22 @@ from __future__ import annotations
 
 
 class KgError(Exception):
-    """Base of all errors of the platform. Its text is written for the person at the terminal."""
+    """Base of all errors of the platform. Its text is written for people.
+
+    ``options``: options that the message names, which a door spells its way.
+    """
 
     exit_code = 1
-
-
-class InputError(KgError):
-    """What the caller gave cannot be used. ``options``: options that the message names, which a door spells its way."""
-
-    exit_code = 2
 
     def __init__(self, message: str = "", *options: str) -> None:
         super().__init__(message)
         self.options = options
+
+
+class InputError(KgError):
+    """What the caller gave cannot be used."""
+
+    exit_code = 2
 
 
 class SettingError(InputError):
@@ -87,7 +90,10 @@ class ReplyError(ModelError):
 
 
 class BudgetError(ModelError):
-    """The token budget is used up; what was done so far is kept."""
+    """The token budget is used up; what was done so far is kept. The message may name ``max_tokens``."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message, "max_tokens")
 
 
 class StoppedError(KgError):

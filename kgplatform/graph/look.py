@@ -298,7 +298,7 @@ def _unknown(id: str) -> InputError:
 
 
 def _no_run(id: str) -> InputError:
-    return InputError(f"There is no saved run {_shown(id)} in the graph. `ask --keep` saves one.")
+    return InputError(f"There is no saved run {_shown(id)} in the graph. Ask with the option keep to save one.", "keep")
 
 
 def _shown(id: str) -> str:

@@ -88,7 +88,7 @@ class Ledger:
         if self.max_tokens is not None and spent >= self.max_tokens:
             raise BudgetError(
                 f"The budget of {self.max_tokens:,} tokens is used up ({spent:,} spent); what was done is kept. "
-                "Run the same command again with a larger --max-tokens to continue from here."
+                "Run the same command again with a larger max_tokens to continue from here."
             )
 
     def by_stage(self) -> dict[str, Usage]:

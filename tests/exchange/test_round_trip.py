@@ -176,7 +176,7 @@ def test_two_imports_at_once_do_not_mix(exported: Exported, monkeypatch: pytest.
 
 def test_a_graph_that_is_not_empty_is_left_alone(exported: Exported) -> None:
     restore(exported)
-    with pytest.raises(InputError, match="The graph is not empty.*--merge"):
+    with pytest.raises(InputError, match="The graph is not empty.*with the option merge"):
         exported.graph.import_graph(exported.file("jsonl"))
     assert everything(exported.graph.store) == exported.everything
 

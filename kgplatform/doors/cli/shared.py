@@ -12,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
+    from kgplatform.errors import KgError
     from kgplatform.settings import Settings
 
 
@@ -25,13 +26,13 @@ def flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def spelled(error: Exception, flags: Mapping[str, str] | None = None) -> str:
+def spelled(error: KgError, flags: Mapping[str, str] | None = None) -> str:
     """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``.
 
     Where a message has ``format=``, its word "format" is no option.
     """
     said = str(error)
-    for name in getattr(error, "options", ()):
+    for name in error.options:
         end, after = ("=", " ") if f"{name}=" in said else (r"\b", "")
         said = re.sub(rf"(?<![\w-]){name}{end}", (flags or {}).get(name, flag(name)) + after, said)
     return said

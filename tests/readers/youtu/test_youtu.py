@@ -328,7 +328,7 @@ def test_a_fill_in_that_fails_uses_the_words(evidence: Evidence, fault: Any) -> 
 # -------------------------------------------------------------------------------------------------------------- faults
 
 LOST = ModelError("No answer in time.")
-SPENT = BudgetError("The budget of 9 tokens is used up. Run the same command again with a larger --max-tokens.")
+SPENT = BudgetError("The budget of 9 tokens is used up. Run the same command again with a larger max_tokens.")
 
 
 def test_a_step_that_times_out_on_the_wire_leads_to_the_final_answer(evidence: Evidence, settings: Settings) -> None:
@@ -386,7 +386,7 @@ def test_a_budget_that_ends_leaves_the_first_answer(evidence: Evidence, said: di
     done = run(evidence, model)
     assert done.text == "In Saltmarsh [1]"
     assert done.note.startswith("This is the first answer: there was no final one. The budget of 9 tokens is used up.")
-    assert "larger --max-tokens" in done.note
+    assert "larger max_tokens" in done.note
     assert model.kinds[-1] == next(iter(said))
 
 

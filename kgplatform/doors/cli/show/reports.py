@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from kgplatform.doors.cli.shared import spelled
 from kgplatform.doors.cli.show.terminal import console, safe, short
+from kgplatform.errors import BudgetError
 from kgplatform.text import counted, duration
 
 if TYPE_CHECKING:
@@ -129,7 +131,7 @@ def _show_unfinished(out: Console, report: IngestReport) -> None:
         if failed:
             out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to retry.")
     if report.stopped:
-        out.print(safe(report.stopped))
+        out.print(safe(spelled(BudgetError(report.stopped))))
 
 
 def show_estimate(estimate: Estimate) -> None:
@@ -163,7 +165,7 @@ def show_tree(report: TreeReport) -> None:
     _show_names(out, report)
     _show_costs(out, report.usage, report.seconds, staged=False)
     if report.stopped:
-        out.print(safe(report.stopped), soft_wrap=True)
+        out.print(safe(spelled(BudgetError(report.stopped))), soft_wrap=True)
 
 
 def _show_community(out: Console, community: LargeCommunity) -> None:
@@ -271,4 +273,4 @@ def _show_pages_left(out: Console, report: GistReport) -> None:
             soft_wrap=True,
         )
     if report.stopped:
-        out.print(safe(report.stopped), soft_wrap=True)
+        out.print(safe(spelled(BudgetError(report.stopped))), soft_wrap=True)
