@@ -36,11 +36,12 @@ from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
 from kgplatform.opened import OpenedGraph
-from kgplatform.readers.readers import READERS, find, options_for
+from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.run import Run, SchemaTypes, Tell, listened
 from kgplatform.records import Answer, Progress, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
+from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
 from kgplatform.text import unknown
@@ -329,7 +330,7 @@ class KnowledgeGraph(OpenedGraph):
             self.look.counts(),
             {row["type"]: row["count"] for row in self.store.read("graph/relationship_counts")},
             ElementGraph(*self.store.read("graph/element_graph")[0].values()),
-            call_statistics(self.store),
+            call_statistics(self.store, stages_by_reader()),
         )
 
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:

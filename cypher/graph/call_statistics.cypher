@@ -1,8 +1,9 @@
-// What the saved runs of the reader graphreader counted, summed, with the number of these runs and of their paths.
+// What the saved runs of some readers counted, summed, with the number of these runs and of their paths.
 // mode: read
+// param $readers: list<string>: names of readers
 // returns: name, number, runs, paths
-MATCH (r:Run {reader: 'graphreader'})
-WHERE size(r.counts) > 0
+MATCH (r:Run)
+WHERE r.reader IN $readers AND size(r.counts) > 0
 WITH r, COUNT { MATCH (r)-[:HAS_STEP]->(s:Step) WHERE s.path > 0 RETURN DISTINCT s.path } AS walked
 WITH collect(r) AS kept, sum(walked) AS paths
 UNWIND kept AS r

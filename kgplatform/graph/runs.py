@@ -13,7 +13,7 @@ chains of their own, between what led to them and what follows them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.pasteable import pasteable
@@ -119,10 +119,6 @@ def _step_id(run: str, index: int) -> str:
     return f"{run}-{index}"
 
 
-STAGES = ("facts", "chunk", "neighbours")
-"""Where functions are called: at a node's atomic facts, at a passage, at a node's neighbours (section 3.3.2)."""
-
-
 @dataclass(frozen=True, slots=True)
 class FunctionCalls:
     """How often one function was called; ``share`` of the calls of its stage, from 0 to 1."""
@@ -144,7 +140,7 @@ class StageCalls:
 
 @dataclass(frozen=True, slots=True)
 class CallStatistics:
-    """The function calls of all saved runs of the reader graphreader (Table 8).
+    """The function calls of all saved runs of the readers that call functions (GraphReader's Table 8).
 
     The paper counts three to four calls for a question and does not say whether a path or all five are meant, so both
     means are here: ``per_run`` and ``per_path``.
@@ -158,14 +154,14 @@ class CallStatistics:
     stages: tuple[StageCalls, ...]
 
 
-def stages_of(counts: Mapping[str, int]) -> tuple[StageCalls, ...]:
-    """The function calls among ``counts``, the stages in the order of ``STAGES``; those without a call are left out.
+def stages_of(counts: Mapping[str, int], stages: Iterable[str]) -> tuple[StageCalls, ...]:
+    """The function calls among ``counts``, in the order of ``stages``; a stage without a call is left out.
 
-    GraphReader counts under such names (``Answer.counts``); what belongs to no stage is not a function call:
+    A reader with stages (``Reader.stages``) counts under such names; what belongs to no stage is not a function call:
 
-        stages_of({"facts.read_chunk": 3, "chunk.search_more": 2, "chunk.termination": 1, "malformed.no action": 1})
+        stages_of({"facts.read_chunk": 3, "chunk.search_more": 2, "malformed.no action": 1}, ("facts", "chunk"))
     """
-    by_stage: dict[str, dict[str, int]] = {stage: {} for stage in STAGES}
+    by_stage: dict[str, dict[str, int]] = {stage: {} for stage in stages}
     for name, number in counts.items():
         stage, _, function = name.partition(".")
         if stage in by_stage and function and number > 0:
@@ -174,12 +170,13 @@ def stages_of(counts: Mapping[str, int]) -> tuple[StageCalls, ...]:
     return tuple(_stage(stage, functions, total) for stage, functions in by_stage.items() if functions)
 
 
-def call_statistics(store: Store) -> CallStatistics | None:
-    """The function calls of all saved runs of the reader graphreader; None where there is none."""
-    rows = store.read("graph/call_statistics")
+def call_statistics(store: Store, by_reader: Mapping[str, Sequence[str]]) -> CallStatistics | None:
+    """The function calls of all saved runs of some readers, each given with its stages; None where there is none."""
+    rows = store.read("graph/call_statistics", readers=list(by_reader))
     if not rows:
         return None
-    stages = stages_of({row["name"]: row["number"] for row in rows})
+    named = dict.fromkeys(stage for each in by_reader.values() for stage in each)
+    stages = stages_of({row["name"]: row["number"] for row in rows}, named)
     calls, runs, paths = sum(each.calls for each in stages), rows[0]["runs"], max(1, rows[0]["paths"])
     return CallStatistics(runs, paths, calls, round(calls / runs, 2), round(calls / paths, 2), stages)
 

@@ -45,6 +45,7 @@ Item = tuple[Passage, Document]
 
 EXTRACTED = "extracted"
 BY_PASS = "graphreader"
+"""What the facts pass is called in the graph (``factsBy``) and in reports: the reader whose facts these are."""
 
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the

@@ -21,6 +21,7 @@ from kgplatform.errors import InputError
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.extract.llm import extraction_messages, fact_messages
 from kgplatform.ingest.extract_pass import (
+    BY_PASS,
     EXTRACTED,
     FactsRead,
     FailedPassage,
@@ -158,7 +159,7 @@ def ingest_facts(tools: Tools) -> IngestReport:
     define_graph(tools.store, tools.embedder)
     with watch.stage("facts"):
         facts = read_facts_of_passages(tools, tools.facts_from, None)
-    report = IngestReport("graphreader", tools.schema.name, tools.mode, malformed=facts.malformed)
+    report = IngestReport(BY_PASS, tools.schema.name, tools.mode, malformed=facts.malformed)
     watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
     return _finished(_with_facts(report, facts, "the graph"), tools, watch)
 

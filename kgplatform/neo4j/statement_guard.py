@@ -272,7 +272,7 @@ def refuse_plan(statement: str, plan: dict[str, Any], query_type: str | None, *,
     if names.intersection(_SERVER_COMMANDS) or (query_type == "s" and not is_index_change):
         raise InputError("Administrative commands are refused. Run them in Neo4j Browser as the administrator.")
     if not write and query_type != "r":
-        raise InputError("This statement writes: it runs only with the option write.", "write")
+        raise InputError("This statement writes. It runs only with the option write.", "write")
 
 
 def without_explain(message: str) -> str:

@@ -16,7 +16,7 @@ their types, defaults, bounds and help.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -115,6 +115,9 @@ class Reader:
     What the doors and ``evaluate`` ask beside that: ``needs_model``: whether it does less without a language model.
     ``needs``: what it reads beside the texts, by its options. ``kept``: the passages that were before the model when it
     wrote the answer, where these are not all that were read. ``usual``: `kgplatform evaluate` asks it by default.
+    ``stages``: where its model chooses a function, in their order; the functions are counted as "stage.function"
+    (``Answer.counts``), and the prompts are called after the stages. ``reads``: the prompts whose steps read the
+    passages that they name, where other steps found theirs.
     """
 
     name: str
@@ -125,6 +128,8 @@ class Reader:
     needs: Callable[[Any], Sequence[Need]] = lambda options: ("entities",)
     kept: Callable[[Answer], Sequence[FoundPassage]] | None = None
     usual: bool = False
+    stages: Sequence[str] = ()
+    reads: Collection[str] = ()
 
     @property
     def options(self) -> tuple[Option, ...]:

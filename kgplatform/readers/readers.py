@@ -6,7 +6,7 @@ answer = find("youtu").answer(question, run, options)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import InputError
@@ -44,6 +44,11 @@ def find(name: str) -> Reader:
         if reader.name == name:
             return reader
     raise InputError(unknown("reader", name, names()))
+
+
+def stages_by_reader() -> dict[str, Sequence[str]]:
+    """The stages of each reader that has some (``Reader.stages``)."""
+    return {each.name: each.stages for each in READERS if each.stages}
 
 
 def options_for(name: str, given: Mapping[str, Any]) -> Any:

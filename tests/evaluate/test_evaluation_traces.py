@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.found import show_run, trace_in_words
+from kgplatform.doors.cli.show.answers import show_run, trace_in_words
 from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.kept_answers import FOLDER, read_trace, slug, trace_file, write_trace
 from kgplatform.evaluate.terms import Question, Setup, Text

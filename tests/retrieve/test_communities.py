@@ -8,7 +8,7 @@ import pytest
 from statements import chain, ingest
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show import found
+from kgplatform.doors.cli.show import answers
 from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import vector_options
 from kgplatform.retrieve.evidence import Evidence
@@ -119,7 +119,7 @@ def test_it_joins_all_routes_unless_it_is_left_out(planted: KnowledgeGraph) -> N
 
 
 def test_communities_are_shown(planted: KnowledgeGraph, capsys: pytest.CaptureFixture[str]) -> None:
-    found.show_search(planted.search(QUESTION, route="community"))
+    answers.show_search(planted.search(QUESTION, route="community"))
     shown = capsys.readouterr().out
     assert shown.startswith("Communities\n")
     assert "the forest school of trees  3 entities" in shown

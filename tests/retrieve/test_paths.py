@@ -8,7 +8,7 @@ import pytest
 from statements import chain, ingest
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show import found
+from kgplatform.doors.cli.show import answers
 from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
 from kgplatform.retrieve.question import EmbeddedQuestion, make_question
@@ -113,7 +113,7 @@ def test_paths_are_shown_with_their_directions(
     kg: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ingest(kg, tmp_path, [("Alder", "taught", "Birch"), ("Cedar", "wrote [to]", "Birch")])
-    found.show_search(kg.search("Who taught Birch like Alder?", route="path"))
+    answers.show_search(kg.search("Who taught Birch like Alder?", route="path"))
     shown = capsys.readouterr().out
     assert shown.startswith("Paths\n")
     ways = ("Alder —[taught]→ Birch ←[wrote [to]]— Cedar", "Cedar —[wrote [to]]→ Birch ←[taught]— Alder")

@@ -54,7 +54,7 @@ def _ask(
     question: str, reader: str | None, trace: bool, keep: bool, home: Any, as_json: bool, options: dict[str, Any]
 ) -> None:
     from kgplatform.client import check_options
-    from kgplatform.doors.cli.show.found import show_run
+    from kgplatform.doors.cli.show.answers import show_run
 
     given = {
         name: tuple(value) if isinstance(value, list) else value

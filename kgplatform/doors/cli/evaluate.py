@@ -268,7 +268,7 @@ def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
 
 
 def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
-    from kgplatform.doors.cli.show.found import trace_in_words
+    from kgplatform.doors.cli.show.answers import trace_in_words
     from kgplatform.doors.cli.show.terminal import ProgressLines, print_json
     from kgplatform.evaluate.costs import load_prices
     from kgplatform.evaluate.evaluation import EvaluationPlan

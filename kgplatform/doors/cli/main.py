@@ -148,11 +148,11 @@ def search(
     question: Question, route: RouteOption = "all", top_k: TopK = 10, home: Home = None, as_json: Json = False
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
-    from kgplatform.doors.cli.show import found, terminal
+    from kgplatform.doors.cli.show import answers, terminal
 
     with connect_to(home) as graph:
         result = graph.search(question, route=route, top_k=top_k)
-    terminal.show(as_json, result, found.show_search)
+    terminal.show(as_json, result, answers.show_search)
 
 
 app.command(cls=ask.AskCommand)(ask.ask)
@@ -177,14 +177,14 @@ def cypher(
     as_json: Json = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
-    from kgplatform.doors.cli.show import found, terminal
+    from kgplatform.doors.cli.show import answers, terminal
 
     parameters = _parameters(param or [])
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
     document = {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
-    terminal.show(as_json, rows, found.show_rows, document)
+    terminal.show(as_json, rows, answers.show_rows, document)
 
 
 def _parameters(given: list[str]) -> dict[str, Any]:
@@ -203,45 +203,45 @@ def _parameters(given: list[str]) -> dict[str, Any]:
 @app.command()
 def documents(home: Home = None, as_json: Json = False) -> None:
     """List the documents of the graph."""
-    from kgplatform.doors.cli.show import found, terminal
+    from kgplatform.doors.cli.show import answers, terminal
 
     with open_at(home) as graph:
         documents = graph.documents()
-    terminal.show(as_json, documents, found.show_documents, {"documents": documents})
+    terminal.show(as_json, documents, answers.show_documents, {"documents": documents})
 
 
 @app.command()
 def stats(home: Home = None, as_json: Json = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
-    from kgplatform.doors.cli.show import found, terminal
+    from kgplatform.doors.cli.show import answers, terminal
 
     with open_at(home) as graph:
         counts = graph.stats()
-    terminal.show(as_json, counts, found.show_stats)
+    terminal.show(as_json, counts, answers.show_stats)
 
 
 @app.command()
 def schema(home: Home = None, as_json: Json = False) -> None:
     """Show the schema of the graph, and the types that were added to it."""
-    from kgplatform.doors.cli.show import found, terminal
+    from kgplatform.doors.cli.show import answers, terminal
 
     with open_at(home) as graph:
         known = graph.schema()
     if known is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")
-    terminal.show(as_json, known, found.show_schema, known.to_dict())
+    terminal.show(as_json, known, answers.show_schema, known.to_dict())
 
 
 @app.command()
 def settings(as_json: Json = False) -> None:
     """List all settings with their defaults."""
-    from kgplatform.doors.cli.show import found, terminal
+    from kgplatform.doors.cli.show import answers, terminal
     from kgplatform.settings import settings_table
 
     keys = ("name", "default", "unit", "help")
     rows = settings_table()
     document = {"settings": [dict(zip(keys, row, strict=True)) for row in rows]}
-    terminal.show(as_json, rows, found.show_settings, document)
+    terminal.show(as_json, rows, answers.show_settings, document)
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.guard import LOOPBACK, Guard
-from kgplatform.doors.mcp.replies import SMALLEST, in_thread
+from kgplatform.doors.mcp.results import SMALLEST, in_thread
 from kgplatform.doors.mcp.tools import ReadingTools, WritingTools
 from kgplatform.doors.web_server import QuietServer, address_of
 from kgplatform.prompt import render

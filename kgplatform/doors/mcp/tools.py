@@ -17,10 +17,10 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from kgplatform import IngestReport
-from kgplatform.client import KnowledgeGraph
+from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.doors.encoding import as_fields
-from kgplatform.doors.mcp import replies
-from kgplatform.doors.mcp.replies import Listener, as_result, in_thread, size
+from kgplatform.doors.mcp import results
+from kgplatform.doors.mcp.results import Listener, as_result, in_thread, size
 from kgplatform.doors.uploads import Uploads, end_abandoned, forget_unused, ingest_uploads
 from kgplatform.errors import InputError
 from kgplatform.graph.info import DocumentText
@@ -28,7 +28,6 @@ from kgplatform.ingest.schema import shipped_schemas
 from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
 from kgplatform.records import Answer, Citation
-from kgplatform.retrieve.search import SEARCHES
 from kgplatform.text import unknown
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -102,7 +101,7 @@ class ReadingTools:
             str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="How many passages and facts.")] = 10,
-    ) -> Annotated[CallToolResult, replies.SearchFound]:
+    ) -> Annotated[CallToolResult, results.SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
             lambda graph: _fields(graph.search(question, route, top_k), "question", "passages", "facts"),
@@ -117,7 +116,7 @@ class ReadingTools:
             str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - a default that the schema shows; never changed
-    ) -> Annotated[CallToolResult, replies.AnswerResult]:
+    ) -> Annotated[CallToolResult, results.AnswerResult]:
         """Answer a question from the documents, with citations checked against them.
 
         If the server has no language model, the answer is null and the passages are the evidence.
@@ -138,18 +137,18 @@ class ReadingTools:
             int | None,
             Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; default: as many as fit."),
         ] = None,
-    ) -> Annotated[CallToolResult, replies.TextRead]:
+    ) -> Annotated[CallToolResult, results.TextRead]:
         """Read part of a document. To see a citation in context, start a few hundred characters before it."""
         last = min(end if end is not None else start + self._most, start + self._most)
         return await self._answer(lambda graph: self._fitting(graph.look.document(document, start, last)))
 
     async def find_nodes(
         self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
-    ) -> Annotated[CallToolResult, replies.NodesFound]:
+    ) -> Annotated[CallToolResult, results.NodesFound]:
         """Find people, places, things, documents and communities by name, best first."""
         return await self._answer(lambda graph: {"nodes": graph.look.find(name, limit)})
 
-    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, replies.Neighbours]:
+    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.Neighbours]:
         """A node, its neighbours (the strongest first), and the edges among all of them."""
         return await self._answer(lambda graph: as_fields(graph.look.neighbours(id, limit)), _FEWER)
 
@@ -160,11 +159,11 @@ class ReadingTools:
         ] = None,
         offset: Offset = 0,
         limit: Limit = 50,
-    ) -> Annotated[CallToolResult, replies.Communities]:
+    ) -> Annotated[CallToolResult, results.Communities]:
         """A level of the knowledge tree: communities of related entities, or what is in them: keywords and members."""
         return await self._answer(lambda graph: _page("communities", graph.look.tree(parent), offset, limit), _FEWER)
 
-    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, replies.Community]:
+    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, results.CommunityShown]:
         """What a community is about: its summary, and its members, the most central first."""
         return await self._answer(
             lambda graph: (
@@ -178,7 +177,7 @@ class ReadingTools:
         parameters: Annotated[dict[str, Any], Field(description="Values for its $parameters.")] = {},  # noqa: B006 - as above
         limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
-    ) -> Annotated[CallToolResult, replies.RowsRead]:
+    ) -> Annotated[CallToolResult, results.RowsRead]:
         """Run one read-only Cypher statement. Call `schema` first; page with SKIP and LIMIT."""
         return await self._answer(
             lambda graph: _fields(
@@ -188,11 +187,11 @@ class ReadingTools:
             "Return fewer columns, or page with SKIP and LIMIT.",
         )
 
-    async def schema(self) -> Annotated[CallToolResult, replies.SchemaShown]:
+    async def schema(self) -> Annotated[CallToolResult, results.SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
         return await self._answer(_schema)
 
-    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, replies.Documents]:
+    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, results.Documents]:
         """The documents of the graph, by title."""
 
         def listed(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -201,7 +200,7 @@ class ReadingTools:
 
         return await self._answer(listed, _FEWER)
 
-    async def stats(self) -> Annotated[CallToolResult, replies.Counts]:
+    async def stats(self) -> Annotated[CallToolResult, results.Counts]:
         """How many nodes each label has, and relationships each type."""
         return await self._answer(lambda graph: _fields(graph.stats(), "nodes", "relationships"))
 
@@ -277,7 +276,7 @@ class WritingTools:
         text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
         context: Context[Any, Any],
         schema: Schema = "general",
-    ) -> Annotated[CallToolResult, replies.Result]:
+    ) -> Annotated[CallToolResult, results.Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
 
@@ -294,7 +293,7 @@ class WritingTools:
         path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
         context: Context[Any, Any],
         schema: Schema = "general",
-    ) -> Annotated[CallToolResult, replies.Result]:
+    ) -> Annotated[CallToolResult, results.Result]:
         """Bring the graph up to date with a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
 
@@ -307,7 +306,7 @@ class WritingTools:
 
     async def remove_document(
         self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
-    ) -> Annotated[CallToolResult, replies.Result]:
+    ) -> Annotated[CallToolResult, results.Result]:
         """Remove a document, and everything that only it supports."""
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -317,7 +316,7 @@ class WritingTools:
 
         return await self._in_turn(work)
 
-    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, replies.Result]:
+    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, results.Result]:
         """Build the knowledge tree, or bring it up to date with the graph."""
         listener = Listener(context)
         return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})

@@ -30,7 +30,7 @@ from kgplatform.readers.answer import (
     without_model,
 )
 from kgplatform.readers.graphreader.actions import first_of, json_values
-from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, Brief, Options, make_brief, reminded
+from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, PROMPTS, Brief, Options, make_brief, reminded
 from kgplatform.readers.graphreader.explore import Walk, explore
 from kgplatform.readers.graphreader.initial_nodes import initial_nodes
 from kgplatform.readers.reader import AnswerMode, Reader
@@ -326,4 +326,6 @@ READER = Reader(
     needs=lambda options: ("entities", "facts"),
     kept=lambda answered: (),  # the answer is written from the notebooks alone
     usual=True,
+    stages=tuple(PROMPTS),
+    reads=PROMPTS.values(),
 )

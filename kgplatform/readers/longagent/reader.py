@@ -21,7 +21,7 @@ from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, j
 from kgplatform.readers.longagent.conflict import Cluster, Merge, Resolution, SharedReading, Way, clustered, resolve
 from kgplatform.readers.longagent.envelope import Envelope
 from kgplatform.readers.longagent.leader import Leader, Round
-from kgplatform.readers.longagent.team import MEMBER_PROMPT, MemberReply, Options, Outcome, Team, read_parts
+from kgplatform.readers.longagent.team import MEMBER_PROMPT, MemberOutcome, MemberReply, Options, Team, read_parts
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.refusals import is_refusal
 from kgplatform.readers.replies import asked, finish
@@ -278,7 +278,7 @@ class Meeting:
                 self.errors.append(reply.error)
 
 
-def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[Outcome]) -> str:
+def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutcome]) -> str:
     """``parts: 43; all calls: 45, tokens: 51,234 in and 900 out; found something: 5 …``."""
     usage = sum((each.step.usage for each in replies), Usage())
     calls = sum(each.calls for each in replies)
@@ -324,4 +324,5 @@ READER = Reader(
     answer,
     needs=lambda options: (),
     usual=True,
+    reads=(MEMBER_PROMPT,),
 )

@@ -290,7 +290,7 @@ def test_cypher(ada: Path, run: Run) -> None:
     }
     refused = run("cypher", "CREATE (n:Note)")
     assert (refused.code, refused.out) == (2, "")
-    assert "it runs only with the option --write." in refused.err
+    assert "It runs only with the option --write." in refused.err
     assert "1 nodes created" in run("cypher", "CREATE (n:Note {id: '1'})", "--write").out
 
 

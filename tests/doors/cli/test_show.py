@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kgplatform.doors.cli.show import found, terminal
+from kgplatform.doors.cli.show import answers, terminal
 from kgplatform.records import FoundCommunity, FoundPath, SearchResult
 
 Call = tuple[float, str, int, int]
@@ -51,9 +51,9 @@ def test_a_stage_that_was_told_ends_with_a_line(
 def test_communities_and_paths_without_facts_are_something(capsys: pytest.CaptureFixture[str]) -> None:
     ships = FoundCommunity(id="c", name="Great Ships", summary="Of ships.", size=3, score=0.5)
     path = FoundPath(("a", "b"), ("Great Eastern", "Valentia"), ("lies off",), (True,), (), 0.5)
-    found.show_search(SearchResult("Who?", (), (), 0.002, communities=(ships,)))
+    answers.show_search(SearchResult("Who?", (), (), 0.002, communities=(ships,)))
     assert "Great Ships  3 entities" in capsys.readouterr().out
-    found.show_search(SearchResult("Who?", (), (), 0.002, paths=(path,)))
+    answers.show_search(SearchResult("Who?", (), (), 0.002, paths=(path,)))
     assert "Great Eastern —[lies off]→ Valentia" in capsys.readouterr().out
-    found.show_search(SearchResult("Who?", (), (), 0.002))
+    answers.show_search(SearchResult("Who?", (), (), 0.002))
     assert capsys.readouterr().out == "Nothing was found.\n"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from youtu_runs import filled, plan, says
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.found import ranges, show_calls, show_run
+from kgplatform.doors.cli.show.answers import ranges, show_calls, show_run
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import keep_run, steps_before
 from kgplatform.models.hash_embedder import HashEmbedder

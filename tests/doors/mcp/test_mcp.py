@@ -22,7 +22,7 @@ from simulated_readers import reply
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.mcp.app import make_server
-from kgplatform.doors.mcp.replies import bounded
+from kgplatform.doors.mcp.results import bounded
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings

@@ -14,7 +14,7 @@ from answers import cited, steps_of
 from longagent_runs import NOTE_TOKENS, Asked, Script, answers, ask, by_note, fill, graph_with, instructs, notes
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.found import show_trace
+from kgplatform.doors.cli.show.answers import show_trace
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import steps_before
 from kgplatform.models.chat import Ledger

@@ -11,7 +11,7 @@ from readagent_runs import Rereader, ask, document_ids, fill
 from written_pages import run, write_pages
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show.found import show_run
+from kgplatform.doors.cli.show.answers import show_run
 from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder

@@ -96,7 +96,7 @@ class Communities(Result):
     next_offset: int | None
 
 
-class Community(Result):
+class CommunityShown(Result):
     """A node of the tree with its members and facts."""
 
     node: dict[str, Any]

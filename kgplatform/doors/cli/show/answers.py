@@ -20,6 +20,7 @@ from kgplatform.doors.encoding import plain
 from kgplatform.graph.runs import StageCalls, stages_of
 from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
 from kgplatform.query import load_query
+from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
 from kgplatform.text import counted, duration
 
@@ -34,10 +35,7 @@ _WIDTH = 100_000
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
-_STAGES = {"graphreader/facts": "facts", "graphreader/chunk": "chunk", "graphreader/neighbours": "neighbours"}
-"""What a step of GraphReader read, by its prompt; the step is named after the function that was chosen then."""
-_MEMBER = "longagent/member"
-"""The prompt of LongAgent's members: the passages of their steps are what they read."""
+_STAGES = tuple(dict.fromkeys(stage for stages in stages_by_reader().values() for stage in stages))
 _REPLY = 240
 """Characters of a reply: its beginning, and its end, where a decision stands."""
 
@@ -154,8 +152,8 @@ def _heading(step: Step) -> str:
 
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
-    """Function calls as in GraphReader's Table 8; other counts by the first part of their names."""
-    stages = stages_of(counts)
+    """Function calls by stage; other counts by the first part of their names."""
+    stages = stages_of(counts, _STAGES)
     if stages:
         out.print(f"function calls: {sum(each.calls for each in stages):,}")
         show_stages(out, stages)
@@ -186,8 +184,8 @@ def trace_in_words(answer: Answer) -> str:
 
 
 def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:
-    stage = _STAGES.get(step.prompt or "")
-    name = step.name if stage is None or step.name.startswith(stage) else f"{stage} → {step.name}"
+    stage = _stage_of(step)
+    name = step.name if step.name.startswith(stage) else f"{stage} → {step.name}"
     out.print(f"{number:3}. [bold]{safe(name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
     if step.detail:
         out.print(f"{_INDENT}{safe(short(step.detail))}")
@@ -201,15 +199,22 @@ def _show_step(out: Console, number: int, step: Step, statements: Sequence[int])
         out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
 
 
-def _found(step: Step, stage: str | None) -> str:
-    """What a step found or read; where GraphReader looked at facts, what it saw and what it chose."""
+def _stage_of(step: Step) -> str:
+    """The stage in which a function was chosen, after which the step is named; empty where none was."""
+    stage = (step.prompt or "").rpartition("/")[2]
+    return stage if stage in _STAGES else ""
+
+
+def _found(step: Step, stage: str) -> str:
+    """What a step found or read; where a function was chosen in view of facts, what was shown and what was chosen."""
     facts, passages = counted(len(step.facts), "fact"), counted(len(step.passages), "passage")
-    if stage == "facts":
-        return f"shown: {facts}; chosen to read: {passages}" if step.facts else ""
+    if stage and step.facts:
+        return f"shown: {facts}; chosen to read: {passages}"
     if step.pages:
         return f"read: {counted(len(step.pages), 'page')}, from {passages}"
     found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
-    return f"{'read' if stage or step.prompt == _MEMBER else 'found'}: {' and '.join(found)}" if found else ""
+    is_read = any(step.prompt in each.reads for each in READERS)
+    return f"{'read' if is_read else 'found'}: {' and '.join(found)}" if found else ""
 
 
 def _both_ends(text: str) -> str:
@@ -303,9 +308,10 @@ def show_stats(stats: Stats) -> None:
 
 
 def show_calls(calls: CallStatistics) -> None:
-    """Statistics of the saved walks of the reader graphreader."""
+    """Statistics of the saved walks."""
     out = console()
-    of = f"{counted(calls.runs, 'saved run')} of graphreader with {counted(calls.paths, 'path')}"
+    walkers = " or ".join(stages_by_reader())
+    of = f"{counted(calls.runs, 'saved run')} of {walkers} with {counted(calls.paths, 'path')}"
     means = f"{calls.per_run:g} per run, {calls.per_path:g} per path"
     out.print(f"Function calls of {of}: {calls.calls:,}, {means}")
     show_stages(out, calls.stages)
