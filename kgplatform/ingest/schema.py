@@ -34,7 +34,7 @@ from kgplatform.ingest.schema_file import nearest, read_schema_file
 from kgplatform.query import data_folder
 from kgplatform.text import in_word, type_key
 
-Kind = Literal["entity", "relation", "attribute"]
+TypeKind = Literal["entity", "relation", "attribute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Expansion:
     ``count`` is the number of documents that proposed it, ``passage`` the id of the passage with the best proposal.
     """
 
-    kind: Kind
+    kind: TypeKind
     name: str
     confidence: float
     example: str
@@ -161,7 +161,7 @@ class Schema:
 
         Only names are taken over: an example is a document's text, and the schema goes into every later prompt.
         """
-        added: dict[Kind, dict[str, str]] = {"entity": {}, "relation": {}, "attribute": {}}
+        added: dict[TypeKind, dict[str, str]] = {"entity": {}, "relation": {}, "attribute": {}}
         for expansion in expansions:
             if not self._has(expansion.kind, expansion.name):
                 added[expansion.kind].setdefault(type_key(expansion.name), expansion.name)
@@ -172,7 +172,7 @@ class Schema:
             attributes=(*self.attributes, *map(AttributeType, added["attribute"].values())),
         )
 
-    def lacks(self, kind: Kind, name: str) -> bool:
+    def lacks(self, kind: TypeKind, name: str) -> bool:
         """Whether ``name`` could be added as a ``kind``: it can name a type, is not ours, and is not there yet."""
         return not (fault_of_name(name) or self._has(kind, name) or _RESERVED[kind].get(type_key(name)))
 
@@ -192,7 +192,7 @@ class Schema:
     def _indexes(self) -> tuple[dict[str, EntityType], dict[str, RelationType], dict[str, AttributeType]]:
         return _index(self.entities, "entity"), _index(self.relations, "relation"), _index(self.attributes, "attribute")
 
-    def _has(self, kind: Kind, name: str) -> bool:
+    def _has(self, kind: TypeKind, name: str) -> bool:
         return type_key(name) in self._indexes[("entity", "relation", "attribute").index(kind)]
 
 
@@ -259,7 +259,7 @@ def _known(name: str, entities: Mapping[str, EntityType], said: str) -> str:
     return found.name
 
 
-def _index(types: Sequence[AnyType], kind: Kind) -> dict[str, AnyType]:
+def _index(types: Sequence[AnyType], kind: TypeKind) -> dict[str, AnyType]:
     """Types by the match keys of their names and aliases, checked."""
     index: dict[str, AnyType] = {}
     named = [(one, one.name) for one in types] + [(one, alias) for one in types for alias in one.aliases]
@@ -293,7 +293,7 @@ def _relation_line(relation: RelationType) -> str:
     return _line(relation.name, ends, relation.description)
 
 
-def _types(content: object, kind: Kind, shape: type[AnyType]) -> Iterator[AnyType]:
+def _types(content: object, kind: TypeKind, shape: type[AnyType]) -> Iterator[AnyType]:
     """Each type of a list of names or mappings, or of a mapping from names to descriptions or mappings."""
     if isinstance(content, Mapping):
         pairs: list[tuple[object, object]] = list(content.items())
@@ -311,7 +311,7 @@ def _types(content: object, kind: Kind, shape: type[AnyType]) -> Iterator[AnyTyp
         yield _type(shape, name.strip(), keys if isinstance(keys, Mapping) else {"description": keys}, kind)
 
 
-def _type(shape: type[AnyType], name: str, keys: Mapping[str, Any], kind: Kind) -> AnyType:
+def _type(shape: type[AnyType], name: str, keys: Mapping[str, Any], kind: TypeKind) -> AnyType:
     where, known = f"the {kind} type {name!r}", [each.name for each in fields(shape)]
     _check_keys(keys, known, where)
     readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs}
@@ -420,7 +420,7 @@ def _steps(text: str, place: int) -> bool:
     return here.isupper() and (before.islower() or (before.isupper() and after.islower()))
 
 
-_RESERVED: dict[Kind, dict[str, str]] = {
+_RESERVED: dict[TypeKind, dict[str, str]] = {
     "entity": {type_key(name): name for name in _LABELS},
     "relation": {type_key(name): name for name in _RELATIONSHIPS},
     "attribute": {},

@@ -9,13 +9,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgplatform.client import KnowledgeGraph
+from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.doors.http.failures import errors, not_found
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.errors import InputError
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.readers.readers import READERS
-from kgplatform.retrieve.search import SEARCHES
 
 router = APIRouter(prefix="/api")
 

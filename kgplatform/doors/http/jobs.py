@@ -22,9 +22,9 @@ from kgplatform.work.stopping import Stop
 
 log = logging.getLogger("kgplatform.doors.http")
 
-Kind = Literal["ingest", "tree"]
+JobKind = Literal["ingest", "tree"]
 State = Literal["waiting", "running", "done", "failed", "stopped"]
-Work = Callable[[Stop, Progress], dict[str, Any]]
+JobWork = Callable[[Stop, Progress], dict[str, Any]]
 """Works until it is stopped, reports its progress, and returns its report."""
 
 _KEPT = 100
@@ -40,7 +40,7 @@ class Job:
     """
 
     id: str
-    kind: Kind
+    kind: JobKind
     state: State = "waiting"
     stage: str = ""
     done: int = 0
@@ -59,7 +59,7 @@ class Job:
 class _Held:
     """A job with its work, what to drop if it never begins, its stop and its clock."""
 
-    def __init__(self, job: Job, work: Work, drop: Callable[[], None]) -> None:
+    def __init__(self, job: Job, work: JobWork, drop: Callable[[], None]) -> None:
         self.job = job
         self.work = work
         self.drop = drop
@@ -85,7 +85,7 @@ class Jobs:
         self._writing = threading.Lock()
         self._closed = False
 
-    def add(self, kind: Kind, work: Work, *, files: tuple[str, ...] = (), drop: Callable[[], None]) -> Job:
+    def add(self, kind: JobKind, work: JobWork, *, files: tuple[str, ...] = (), drop: Callable[[], None]) -> Job:
         """Queue ``work``; ``drop`` is called if it never begins. Raises ``HttpRequestError`` if too many wait."""
         held = _Held(Job(uuid.uuid4().hex, kind, files=files), work, drop)
         with self._lock:

@@ -29,10 +29,10 @@ from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
 
-Work = Callable[[KnowledgeGraph], object]
+GraphWork = Callable[[KnowledgeGraph], object]
 """What is done for one client, with its own view of the graph."""
 
-Kind = Literal["asks", "reads", "statements"]
+ThreadsKind = Literal["asks", "reads", "statements"]
 """Questions; other reads of the graph; and users' own statements, which may take long. Each kind has its own threads,
 so that none holds up the others."""
 _THREADS = {"reads": 32, "statements": 8}
@@ -98,7 +98,7 @@ class Workers:
         self._asks = asks
         self._asking = 0
         self._stops: set[Stop] = set()
-        self._threads: dict[Kind, anyio.CapacityLimiter] = {}
+        self._threads: dict[ThreadsKind, anyio.CapacityLimiter] = {}
 
     def close(self) -> None:
         """Stop all work; nothing more is started."""
@@ -122,7 +122,9 @@ class Workers:
         if self._asking >= self._asks:
             raise busy(f"{self._asks} questions are being answered already. Ask again in a moment.")
 
-    async def answer(self, request: Request, work: Work, *, kind: Kind = "reads", status: int = 200) -> Response:
+    async def answer(
+        self, request: Request, work: GraphWork, *, kind: ThreadsKind = "reads", status: int = 200
+    ) -> Response:
         """What ``work`` returns, as JSON; it is stopped when the client goes away."""
         with self.asking() if kind == "asks" else self._stop() as stop:
             watch = asyncio.create_task(_stop_when_gone(request, stop))
@@ -131,7 +133,7 @@ class Workers:
             finally:
                 watch.cancel()
 
-    async def in_thread(self, work: Callable[[KnowledgeGraph], T], stop: Stop, kind: Kind = "asks") -> T:
+    async def in_thread(self, work: Callable[[KnowledgeGraph], T], stop: Stop, kind: ThreadsKind = "asks") -> T:
         """Run ``work`` in a thread for its ``kind``, on the graph, until ``stop`` is set."""
         limiter = self._threads.setdefault(kind, anyio.CapacityLimiter(_THREADS.get(kind, self._asks)))
         return await anyio.to_thread.run_sync(work, self._graph.within(stop), limiter=limiter)

@@ -35,7 +35,7 @@ from kgplatform.retrieve.found import part_of
 from kgplatform.text import rejoin, tidy, type_key
 from kgplatform.work.threads import side_by_side
 
-Task = Literal["qa", "kv", "number", "passkey", "math", "auto"]
+TaskKind = Literal["qa", "kv", "number", "passkey", "math", "auto"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Options:
         None, "another model for the members, at the same server; by default the leader's", example="gpt-4.1-nano"
     )
     rounds: int = option(5, "the most rounds of questions", least=1)
-    task: Task = option("qa", "what the team works at; auto lets the leader choose")
+    task: TaskKind = option("qa", "what the team works at; auto lets the leader choose")
     conflict: Way = option(
         "each",
         "two members that differ both read both texts (each), one of them does (once), or the leader sees all answers "
@@ -202,7 +202,7 @@ def _check_text(options: Options) -> None:
         )
 
 
-Outcome = Literal["answer", "no mention", "malformed", "failed"]
+MemberOutcome = Literal["answer", "no mention", "malformed", "failed"]
 
 _THREADS = 16
 """Members that are asked at the same time; settings.concurrency may let fewer of them through."""
@@ -246,7 +246,7 @@ class MemberReply:
     """
 
     readers: tuple[int, ...]
-    outcome: Outcome
+    outcome: MemberOutcome
     text: str
     step: Step
     calls: int
@@ -373,7 +373,7 @@ def _heading(title: str) -> str:
     return f"# {short_name(tidy(title), _TITLE)}\n\n"
 
 
-def _outcome(said: Envelope | Unusable) -> tuple[Outcome, str]:
+def _outcome(said: Envelope | Unusable) -> tuple[MemberOutcome, str]:
     if isinstance(said, Unusable):
         return ("no mention" if said.plain and is_refusal(said.plain) else "malformed"), ""
     answer = tidy(said.content)
