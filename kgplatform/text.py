@@ -129,7 +129,7 @@ def counted(number: int, noun: str) -> str:
 def clipped(text: str, most: int) -> str:
     """``text`` on one line, in at most ``most`` characters, the mark of the cut included."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+    return flat if len(flat) <= most else f"{flat[: most - 1].rstrip()}…"
 
 
 def listed(items: Sequence[str], most: int = 10) -> str:

@@ -9,15 +9,14 @@ killed process left can be told from what another process is working on.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import re
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -25,6 +24,7 @@ from typing import Any, BinaryIO, TextIO
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
+from kgplatform.work.files import claim, file_lock
 from kgplatform.work.stopping import Stop
 
 log = logging.getLogger(__name__)
@@ -94,15 +94,15 @@ class Uploads:
         if not self.folder.is_dir():
             return []
         with _alone(self.folder):
-            claims = [(folder, _claimed(folder / _CLAIM)) for folder in sorted(self.folder.glob(f"{_ASIDE}*"))]
-        return [Staged(folder, tuple(claim.read().splitlines()), claim) for folder, claim in claims if claim]
+            claims = [(folder, claim(folder / _CLAIM)) for folder in sorted(self.folder.glob(f"{_ASIDE}*"))]
+        return [Staged(folder, tuple(claimed.read().splitlines()), claimed) for folder, claimed in claims if claimed]
 
     def _put_aside(self, names: tuple[str, ...]) -> Staged:
         with _alone(self.folder):  # nobody finds the folder before it is claimed
             folder = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
-            claim = _claimed(folder / _CLAIM)
-        assert claim is not None
-        return Staged(folder, names, claim)
+            claimed = claim(folder / _CLAIM)
+        assert claimed is not None
+        return Staged(folder, names, claimed)
 
     def place(self, staged: Staged) -> list[Path]:
         """Put them where the graph reads them; earlier files of their names are set aside."""
@@ -178,24 +178,9 @@ def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful
         log.warning("earlier uploads were not put back: %s", type(error).__name__)
 
 
-@contextmanager
-def _alone(uploads: Path) -> Iterator[None]:
+def _alone(uploads: Path) -> AbstractContextManager[None]:
     """No other process or thread makes, claims or removes what is set aside meanwhile."""
-    with uploads.with_name("uploads.lock").open("a") as lock:  # closing it ends the lock
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _claimed(file: Path) -> TextIO | None:
-    """``file``, opened and locked until it is closed or this process ends; None if another has it."""
-    claim = file.open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        claim.close()
-        return None
-    claim.seek(0)
-    return claim
+    return file_lock(uploads.with_name("uploads.lock"))
 
 
 def safe_name(given: str) -> str:

@@ -10,7 +10,6 @@ One process at a time writes a journal (``evaluate`` locks its folder); threads 
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import threading
@@ -21,6 +20,7 @@ from typing import Any
 
 from kgplatform.errors import InputError, KgError
 from kgplatform.text import counted
+from kgplatform.work.files import claim, write_atomically
 
 _LOCK = ".lock"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -124,15 +124,10 @@ def write_whole(path: Path, content: bytes, *, mode: int = 0o600, kept: str = "A
 
     Raises ``KgError`` where that fails, which says what is ``kept`` nevertheless.
     """
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(mode=0o700 if mode == 0o600 else 0o777, parents=True, exist_ok=True)
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-            file.write(content)
-        temporary.replace(path)
+        write_atomically(path, content, mode=mode)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
         raise _unwritten(path, error, kept) from error
 
 
@@ -174,14 +169,12 @@ def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / _LOCK).open("ab")
+        file = claim(folder / _LOCK)
     except OSError as error:
         raise InputError(f"The folder {folder} cannot be used: {error.strerror or error}.") from error
+    if file is None:
+        raise InputError(
+            f"Another evaluation is using {folder}. Wait for its end, or name another folder with {option}."
+        )
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(
-                f"Another evaluation is using {folder}. Wait for its end, or name another folder with {option}."
-            ) from error
         yield

@@ -11,6 +11,7 @@ import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from kgplatform.exchange.elements import (
     Node,
     Placed,
     Relationship,
+    fault_at,
     fault_of,
     is_name,
     kinds_of,
@@ -97,6 +99,7 @@ def check_elements(path: object, elements: Iterable[Placed]) -> Contents:
 class _Check:
     def __init__(self, path: str) -> None:
         self._path = path
+        self._fault = partial(fault_at, path)
         self._found = Contents(Node(GRAPH_ID, (), {}), NodeKinds())
         self._are_nodes = True
         self._ends: list[tuple[str, Relationship]] = []
@@ -165,9 +168,6 @@ class _Check:
             if kind is None:
                 raise self._fault(self._ends[number // 2][0], f"joins a node that the file does not have: {end[:80]!r}")
         self._ends.clear()
-
-    def _fault(self, place: str, fault: str) -> InputError:
-        return InputError(f"{self._path}, {place}, {fault}. Nothing was imported.")
 
 
 def _fault_of_properties(properties: dict[str, Any]) -> str | None:

@@ -234,3 +234,8 @@ def _is_special(kind: object, inner: Any) -> bool:
     if kind == "float":
         return inner in FLOATS
     return kind in _FORMS and re.fullmatch(_FORMS[kind], inner, re.ASCII) is not None and inner[-1] not in "PT"
+
+
+def fault_at(path: object, place: str, fault: str) -> InputError:
+    """What is wrong with a file at ``place``, such as "line 7"."""
+    return InputError(f"{path}, {place}, {fault}. Nothing was imported.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape, quoteattr
@@ -16,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 from lxml import etree  # type: ignore[import-untyped]  # it publishes no types
 
 from kgplatform.errors import InputError
-from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, type_of
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, fault_at, type_of
 from kgplatform.exchange.json_lines import Spool, Types, check_counts, check_header, compact, strict_json
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -122,6 +123,7 @@ def read_graphml(path: Path) -> Iterator[Placed]:
 class _Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._fault = partial(fault_at, path)
         self._keys: dict[str, tuple[str, str]] = {}
         self._head: dict[str, Any] = {}
         self.said = (0, 0)
@@ -202,9 +204,6 @@ class _Reader:
             return strict_json(text)
         except (ValueError, RecursionError) as error:
             raise self._fault(place, f"has a value that cannot be read: {text[:40]!r}") from error
-
-    def _fault(self, place: str, fault: str) -> InputError:
-        return InputError(f"{self._path}, {place}, {fault}. Nothing was imported.")
 
 
 def _is_in_graph(element: etree._Element) -> bool:

@@ -6,6 +6,7 @@ The bytes decide, not the name: a JPEG called ``notes.txt`` is an image, a PDF c
 from __future__ import annotations
 
 import codecs
+import json
 import logging
 import re
 from contextlib import suppress
@@ -208,3 +209,11 @@ def _likely_encoding(sample: bytes) -> str | None:
         if western.coherence >= best.coherence - 0.02:
             return "cp1252"
     return None if no_language else best.encoding
+
+
+def is_json_object(line: str) -> bool:
+    """Whether ``line`` is a whole JSON object, as every line of JSON Lines is."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False

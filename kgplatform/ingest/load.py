@@ -20,7 +20,17 @@ from pathlib import Path
 from urllib.parse import quote
 
 from kgplatform.errors import DocumentError
-from kgplatform.ingest.decode import HEAD_BYTES, decode, foreign_format, is_html, is_ole, is_pdf, is_zip, refuse_binary
+from kgplatform.ingest.decode import (
+    HEAD_BYTES,
+    decode,
+    foreign_format,
+    is_html,
+    is_json_object,
+    is_ole,
+    is_pdf,
+    is_zip,
+    refuse_binary,
+)
 from kgplatform.ingest.formats import (
     FileText,
     clean,
@@ -199,7 +209,7 @@ def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         lines = text.split("\n")
-        if _is_object(lines[0]):
+        if is_json_object(lines[0]):
             return _items("line", _parsed(lines))
         raise DocumentError(path, f"not valid JSON ({_fault(error)})") from error
     values = content if isinstance(content, list) else [content]
@@ -224,13 +234,6 @@ _CORPUS_READERS: dict[str, Callable[[str, BufferedReader], Iterator[Found]]] = {
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
 }
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _parsed(lines: Iterable[str | bytes]) -> Iterator[tuple[int, object]]:

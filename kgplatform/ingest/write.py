@@ -26,7 +26,7 @@ from kgplatform.records import (
     Extraction,
     Passage,
 )
-from kgplatform.text import node_id, normalise_name, tidy, title_key
+from kgplatform.text import clipped, node_id, normalise_name, tidy, title_key
 from kgplatform.work.stopping import NEVER
 
 LONGEST_NAME = 500
@@ -193,7 +193,7 @@ def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute:
         "inSchema": attribute.in_schema,
         "subjectId": entity_id,
         "attributeId": node_id("value", entity_id, key, value),
-        "attributeName": _caption(f"{key}: {value}"),
+        "attributeName": clipped(f"{key}: {value}", _CAPTION),
         "key": key,
         "value": value,
         **_place(rows, passage, attribute.quote, (entity, value)),
@@ -209,7 +209,7 @@ def _add_atomic_fact(rows: Rows, ids: dict[str, str], passage: Passage, fact: At
         (fact_id, passage.id),
         {
             "id": fact_id,
-            "name": _caption(text),
+            "name": clipped(text, _CAPTION),
             "text": text,
             "elements": [],
             **_place(rows, passage, fact.quote or text, fact.key_elements),
@@ -229,10 +229,6 @@ def _element(rows: Rows, ids: dict[str, str], passage: Passage, name: str) -> st
     rows.key_elements.setdefault(element_id, row)
     _mention(rows, element_id, tidy(name), passage)
     return element_id
-
-
-def _caption(text: str) -> str:
-    return text if len(text) <= _CAPTION else text[: _CAPTION - 1].rstrip() + "…"
 
 
 Statement = tuple[str, Parameters]

@@ -6,8 +6,6 @@ import copy
 import hashlib
 import json
 import logging
-import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.work.files import write_atomically
 from kgplatform.work.stopping import NEVER, Stop
 
 M = TypeVar("M")
@@ -417,15 +416,7 @@ class ReplyCache:
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")  # mode 0600
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            Path(temporary).replace(path)
-        except OSError:
-            with suppress(OSError):
-                Path(temporary).unlink()
-            raise
+        write_atomically(path, content)
 
 
 def _count(value: object) -> int | None:

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kgplatform.neo4j.install import install_one
-from kgplatform.neo4j.process import process_mark, write_whole
+from kgplatform.neo4j.process import process_mark
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings
+from kgplatform.work.files import write_atomically
 
 
 def browser_jar(settings: Settings, report: Callable[[str], None]) -> Path:
@@ -25,7 +26,7 @@ def announced_browser(settings: Settings, connection: Connection, address: str) 
     file = _file(settings)
     file.parent.mkdir(parents=True, exist_ok=True)
     said = {"address": address, "graph": connection.uri, "pid": os.getpid(), "began": process_mark(os.getpid())}
-    write_whole(file, json.dumps(said))
+    write_atomically(file, json.dumps(said).encode())
     try:
         yield
     finally:

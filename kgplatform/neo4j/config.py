@@ -8,8 +8,9 @@ import secrets
 from pathlib import Path
 
 from kgplatform.errors import ServerError, SettingError
-from kgplatform.neo4j.process import Ports, write_whole
+from kgplatform.neo4j.process import Ports
 from kgplatform.settings import Settings, env_name
+from kgplatform.work.files import write_atomically
 
 _JVM_SIZE = re.compile(r"[1-9][0-9]*[kKmMgG]")
 
@@ -34,10 +35,11 @@ def write_configuration(home: Path, settings: Settings, ports: Ports, class_path
     heap = _jvm_size(settings, "neo4j_heap")
     page_cache = _jvm_size(settings, "neo4j_page_cache")
     values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": page_cache}
-    write_whole(home / "conf" / "neo4j.conf", (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values))
+    configuration = (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values)
+    write_atomically(home / "conf" / "neo4j.conf", configuration.encode())
     for name in ("server-logs.xml", "user-logs.xml"):
-        write_whole(home / "conf" / name, (TEMPLATES / name).read_text("utf-8"))
-    write_whole(home / "conf" / "class-path.args", _class_path_option(class_path))
+        write_atomically(home / "conf" / name, (TEMPLATES / name).read_bytes())
+    write_atomically(home / "conf" / "class-path.args", _class_path_option(class_path).encode())
     temporary = home / "run"
     return [
         f"-Xms{heap}",
@@ -86,7 +88,7 @@ def ensure_password(home: Path) -> str:
                 f"password back into that file, or delete {home} to begin with an empty graph."
             ) from error
     password = secrets.token_hex(16)
-    write_whole(path, password)
+    write_atomically(path, password.encode())
     return password
 
 

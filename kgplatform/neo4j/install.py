@@ -7,7 +7,6 @@ jar that was checked; while it agrees with the files, nothing is read or fetched
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgplatform.errors import ServerError
+from kgplatform.work.files import file_lock, write_atomically
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
@@ -91,19 +91,6 @@ def _alone_in(folder: Path, report: Report) -> Iterator[None]:
         raise ServerError(f"Neo4j cannot be stored in {folder}: {error.strerror or error}.") from error
 
 
-@contextmanager
-def file_lock(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold ``path`` against all other processes and threads; ``on_wait`` is called if one of them has it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            on_wait()
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _marks(folder: Path, jars: list[Jar]) -> dict[str, list[int]]:
     """Size and time of change, in whole seconds (image layers keep no finer ones), of every jar that is there."""
     marks = {}
@@ -126,10 +113,8 @@ def _complete(folder: Path, jars: list[Jar], report: Report) -> None:
     wanting = [jar for jar in jars if not _whole(folder / jar.path, jar)]
     if wanting:
         _fetch_all(folder, wanting, report)
-    manifest = folder / "complete.json"  # other users may read it
-    part = manifest.with_suffix(".part")
-    part.write_text(json.dumps(_marks(folder, jars), indent=0), "utf-8")
-    part.replace(manifest)
+    manifest = json.dumps(_marks(folder, jars), indent=0).encode()
+    write_atomically(folder / "complete.json", manifest, mode=0o644)  # other users may read it
 
 
 def _whole(path: Path, jar: Jar) -> bool:

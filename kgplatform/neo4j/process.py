@@ -18,6 +18,7 @@ from enum import Enum
 from pathlib import Path
 
 from kgplatform.errors import ServerError
+from kgplatform.work.files import write_atomically
 
 _PROC = Path("/proc")
 _POLL = 0.05
@@ -49,21 +50,11 @@ class ServerRecord:
 
     def save(self, path: Path) -> None:
         """Write it so that a reader sees the old or the new record, never half of one."""
-        write_whole(path, json.dumps(asdict(self)))
+        write_atomically(path, json.dumps(asdict(self)).encode())
 
     def lives(self) -> bool:
         """Whether this very process runs; False for another one that got its pid."""
         return process_mark(self.pid) == self.began
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all, for the owner only."""
-    part = path.with_name(path.name + ".part")
-    part.unlink(missing_ok=True)
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    part.replace(path)
 
 
 def load_record(path: Path) -> ServerRecord | None:

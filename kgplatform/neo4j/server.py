@@ -32,7 +32,7 @@ from kgplatform.neo4j.config import (
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j.install import VERSION, Report, file_lock, install
+from kgplatform.neo4j.install import VERSION, Report, install
 from kgplatform.neo4j.process import (
     Ports,
     ServerRecord,
@@ -47,6 +47,7 @@ from kgplatform.neo4j.process import (
     stop,
 )
 from kgplatform.settings import Settings
+from kgplatform.work.files import file_lock
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -258,7 +259,7 @@ def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
 
 def test_where_writing_fails_nothing_is_left(folder: Path, tmp_path: Path) -> None:
     """A full device: /dev/full takes no byte."""
-    (tmp_path / f"out.map.json.{os.getpid()}.tmp").symlink_to("/dev/full")
+    (tmp_path / f"out.map.json.{os.getpid()}-{threading.get_ident()}.tmp").symlink_to("/dev/full")
     with pytest.raises(KgError, match="No space is left for .*The texts themselves are as they were"):
         run(folder, tmp_path / "out")
     blocked = tmp_path / "blocked"

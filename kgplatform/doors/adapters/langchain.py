@@ -8,9 +8,7 @@ from_graph_documents(other, documents)
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -23,6 +21,7 @@ from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import named_documents
 from kgplatform.ingest.schema import RELATED_TO, relationship_for, words_of
 from kgplatform.text import tidy, unknown
+from kgplatform.work.files import write_atomically
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -255,9 +254,6 @@ def _lines(path: Path) -> list[Row]:
 
 
 def _write(path: Path, rows: list[Row]) -> None:
-    """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, part = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    Path(part).replace(path)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    write_atomically(path, "".join(lines).encode())

@@ -15,6 +15,7 @@ from kgplatform.doors.browser.links import saved_statement, saved_title, with_va
 from kgplatform.doors.browser.style import KINDS, color_of, text_color_on
 from kgplatform.graph.look import Look
 from kgplatform.query import load_query, query_names
+from kgplatform.text import clipped
 
 Row = dict[str, Any]
 
@@ -195,7 +196,7 @@ def _runnable(title: str, statement: str) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
+    return clipped(text, _LONGEST)
 
 
 def _escaped(text: str) -> str:

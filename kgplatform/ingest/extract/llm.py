@@ -22,7 +22,7 @@ from pydantic import RootModel, model_validator
 
 from kgplatform.errors import ReplyError
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract.shape import KEYS, read_extraction, without_controls
+from kgplatform.ingest.extract.shape import KEYS, blank_controls, read_extraction
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.models.json_text import without_thoughts
@@ -219,7 +219,7 @@ def read_fact_lines(reply: str, *, cut_off: bool = False) -> FactLines:
 
     ``cut_off``: the model stopped at its length limit; then the last line counts as broken.
     """
-    answer = without_controls(without_thoughts(reply, cut_off=cut_off)).replace("｜", "|")
+    answer = blank_controls(without_thoughts(reply, cut_off=cut_off)).replace("｜", "|")
     found = _from_json(answer)
     if found is not None:
         return found

@@ -29,6 +29,7 @@ from urllib.parse import unquote, urlsplit
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.decode import is_json_object
 from kgplatform.ingest.extract.shape import KEYS, read_extraction
 from kgplatform.ingest.schema import Schema
 from kgplatform.places import Place, find_names, find_statement, find_words
@@ -153,7 +154,7 @@ def _whole(path: Path, text: str) -> list[tuple[str, Any]] | None:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
-        if _is_object(text.strip().splitlines()[0]):
+        if is_json_object(text.strip().splitlines()[0]):
             return None
         raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}). {_EXPECTED}") from error
     except RecursionError as error:
@@ -165,13 +166,6 @@ def _whole(path: Path, text: str) -> list[tuple[str, Any]] | None:
     if not isinstance(content, list) or not content:
         raise InputError(f"{path} holds no recorded extractions. {_EXPECTED}")
     return [(f"entry {number}", entry) for number, entry in enumerate(content, 1)]
-
-
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), Mapping)
-    except (ValueError, RecursionError):
-        return False
 
 
 def _lines(path: Path, text: str) -> list[tuple[str, Any]]:

@@ -89,7 +89,7 @@ def _triple(item: object) -> ExtractedTriple | Malformed:
     return ExtractedTriple(subject, predicate, object_, quote)
 
 
-def without_controls(text: str) -> str:
+def blank_controls(text: str) -> str:
     """``text`` with a blank for each control character and lone surrogate, which neither the store nor JSON takes."""
     return _UNSENDABLE.sub(" ", text)
 
@@ -273,9 +273,9 @@ def _text(value: object) -> str | None:
         value = str(value).lower()
     if not isinstance(value, str | int | float):
         return None
-    return tidy(without_controls(str(value))) or None
+    return tidy(blank_controls(str(value))) or None
 
 
 def _malformed(kind: str, item: object) -> Malformed:
     detail = json.dumps(item, ensure_ascii=False, default=str)
-    return Malformed(kind, without_controls(detail)[:_DETAIL])
+    return Malformed(kind, blank_controls(detail)[:_DETAIL])

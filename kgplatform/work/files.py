@@ -1,0 +1,57 @@
+"""Files that are written whole or not at all, and locks on files that end with the process that holds them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
+    """Write ``content`` to ``path`` so that whoever reads it sees all of it, or the file as it was.
+
+    Raises ``OSError``. By default nobody but the owner can read the file.
+    """
+    # Other processes and threads may write the same file.
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+@contextmanager
+def file_lock(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold ``path`` against all other processes and threads; ``on_wait`` is called if one of them has it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:  # closing it ends the lock
+        if not _lock_at_once(file):
+            on_wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def claim(path: Path) -> TextIO | None:
+    """``path``, opened at its beginning and locked until it is closed or this process ends; None if another has it."""
+    file = path.open("a+", encoding="utf-8")
+    if not _lock_at_once(file):
+        file.close()
+        return None
+    file.seek(0)
+    return file
+
+
+def _lock_at_once(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
