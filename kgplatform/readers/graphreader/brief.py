@@ -14,7 +14,8 @@ from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.answer import LARGEST_FENCE, NONE, REFUSAL, fence_for
 from kgplatform.readers.graphreader.actions import FUNCTIONS, Stage
-from kgplatform.readers.reader import AnswerMode, check, mode_option, option, window_option
+from kgplatform.readers.graphreader.options import Options
+from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 
 EMPTY = "(empty)"
@@ -38,32 +39,6 @@ _RESERVE = 150
 _SHORTEST_NOTEBOOK = 60
 _HEADING = 8
 _WORDS_PER_TOKEN = 0.6
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How the reader works, as the paper measures it: each of ``nodes`` starts a path of its own."""
-
-    mode: AnswerMode = mode_option()
-    nodes: int = option(5, "how many nodes to start from; each is the start of a path of its own", least=1)
-    plan: bool = option(True, "the rational plan")
-    random_nodes: int | None = option(
-        None, "a seed, by which initial nodes and neighbours are drawn at random, not chosen (table 4)", example="7"
-    )
-    prefilter: int | None = option(
-        None,
-        "choose the initial nodes among this many that are nearest to the question and the plan by meaning, not among "
-        "all; the trace says so",
-        least=1,
-        example="50",
-    )
-    calls: int = option(10, "the most function calls of a path", least=1)
-    window_tokens: int = window_option()
-    passages: int = option(200, "the most passages of a node whose facts are shown", least=1)
-    neighbours: int = option(1000, "the most neighbours of a node that are shown", least=1)
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 @dataclass(frozen=True, slots=True)

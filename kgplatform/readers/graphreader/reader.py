@@ -30,9 +30,10 @@ from kgplatform.readers.answer import (
     without_model,
 )
 from kgplatform.readers.graphreader.actions import first_of, json_values
-from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, PROMPTS, Brief, Options, make_brief, reminded
+from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, PROMPTS, Brief, make_brief, reminded
 from kgplatform.readers.graphreader.explore import Walk, explore
 from kgplatform.readers.graphreader.initial_nodes import initial_nodes
+from kgplatform.readers.graphreader.options import Options
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult

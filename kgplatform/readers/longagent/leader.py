@@ -18,7 +18,8 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, reminder_tokens
-from kgplatform.readers.longagent.team import EXPERTS, Expert, Options, find_expert, listed_experts, sizes_of
+from kgplatform.readers.longagent.options import Options, sizes_of
+from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, cost, head, pack, tokens
 from kgplatform.text import tidy

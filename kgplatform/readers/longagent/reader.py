@@ -21,7 +21,8 @@ from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, j
 from kgplatform.readers.longagent.conflict import Cluster, Merge, Resolution, SharedReading, Way, clustered, resolve
 from kgplatform.readers.longagent.envelope import Envelope
 from kgplatform.readers.longagent.leader import Leader, Round
-from kgplatform.readers.longagent.team import MEMBER_PROMPT, MemberOutcome, MemberReply, Options, Team, read_parts
+from kgplatform.readers.longagent.options import MEMBER_PROMPT, Options
+from kgplatform.readers.longagent.team import MemberOutcome, MemberReply, Team, read_parts
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.refusals import is_refusal
 from kgplatform.readers.replies import asked, finish

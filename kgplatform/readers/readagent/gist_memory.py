@@ -17,16 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
-from kgplatform.readers.reader import AnswerMode, check, documents_option, mode_option, option, window_option
+from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.replies import (
     Said,
     asked,
-    check_choices,
     letter,
     read_answer,
     read_choice,
@@ -41,11 +39,6 @@ from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import MemorySize, Pages, StoredPage, fuse_ranks
 from kgplatform.text import count_words, counted
 
-Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
-
-MOST_PAGES = 100
-"""The most that may be read again for one question: a model cannot choose from a longer list."""
-
 _INTERIM_PART = 16
 """Of the window, the part that an answer so far may take."""
 
@@ -53,59 +46,6 @@ _AGAIN_TOKENS = 80
 """Of what is added where a prompt is sent again."""
 
 _NUMBER_TOKENS = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How the reader works.
-
-    ``lookup``: how the pages are found that are read again. ``parallel``: the model names them at once (ReadAgent-P);
-    ``sequential``: one at a time, seeing those before (ReadAgent-S); ``none``: none is (GistMem); ``nearest``: those
-    whose gists are nearest to the question by meaning, without asking the model (GistMem with neural retrieval, table
-    4). Comparators without gists, from the best pages alone (section 4.2): ``bm25`` by the words of their text, over
-    the pages of the chosen documents alone; ``dense`` by the meaning of their gists, as the paper does for
-    NarrativeQA (section 4.4). ``by_importance`` reads up to the first page that does not fit (appendix I).
-    ``choices``: one of them is always chosen, so that ``mode`` says nothing about them.
-    """
-
-    mode: AnswerMode = mode_option()
-    lookup: Lookup = option(
-        "parallel",
-        "pages to read again are asked for all at once (parallel), one by one (sequential), not at all (none), or are "
-        "those whose gists are nearest by meaning (nearest); bm25 and dense answer from the best pages alone, without "
-        "gists",
-    )
-    pages: int = option(5, "the most pages that are read again", least=1, most=MOST_PAGES)
-    by_importance: bool = option(
-        False, "with lookup=parallel: the most important page first, as many as the window holds"
-    )
-    interim: bool = option(
-        False, "with lookup=sequential: an answer after each page, shown when the next one is asked for"
-    )
-    choices: tuple[str, ...] = option(
-        (), "an answer to choose from; repeat it for each; they become (A), (B), …", example="a horse", one="choice"
-    )
-    documents: tuple[str, ...] = documents_option()
-    window_tokens: int = window_option(8192)
-
-    def __post_init__(self) -> None:
-        check(self)
-        check_choices(self.choices)
-        if self.by_importance and self.lookup != "parallel":
-            raise InputError(
-                "by_importance orders what is asked for at once: leave it out, or use lookup=parallel.",
-                "by_importance",
-                "lookup",
-            )
-        if self.interim and self.lookup != "sequential":
-            raise InputError(
-                "interim answers come between look-ups: leave them out, or use lookup=sequential.", "interim", "lookup"
-            )
-
-    @property
-    def has_gists(self) -> bool:
-        """Whether the model sees gists, and not the best pages alone."""
-        return self.lookup not in ("bm25", "dense")
 
 
 @dataclass(frozen=True, slots=True)

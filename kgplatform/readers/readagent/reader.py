@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from kgplatform.errors import InputError
 from kgplatform.readers.answer import NOTHING_NEAR, cite_words, joined, without_model
 from kgplatform.readers.readagent.gist_memory import (
-    Options,
     PageBrief,
     Remembered,
     left_out,
@@ -26,6 +25,7 @@ from kgplatform.readers.readagent.gist_memory import (
     remember,
 )
 from kgplatform.readers.readagent.look_up import LookUp
+from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.reader import AnswerMode, Reader
 from kgplatform.readers.replies import Said, ask_marked, finish
 from kgplatform.readers.run import Calls, Run

@@ -11,7 +11,8 @@ from readagent_runs import Asked, Rereader, ask, details, document_ids, fill
 from texts import lines
 
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.readagent.gist_memory import Options, make_brief
+from kgplatform.readers.readagent.gist_memory import make_brief
+from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.window import cost, tokens
 from kgplatform.records import Answer
 from kgplatform.retrieve.evidence import Evidence
