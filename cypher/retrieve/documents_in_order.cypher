@@ -1,7 +1,7 @@
-// Passages of some documents in reading order, a page of them: documents by name, then by id.
+// Passages of some documents in reading order, a page of them: documents by title, then by id.
 // mode: read
 // param $documents: list<string>: document ids
-// param $after: string: the normalised name of the last passage's document of the page before
+// param $after: string: the normalised title of the last passage's document of the page before
 // param $document: string: its document's id
 // param $place: int: its place in the document
 // param $count: int: how many

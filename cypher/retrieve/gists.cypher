@@ -1,4 +1,4 @@
-// The gist memory in reading order: documents by name, then by id. Those of a document are the pages that were made for
+// The gist memory in reading order: documents by title, then by id. Those of a document are the pages that were made for
 // this question, if it has all of them and none is still to be gisted, else those for any question.
 // mode: read
 // param $documents: list<string>: ids of the documents to remember; all if there is none

@@ -1,4 +1,4 @@
-// Some pages with their gists, in reading order: documents by name, then by id.
+// Some pages with their gists, in reading order: documents by title, then by id.
 // mode: read
 // param $ids: list<string>: page ids
 // returns: id, document, title, index, start, end, gist

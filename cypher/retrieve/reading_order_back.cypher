@@ -1,7 +1,7 @@
-// Passages from the end of the reading order to its beginning, a page of them: documents by name, then by id.
+// Passages from the end of the reading order to its beginning, a page of them: documents by title, then by id.
 // mode: read
 // param $documents: list<string>: ids of the documents to read; all if there is none
-// param $before: string: the normalised name of the last passage's document of the page before; empty at the end
+// param $before: string: the normalised title of the last passage's document of the page before; empty at the end
 // param $document: string: its document's id
 // param $place: int: its place in the document
 // param $count: int: how many

@@ -110,7 +110,7 @@ class GistOptions:
         if preset not in PRESETS:
             raise InputError(unknown("preset", preset, PRESETS))
         if shrink not in SHRINK:
-            raise InputError(unknown("way to make gists fit", shrink, SHRINK))
+            raise InputError(unknown("shrink", shrink, SHRINK))
         for name, value in (("min_words", min_words), ("max_words", max_words), ("fit", fit)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}: it must be 1 or more.", name)
@@ -124,7 +124,7 @@ class GistOptions:
             raise InputError(said, "max_words")
         asked = "" if question is None else tidy(question)
         if question is not None and not asked:
-            raise InputError("The question to gist for is empty. Write it out, or leave it out.")
+            raise InputError("The question is empty. Write one, or leave it out.")
         return cls(preset, least, most, uniform, asked, tidy(instruction), fit, shrink)
 
     @property

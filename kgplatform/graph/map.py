@@ -23,7 +23,7 @@ Indices = NDArray[np.int64]
 _EDGES = 5
 """Relations for each entity that are drawn at most, the most often stated ones."""
 _FEW = 60
-"""Things that lie side by side in one disc; more are divided, as far as relations join them."""
+"""The most items side by side in one disc; larger discs are subdivided along their links."""
 
 
 def map_of(entities: Sequence[Any], communities: Sequence[Any], nodes: int, relations: int) -> GraphMap:

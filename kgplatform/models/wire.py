@@ -66,7 +66,7 @@ class _Pause:
 
 
 class _Slots:
-    """So many may be at work at once; the others wait, first come first served, and may be stopped as they do."""
+    """A fair semaphore: at most ``number`` at once, first come, first served; waiting can be stopped."""
 
     def __init__(self, number: int) -> None:
         self._free = number

@@ -49,8 +49,7 @@ OLDEST_SERVER = (5, 26)
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _BATCH_ROWS = 1000
 _THREADS = 4
-"""That all searches of a store share, each beside its own: more fight for the interpreter, and a search has five parts.
-"""
+"""Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
 _PLAN_SECONDS = 30
 _VERSION = re.compile(r"(\d+)\.(\d+)")

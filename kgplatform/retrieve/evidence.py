@@ -80,7 +80,7 @@ class Evidence:
     def in_reading_order(
         self, page: int = PASSAGES, documents: Sequence[str] = (), *, from_end: bool = False
     ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
-        """All passages, or those of ``documents`` (ids), documents by name; a ``page`` of them at a time, with the
+        """All passages, or those of ``documents`` (ids), documents by title; a ``page`` of them at a time, with the
         statement that read it. ``from_end``: from the last passage to the first."""
         return in_reading_order(self._store, page, documents, from_end=from_end)
 

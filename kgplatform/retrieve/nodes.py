@@ -132,7 +132,7 @@ class Nodes:
 def in_reading_order(
     store: Store, page: int = PASSAGES, documents: Sequence[str] = (), *, from_end: bool = False
 ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
-    """All passages, or those of ``documents`` (ids), documents by name; a page at a time, with its statement.
+    """All passages, or those of ``documents`` (ids), documents by title; a page at a time, with its statement.
 
     ``from_end``: from the last passage to the first.
     """

@@ -35,12 +35,12 @@ def test_the_rest_is_bounded_by_the_largest_size() -> None:
     ("given", "complaint"),
     [
         ({"preset": "poem"}, 'Unknown preset "poem". Choose one of article, book, script, transcript'),
-        ({"shrink": "fold"}, 'Unknown way to make gists fit: "fold". Choose one of merge, older'),
+        ({"shrink": "fold"}, 'Unknown shrink: "fold". Choose one of merge, older'),
         ({"min_words": 0}, "min_words is 0: it must be 1 or more"),
         ({"max_words": -1}, "max_words is -1: it must be 1 or more"),
         ({"fit": 0}, "fit is 0: it must be 1 or more"),
         ({"min_words": 700}, "at least 700 and at most 600 words. Give max_words too"),
-        ({"question": "  "}, "The question to gist for is empty"),
+        ({"question": "  "}, "The question is empty"),
     ],
 )
 def test_options_that_cannot_be(given: dict[str, Any], complaint: str) -> None:

@@ -1,4 +1,4 @@
-"""The options of the reader ``longagent``, how they divide the window, and a member's prompt, which must fit into it."""
+"""The options of the reader ``longagent``, how they divide the window, and a member's prompt, which must fit it."""
 
 from __future__ import annotations
 
