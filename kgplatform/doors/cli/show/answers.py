@@ -35,7 +35,6 @@ _WIDTH = 100_000
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
-_STAGES = tuple(dict.fromkeys(stage for stages in stages_by_reader().values() for stage in stages))
 _REPLY = 240
 """Characters of a reply: its beginning, and its end, where a decision stands."""
 
@@ -153,7 +152,7 @@ def _heading(step: Step) -> str:
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
     """Function calls by stage; other counts by the first part of their names."""
-    stages = stages_of(counts, _STAGES)
+    stages = stages_of(counts, _stages())
     if stages:
         out.print(f"function calls: {sum(each.calls for each in stages):,}")
         show_stages(out, stages)
@@ -202,7 +201,12 @@ def _show_step(out: Console, number: int, step: Step, statements: Sequence[int])
 def _stage_of(step: Step) -> str:
     """The stage in which a function was chosen, after which the step is named; empty where none was."""
     stage = (step.prompt or "").rpartition("/")[2]
-    return stage if stage in _STAGES else ""
+    return stage if stage in _stages() else ""
+
+
+def _stages() -> dict[str, None]:
+    """The stages of all readers, each once, in their order."""
+    return dict.fromkeys(stage for stages in stages_by_reader().values() for stage in stages)
 
 
 def _found(step: Step, stage: str) -> str:
