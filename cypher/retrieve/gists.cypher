@@ -1,5 +1,5 @@
-// The gist memory in reading order: documents by title, then by id. Those of a document are the pages that were made for
-// this question, if it has all of them and none is still to be gisted, else those for any question.
+// The gist memory in reading order: documents by title, then by id. Those of a document are the pages that were made
+// for this question, if it has all of them and none is still to be gisted, else those for any question.
 // mode: read
 // param $documents: list<string>: ids of the documents to remember; all if there is none
 // param $question: string: the question, in the form in which pages keep it

@@ -19,7 +19,11 @@ from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 
 EMPTY = "(empty)"
-PROMPTS: dict[Stage, str] = {stage: f"graphreader/{stage}" for stage in FUNCTIONS}
+PROMPTS: dict[Stage, str] = {
+    "facts": "graphreader/facts",
+    "chunk": "graphreader/chunk",
+    "neighbours": "graphreader/neighbours",
+}
 OWN_KNOWLEDGE_MARK = "Own knowledge:"
 INSUFFICIENT: dict[AnswerMode, str] = {
     "reject": f"If the notebooks do not say it, the final answer is this sentence and nothing else: {REFUSAL}",
