@@ -131,7 +131,7 @@ def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
     for start in range(0, len(documents), _BATCH):
         chosen = list(documents[start : start + _BATCH])
         found = store.read("gist/memories", documents=chosen, question=question)
-        rows += [{**row, **row["counts"], "paginated": _is_all(row.pop("spans"), row)} for row in found]
+        rows += [{**row, **row["counts"], "paginated": _is_all(row["spans"], row)} for row in found]
     return sorted(rows, key=lambda row: (row["name"], row["id"]))
 
 
