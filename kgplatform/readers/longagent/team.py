@@ -351,17 +351,17 @@ def _shares(passages: Iterable[FoundPassage], room: int) -> Iterator[list[FoundP
                     continue
                 length = end - start if needed <= left - opening else head(passage.text[start:end], left - opening)
                 left -= opening + tokens(passage.text[start : start + length])
-                _take(share, passage, start, start + length)
+                share = _with(share, passage, start, start + length)
                 start += length
     if share:
         yield share
 
 
-def _take(share: list[FoundPassage], passage: FoundPassage, start: int, end: int) -> None:
-    """Add ``passage.text[start:end]`` to the part, to what it has of this passage already."""
+def _with(share: list[FoundPassage], passage: FoundPassage, start: int, end: int) -> list[FoundPassage]:
+    """The part with ``passage.text[start:end]``, which is joined to what it has of this passage already."""
     if share and share[-1].id == passage.id:
-        start = share.pop().start - passage.start
-    share.append(part_of(passage, passage.start + start, passage.start + end))
+        return [*share[:-1], part_of(passage, share[-1].start, passage.start + end)]
+    return [*share, part_of(passage, passage.start + start, passage.start + end)]
 
 
 def _titled(shares: Sequence[FoundPassage]) -> str:
