@@ -315,7 +315,7 @@ class _PlacedError(InputError):
 
 @contextmanager
 def _at(place: str) -> Iterator[None]:
-    """What is wrong in here is said behind the ``place``, and that behind the places around it."""
+    """Prefix an error raised inside with ``place``; nested places are joined."""
     try:
         yield
     except _PlacedError as error:
@@ -340,7 +340,7 @@ def _mapping(value: object, known: Sequence[str]) -> dict[str, Any]:
 def _check_size(setups: int) -> None:
     """Raise ``InputError`` for more setups than anybody means to ask."""
     if setups > MOST:
-        raise InputError(f"these are {setups:,} setups, and {MOST} are the most. Vary fewer options.")
+        raise InputError(f"the grid makes {setups:,} setups; the most is {MOST}. Vary fewer options.")
 
 
 class _Loader(yaml.BaseLoader):

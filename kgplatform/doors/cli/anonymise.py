@@ -1,4 +1,4 @@
-"""The command `anonymise`: names out of a folder of texts, and back. ``cli`` gives it its name."""
+"""The command `anonymise`: names out of a folder of texts, and back."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _exactly(entry: MappedFile, data: bytes) -> bytes:
     text = data.decode(entry.encoding)
     restored = with_edits(text, entry.edits).encode(entry.encoding)
     if sha256(restored) != entry.original_sha256:
-        raise InputError(f"The map is damaged: with it, {entry.name} does not become what it was. Use a whole copy.")
+        raise InputError(f"The map is damaged: it does not restore {entry.name}. Use an undamaged copy.")
     return restored
 
 

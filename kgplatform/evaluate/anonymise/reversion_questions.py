@@ -39,7 +39,7 @@ _LETTERS = "XYZWVUTSR"
 _TRIES = 3
 _LONGEST_CLUE = 600
 POOL = 4
-"""So many times the wanted questions are made for the filter, so that enough are left."""
+"""How many times more candidates are made than wanted, since the filter drops some."""
 
 _REVERSION = (
     "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
