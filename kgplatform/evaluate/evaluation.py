@@ -54,7 +54,7 @@ Place = tuple[str, str]
 
 NO_MODEL = (
     "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
-    "`kgplatform evaluate --retrieval-only` needs none."
+    "retrieval_only needs none."
 )
 MOST_FAILURES = 10
 """Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
@@ -120,7 +120,7 @@ def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     if not plan.dataset.questions:
         raise InputError(f"{plan.dataset.name} has no question.")
     if graphs.chat is None:
-        raise SettingError(NO_MODEL)
+        raise SettingError(NO_MODEL, "retrieval_only")
     return graphs.chat
 
 
@@ -381,5 +381,5 @@ def _judge(chat: Chat, model: str | None) -> Chat:
     if model is None or model == chat.model:
         return chat
     if not isinstance(chat, ManyModels):
-        raise InputError("This language model cannot be joined by another: leave out --judge-model.")
+        raise InputError("This chat client offers one model only: leave judge_model out.", "judge_model")
     return chat.with_model(model)

@@ -156,7 +156,8 @@ class Graphs:
         if build != AS_USUAL:
             raise InputError(
                 f"The questions of {dataset.name} are about the graph that is there, which is built already: give "
-                "their texts too (--path), or leave out what is about building."
+                "their texts too with path=FILE, or leave out what is about building.",
+                "path",
             )
         graph = self.current()
         if not graph.documents():
@@ -182,8 +183,9 @@ class Graphs:
         if alone and wanted < there:
             raise InputError(
                 f"The graph holds the {counted(len(wanted), 'text')} of {dataset.name} and {len(there - wanted):,} "
-                "others, which would be found too. Name another home folder with --home, in which a graph with these "
-                "texts alone is built, or remove the others."
+                "others, which would be found too. Choose another home=FOLDER, in which a graph with these texts alone "
+                "is built, or remove the others.",
+                "home",
             )
         if not was_open:
             self.release(graph)
@@ -228,7 +230,7 @@ class Graphs:
             return self._open[name][0]
         with ExitStack() as undo:
             if name != CURRENT:
-                undo.enter_context(claimed(settings.home_folder, "--home"))
+                undo.enter_context(claimed(settings.home_folder, "home"))
             if settings.neo4j_uri is None:
                 server = LocalNeo4j(settings, self._note)
                 # One of a graph of its own was left by a run that was killed: nobody else starts it.
@@ -369,19 +371,21 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
     if "gists" in lacking:
         names, without = _named(lacking["gists"]), sum(not each.pages for each in kg.documents())
         lack = f"{counted(without, 'document')} {'has' if without == 1 else 'have'} none"
-        raise InputError(f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add --prepare.")
+        raise InputError(
+            f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add prepare.", "prepare"
+        )
     by_community = [each for each in setups if resolved(each).get("route") == "community"]
     if "tree" in lacking:
         lack, run = "the graph has no knowledge tree", "run `kgplatform tree`"
         if by_community:
             what = f"{_named(by_community)} searches by communities, and {lack}"
-            raise InputError(f"{what}. {run.capitalize()} first, or add --prepare.")
-        notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or --prepare.")
+            raise InputError(f"{what}. {run.capitalize()} first, or add prepare.", "prepare")
+        notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or evaluate with prepare.")
     if "facts" in lacking:
         walkers = " and ".join(dict.fromkeys(each.reader for each in lacking["facts"]))
         notes.append(
             f"Some passages have no atomic facts from a model, so {walkers} walked over what they have instead: run "
-            "`kgplatform ingest --facts`, or --prepare."
+            "`kgplatform ingest` with facts, or evaluate with prepare."
         )
     return tuple(notes)
 

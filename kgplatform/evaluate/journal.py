@@ -167,7 +167,7 @@ def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 
 
 @contextmanager
-def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
+def claimed(folder: Path, option: str = "out") -> Iterator[None]:
     """``folder``, made if need be, for this process alone; free again when it ends, however it ends.
 
     Raises ``InputError`` where another has it, or where it cannot be made; ``option`` names another folder.
@@ -182,6 +182,6 @@ def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InputError(
-                f"Another evaluation is using {folder}. Wait for its end, or name another folder with {option}."
+                f"Another evaluation is using {folder}. Wait for its end, or choose another {option}=FOLDER.", option
             ) from error
         yield

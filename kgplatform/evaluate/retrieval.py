@@ -210,7 +210,8 @@ def _check_supports(dataset: DataSet) -> None:
     if dataset.apart:
         raise InputError(
             f"Each question of {dataset.name} is about a text of its own, so that there is nothing to retrieve from "
-            "all texts together. Evaluate it with readers, without --retrieval-only."
+            "all texts together. Evaluate it with readers, without retrieval_only.",
+            "retrieval_only",
         )
     if not _usable(dataset):
         raise InputError(

@@ -170,7 +170,7 @@ def _need_model(settings: Settings) -> None:
     from kgplatform.evaluate.evaluation import NO_MODEL
 
     if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise SettingError(NO_MODEL)
+        raise SettingError(NO_MODEL, "retrieval_only")
 
 
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:

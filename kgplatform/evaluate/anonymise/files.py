@@ -255,7 +255,9 @@ def check_apart(folder: Path, out: Path) -> None:
     if target == source or source in target.parents or target in source.parents:
         raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
     if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
-        raise InputError(f"{out} exists already and is not empty. Choose another --out, or remove it first.")
+        raise InputError(
+            f"{out} exists already and is not empty. Choose another out=FOLDER, or remove it first.", "out"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,9 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
     """
     found = graph.schema()
     if found is None:
-        raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out --extractor graph.")
+        raise InputError(
+            "The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out extractor=graph.", "extractor"
+        )
     schema = found.schema.with_expansions(found.expansions)
     labels = chosen_types(types, schema, [row[0] for row in rows(graph, "evaluate/types_in_use")])
     person = schema.entity(_PERSON)

@@ -126,13 +126,15 @@ def anonymise(request: HideRequest, sources: Sources, builder: Builder | None = 
     texts = [file.text for file in files] + [each.text for each in documents] + ([asked.text] if asked else [])
     dictionary = Dictionary.of(names, [each.text for each in documents] + texts, request.seed)
     if not dictionary.entities:
-        raise InputError("No name was found to be replaced. Choose other --type, or name them with --names FILE.")
+        raise InputError(
+            "No name was found to be replaced. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
+        )
     renamed = _new_names(files, dictionary)
     done = [_replaced(file, renamed[file.name], dictionary) for file in files]
     questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
     hidden = _Hidden(request, dictionary, done, questions)
     if not hidden.counts:
-        raise InputError("None of the names is in the texts. Name those that are with --names FILE.")
+        raise InputError("None of the names is in the texts. Name those that are with names=FILE.", "names")
     built = builder(HiddenCorpus(dictionary, names, _document_titles(files, renamed, dictionary))) if builder else None
     hidden.write(built)
     return hidden.report(skipped, built)
@@ -212,14 +214,16 @@ def _check_places(request: HideRequest, builds: bool) -> None:
     folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
     check_apart(request.folder, request.out)
     if out in map_path.parents or folder in map_path.parents:
-        raise InputError(f"The map {request.map_path} would lie among the texts. Keep it apart: name another --map.")
+        raise InputError(
+            f"The map {request.map_path} would lie among the texts. Choose another map=FILE, apart from them.", "map"
+        )
     others = [beside(request.out, "questions.jsonl")] if request.questions else []
     others += [beside(request.out, "reversion.jsonl")] if builds else []
     if map_path in (out, *(path.resolve() for path in others)):
-        raise InputError(f"{request.map_path} will be something else than the map. Name another --map.")
+        raise InputError(f"{request.map_path} is already the name of another output. Choose another map=FILE.", "map")
     for path in (request.map_path, *others):
         if path.exists():
-            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another --out.")
+            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
 
 
 def _read_questions(path: Path) -> SourceFile:
