@@ -29,8 +29,9 @@ from kgplatform.evaluate.needles import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, Wanted, hide, own_paragraphs
+from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, WORK, Wanted, hide, own_paragraphs
 from kgplatform.evaluate.needles.needles import joined_statements, single_statement
+from kgplatform.readers.readers import READERS
 from kgplatform.text import count_tokens
 
 ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
@@ -159,8 +160,10 @@ def test_keys_and_numbers_in_noise() -> None:
     assert number[0] != "0"
 
 
-def test_every_kind_has_its_description_and_the_name_of_its_expert() -> None:
+def test_every_kind_has_its_description_and_the_name_that_readers_know() -> None:
     tasks = [make(1_000, 0.5, 0) for make in ONE_DEPTH]
+    known = {kind for each in READERS for option in each.options if option.name == "task" for kind in option.choices}
+    assert set(WORK) == known - {"auto"}
     assert [each.kind for each in tasks] == ["qa", "passkey", "number", "kv", "math"]
     assert len({each.description for each in tasks}) == 5
 

@@ -24,9 +24,17 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.readers.longagent.team import EXPERTS
 from kgplatform.sentences import sentences
 from kgplatform.text import count_tokens
+
+WORK = {
+    "qa": "Answer the question from the passages. The answer must be taken from the passages.",
+    "kv": "Find the value that belongs to a key in a dictionary.",
+    "number": "Find the number that is hidden, and repeated, in a long text of noise.",
+    "passkey": "Find the pass key that is hidden in a long text of noise.",
+    "math": "Find special numbers in a long list of numbers.",
+}
+"""What a reader is told of its work, by kind of task; the option ``task`` of readers has the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +55,8 @@ class Needle:
 class NeedleTask:
     """One text and one question.
 
-    ``kind`` is that of LongAgent's expert for it (``readers.experts``), ``description`` what the leader is told of the
-    work; ``form`` says which task of that kind: "single", "multi", "second largest" … Each of ``answers`` is right.
+    ``kind`` is one of ``WORK``, ``description`` what a reader is told of the work; ``form`` says which
+    task of that kind: "single", "multi", "second largest" … Each of ``answers`` is right.
     ``bridge``: the name that joins two needles, which the question does not tell. ``length``: the tokens that were
     asked for; ``tokens`` that the text has, as ``count_tokens`` counts them; ``haystack`` of them are not the needles'.
     """
@@ -226,7 +234,7 @@ def hide(wanted: Wanted, told: Needles, pieces: Iterable[str], frame: Frame = PR
         form=wanted.form,
         text=text,
         question=told.question,
-        description=EXPERTS[wanted.kind].work,
+        description=WORK[wanted.kind],
         answers=told.answers,
         needles=tuple(needles),
         bridge=told.bridge,
@@ -399,8 +407,8 @@ def _task(line: str, where: str) -> NeedleTask:
         raise InputError(f"{where}: not a task ({place + ': ' if place else ''}{first['msg']}).") from error
     if not (task.text.strip() and task.question.strip() and any(answer.strip() for answer in task.answers)):
         raise InputError(f"{where}: the task has no text, no question or no answer.")
-    if task.kind not in EXPERTS:
-        raise InputError(f"{where}: {task.kind!r} is not a kind of task. Choose one of {', '.join(EXPERTS)}.")
+    if task.kind not in WORK:
+        raise InputError(f"{where}: {task.kind!r} is not a kind of task. Choose one of {', '.join(WORK)}.")
     for needle in task.needles:
         if not 0 <= needle.start < needle.end <= len(task.text):
             raise InputError(f"{where}: the needle at {needle.start} to {needle.end} is not in the text.")
