@@ -29,9 +29,7 @@ from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
-from kgplatform.ingest.extract_pass import passages_without_facts
 from kgplatform.ingest.formats import clean
-from kgplatform.ingest.graph_state import graph_state
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger, make_chat
 from kgplatform.models.embed import Embedder
@@ -238,9 +236,8 @@ class Graphs:
                     undo.callback(server.down)
                 if fresh:
                     _forget(server, settings.home_folder)
-            store = open_graph(settings, self._note).store
-            undo.callback(store.close)
-            graph = KnowledgeGraph(store, settings, embedder=self._embedder, chat=self.chat)
+            graph = open_graph(settings, self._note, embedder=self._embedder, chat=self.chat)
+            undo.callback(graph.close)
             graph.check_model()
             self._open[name] = (graph, undo.pop_all())
         return graph
@@ -356,8 +353,8 @@ def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Set
     from a model or a recording, and the tree."""
     lacks: dict[Need, Callable[[], bool]] = {
         "gists": lambda: not all(each.pages for each in kg.documents()),
-        "facts": lambda: bool(passages_without_facts(kg.store, None)),
-        "tree": lambda: graph_state(kg.store).get("treeState") != "complete",
+        "facts": kg.lacks_facts,
+        "tree": lambda: kg.state().get("treeState") != "complete",
     }
     return {need: wanting for need in lacks if (wanting := _needing(setups, need)) and lacks[need]()}
 

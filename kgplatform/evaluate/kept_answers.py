@@ -33,7 +33,6 @@ from kgplatform.evaluate.score.answer_words import is_refusal
 from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
 from kgplatform.evaluate.setups import option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
-from kgplatform.ingest.graph_state import graph_state
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.replies import shown_choices
 from kgplatform.records import Answer
@@ -140,9 +139,7 @@ def graph_fingerprint(kg: KnowledgeGraph) -> str:
     stats = kg.stats()
     nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
     joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}
-    return fingerprint(
-        {"documents": kg.documents(), "state": graph_state(kg.store), "nodes": nodes, "relationships": joined}
-    )
+    return fingerprint({"documents": kg.documents(), "state": kg.state(), "nodes": nodes, "relationships": joined})
 
 
 def texts_fingerprint(texts: Sequence[Text], build: Build, how: Mapping[str, Any]) -> str:
