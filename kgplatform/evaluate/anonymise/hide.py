@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from kgplatform.evaluate.anonymise.files import (
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
 from kgplatform.evaluate.anonymise.mentions import with_edits
 from kgplatform.evaluate.journal import read_bytes
+from kgplatform.ingest.load import WORD_GAPS
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import counted
 
@@ -39,7 +39,6 @@ _LEFT_SHOWN = 20
 _KEYS_SHOWN = 5
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
 _DOCUMENT_KEYS = frozenset(("documents", "within"))
-_WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +263,7 @@ def name_apart(parent: str, stem: str, suffix: str, taken: set[str]) -> str:
 
 def _new_part(part: str, dictionary: Dictionary) -> str:
     """A part of a path, in the words that ``ingest`` reads in it; as it is where no name is among them."""
-    readable = _WORD_GAPS.sub(" ", part)
+    readable = WORD_GAPS.sub(" ", part)
     new = dictionary.finder.replaced(readable)
     return part if new == readable else new
 
