@@ -127,7 +127,7 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
         ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
         ({"question": "Who?", "answer": "a", "passages": ["b"]}, '"passages" holds a text, expected objects'),
         ({"question": "Who?", "answer": "a", "hops": "two"}, '"hops" is a text, expected a whole number'),
-        ({"question": "Who?", "placeholders": ["x"]}, '"placeholders" is a list of texts, expected an object of lists'),
+        ({"question": "Who?", "placeholders": "x"}, '"placeholders" is a text, expected an object of lists of names'),
         ({"question": "Who?", "placeholders": {"[A#1]": []}}, '"placeholders" has no name for [A#1]'),
         ({"question": "Who?", "placeholders": {"[A#1]": [{}]}}, '"[A#1]" is an object without keys, expected a text'),
     ],
