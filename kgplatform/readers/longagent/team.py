@@ -26,7 +26,7 @@ from kgplatform.readers.answer import LARGEST_FENCE, cite_words, fence_for
 from kgplatform.readers.longagent.conflict import Way
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, reminder_tokens
 from kgplatform.readers.reader import AnswerMode, check, documents_option, mode_option, option, window_option
-from kgplatform.readers.refusals import is_refusal
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, cost, head, short_name, tokens
 from kgplatform.records import FoundPassage, QueryRun, Step
@@ -301,7 +301,7 @@ class Team:
         calls = Calls(*metered(self._chat))
         mark = calls.mark()
         try:
-            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_refusal)
+            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_members_refusal)
         except BudgetError:
             raise
         except ModelError as error:
@@ -375,6 +375,6 @@ def _heading(title: str) -> str:
 
 def _outcome(said: Envelope | Unusable) -> tuple[Outcome, str]:
     if isinstance(said, Unusable):
-        return ("no mention" if said.plain and is_refusal(said.plain) else "malformed"), ""
+        return ("no mention" if said.plain and is_members_refusal(said.plain) else "malformed"), ""
     answer = tidy(said.content)
-    return ("no mention", "") if is_refusal(answer) else ("answer", answer)
+    return ("no mention", "") if is_members_refusal(answer) else ("answer", answer)
