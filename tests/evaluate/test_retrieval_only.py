@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show_evaluate import show_retrieval
+from kgplatform.doors.cli.show.evaluation import show_retrieval
 from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators, retrieval
 from kgplatform.evaluate.graphs import CURRENT, Graphs
