@@ -39,7 +39,7 @@ _ENCODINGS = (
 _BOM = "\ufeff"
 _LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
 
-Kind = Literal["text", "json", "foreign", "recoded"]
+FileKind = Literal["text", "json", "foreign", "recoded"]
 Edit = tuple[int, int, str]
 """The characters ``[start, end)`` of a text, and what is to stand there."""
 
@@ -55,7 +55,7 @@ class SourceFile:
     name: str
     text: str
     encoding: str
-    kind: Kind
+    kind: FileKind
     sha256: str
     documents: tuple[Document, ...]
 

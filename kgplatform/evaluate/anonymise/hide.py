@@ -105,11 +105,11 @@ class _Done:
     notes: tuple[str, ...] = ()
 
 
-Sources = Callable[[Sequence[Document]], Sequence[SourceNames]]
+FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
 Builder = Callable[[HiddenCorpus], Built]
 
 
-def anonymise(request: HideRequest, sources: Sources, builder: Builder | None = None) -> AnonymityReport:
+def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None = None) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
     ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.

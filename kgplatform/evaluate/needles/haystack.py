@@ -1,7 +1,7 @@
 """Needles into a haystack: a long text, a question about what is hidden in it, and where that stands.
 
     told = Needles("What is the capital of Australia?", ("Dorfincath",), ("The capital of Australia is Dorfincath.",))
-    hide(Wanted("qa", "single", 8_000, (0.5,), seed=1), told, own_paragraphs(book))
+    hide(WantedTask("qa", "single", 8_000, (0.5,), seed=1), told, own_paragraphs(book))
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
 
 Time and memory grow with the length that is asked for; of a longer haystack no more is looked at. The haystack that
@@ -87,7 +87,7 @@ class NeedleTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedTask:
     """What makes one task: the same gives the same, to the letter. Raises ``InputError`` for what cannot be had."""
 
     kind: str
@@ -207,7 +207,7 @@ class Frame:
 PROSE = Frame()
 
 
-def hide(wanted: Wanted, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
+def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
     """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
 
     A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
