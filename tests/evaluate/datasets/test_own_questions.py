@@ -16,7 +16,7 @@ from kgplatform.evaluate.datasets import load, write_questions
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.text import tidy
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "questions.jsonl"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "questions.jsonl"
 
 
 def lines(file: Path, *values: Any) -> Path:
