@@ -27,11 +27,12 @@ from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
 from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
-from kgplatform.ingest.extract_pass import Tools
-from kgplatform.ingest.graph_state import graph_state
+from kgplatform.ingest.extract_pass import Tools, passages_without_facts
 from kgplatform.ingest.pipeline import Estimate, IngestReport, estimate, holds, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.settle import reembed
+from kgplatform.models.chat import Chat
+from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
@@ -75,15 +76,24 @@ def connect(
     return graph
 
 
-def open_graph(settings: Settings, report: Callable[[str], None] = lambda line: None) -> KnowledgeGraph:
-    """Like ``connect``, for work without embeddings: which model made the vectors is not checked."""
+def open_graph(
+    settings: Settings,
+    report: Callable[[str], None] = lambda line: None,
+    *,
+    embedder: Embedder | None = None,
+    chat: Chat | None = None,
+) -> KnowledgeGraph:
+    """Like ``connect``, for work without embeddings: which model made the vectors is not checked.
+
+    ``embedder``, ``chat``: models in place of those that are set.
+    """
     store = Store(find_connection(settings, report))
     try:
         store.check()
     except BaseException:  # whatever it is, close the connections and pass it on
         store.close()
         raise
-    return KnowledgeGraph(store, settings)
+    return KnowledgeGraph(store, settings, embedder=embedder, chat=chat)
 
 
 def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:
@@ -309,9 +319,13 @@ class KnowledgeGraph(OpenedGraph):
         """Whether the graph holds any document of ``file`` with the text that it has now."""
         return holds(self.store, file)
 
+    def lacks_facts(self) -> bool:
+        """Whether some passage has no atomic facts from a model or a recording."""
+        return bool(passages_without_facts(self.store, None))
+
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""
-        return GraphSchema.of(graph_state(self.store))
+        return GraphSchema.of(self.state())
 
     def schemas(self) -> dict[str, Schema]:
         """The shipped schemas and the graph's own, by name."""

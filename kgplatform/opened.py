@@ -8,14 +8,15 @@ part.ledger.total                  # what this work spent; ``stop.set()`` in ano
 from __future__ import annotations
 
 import copy
+from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kgplatform.errors import InputError, SettingError
 from kgplatform.ingest.graph_state import check_embedder, graph_state
 from kgplatform.models.chat import Chat, Ledger, OpenAIChat, make_chat, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
 
@@ -45,10 +46,12 @@ class OpenedGraph:
         self.close()
 
     def close(self) -> None:
-        """Close the connections. A managed server keeps running; ``kgplatform down`` stops it."""
+        """Close the connections, but for those of models that were given. A managed server keeps running;
+        ``kgplatform down`` stops it."""
         self.store.close()
+        given = (self._given_chat, self._given_embedder)
         for model in (self.__dict__.get("chat"), self.__dict__.get("embedder")):
-            if isinstance(model, OpenAIChat | OpenAIEmbedder):
+            if isinstance(model, OpenAIChat | OpenAIEmbedder) and model not in given:
                 model.close()
 
     @property
@@ -60,6 +63,14 @@ class OpenedGraph:
     def stop(self) -> Stop:
         """What ends this work."""
         return self.store.stop
+
+    def lend_driver(self, to: str) -> AbstractContextManager[Any]:
+        """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
+        return self.store.lend_driver(to)
+
+    def state(self) -> Row:
+        """What the graph knows about itself, such as its schema and its models; empty for a new graph."""
+        return graph_state(self.store)
 
     def check(self) -> str:
         """The version of the server. Raises ``StoreError`` if the database is down."""
@@ -84,7 +95,7 @@ class OpenedGraph:
             return within(self._whole.embedder, meter=self.ledger, stop=self.store.stop)
         if self._given_embedder is not None:
             return self._given_embedder
-        stored = graph_state(self.store).get("embeddingModel")
+        stored = self.state().get("embeddingModel")
         if self.settings.embedder == "auto" and stored is not None:
             return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger)
         return make_embedder(self.settings, self.ledger)
@@ -98,7 +109,7 @@ class OpenedGraph:
 
     def check_model(self) -> None:
         """Raise ``EmbeddingMismatchError`` if the graph was embedded by another model than the one that is set."""
-        state = graph_state(self.store)
+        state = self.state()
         if state.get("embeddingModel"):
             check_embedder(state, self.embedder)
 
@@ -127,7 +138,7 @@ class OpenedGraph:
         """Raise ``InputError`` if there is nothing to ask; documents once seen are not looked for again."""
         if "documents" in self._learnt:
             return
-        state = graph_state(self.store)
+        state = self.state()
         if not state:
             raise InputError("The graph is empty. Run `kgplatform ingest PATH…` first.")
         if "schema" not in state:

@@ -14,6 +14,7 @@ from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ServerError, SettingError
+from kgplatform.models.chat import Ledger, OpenAIChat, make_chat
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
@@ -98,6 +99,18 @@ def test_a_graph_of_another_model_is_refused_at_once(given: Connection, tmp_path
         assert len(graph.documents()) == 1
     with connect(embedder="auto") as graph:
         assert graph.embedder.name == "hash:64"
+
+
+@pytest.mark.usefixtures("given")
+def test_who_gives_a_model_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[object] = []
+    monkeypatch.setattr(OpenAIChat, "close", lambda chat: closed.append(chat))
+    settings = load_settings(openai_base_url="http://127.0.0.1:1/v1")
+    with open_graph(settings, chat=make_chat(settings, Ledger())) as graph:
+        assert graph.chat is not None
+    with open_graph(settings) as graph:
+        own = graph.chat
+    assert closed == [own]
 
 
 @pytest.mark.usefixtures("quick_servers")

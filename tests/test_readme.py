@@ -202,7 +202,7 @@ def test_the_pages_name_commands() -> None:
 
 
 # Adapters and export: tests/doors/adapters/test_adapter_snippets.py. The reader of code.md: tests/test_docs_site.py.
-# Needle tasks: tests/evaluate/test_needle_tasks_page.py.
+# Needle tasks: tests/evaluate/needles/test_needle_tasks_page.py.
 _EXAMPLES_ELSEWHERE = ("README.md", "adapters.md", "export.md", "code.md", "needle-tasks.md")
 _EXAMPLES = [
     (page.name, number, example)

@@ -109,7 +109,7 @@ class Official:
         options: dict[str, Any] = {
             "return_properties": ["id"],
             "result_formatter": _item,
-            "neo4j_database": self._kg.store.connection.database,
+            "neo4j_database": self._kg.connection.database,
         }
         embedder = KgEmbedder(self._kg)
         if self.kind == "official-vector":
@@ -129,7 +129,7 @@ class Official:
 
         what = f"{doing} of neo4j-graphrag's {self.kind.removeprefix('official-')} retriever"
         try:
-            with self._kg.store.lend_driver(what) as driver:
+            with self._kg.lend_driver(what) as driver:
                 yield driver
         except Neo4jGraphRagError as error:
             ours = error.__cause__

@@ -146,9 +146,7 @@ class Prices:
         """A sentence for a ``model`` that the table does not have; empty where it has it."""
         if model in self.models:
             return ""
-        return (
-            f"The table has no price for {model}, so amounts are missing: name a table that has it with --prices FILE."
-        )
+        return f"The table has no price for {model}, so amounts are missing: give a table of prices that has it."
 
 
 def load_prices(file: Path | None = None) -> Prices:

@@ -24,15 +24,15 @@ from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, 
 from kgplatform.evaluate.journal import Journal, claimed
 from kgplatform.evaluate.kept_answers import (
     Answers,
+    Attempt,
+    Inquiry,
     InWords,
-    Outcome,
     Record,
-    Task,
     answer_key,
     ask,
     graph_fingerprint,
+    inquiry_for,
     scored,
-    task_for,
     text_alone,
     texts_fingerprint,
     unanswered,
@@ -49,12 +49,12 @@ from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress
 from kgplatform.text import counted, unknown
 
-Place = tuple[str, str]
-"""The names of a setup and of a question."""
+Cell = tuple[str, str]
+"""Where an answer stands among all: the names of its setup and of its question."""
 
 NO_MODEL = (
     "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
-    "`kgplatform evaluate --retrieval-only` needs none."
+    "retrieval_only needs none."
 )
 MOST_FAILURES = 10
 """Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
@@ -120,7 +120,7 @@ def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     if not plan.dataset.questions:
         raise InputError(f"{plan.dataset.name} has no question.")
     if graphs.chat is None:
-        raise SettingError(NO_MODEL)
+        raise SettingError(NO_MODEL, "retrieval_only")
     return graphs.chat
 
 
@@ -137,8 +137,8 @@ class _Round:
     progress: Progress
     notes: dict[str, None] = field(default_factory=dict)
     graph_notes: tuple[str, ...] = ()
-    known: dict[Place, tuple[Task, Record]] = field(default_factory=dict)
-    failed: dict[Place, tuple[Task, Outcome]] = field(default_factory=dict)
+    known: dict[Cell, tuple[Inquiry, Record]] = field(default_factory=dict)
+    failed: dict[Cell, tuple[Inquiry, Attempt]] = field(default_factory=dict)
     _in_a_row: int = 0
     _told: set[str] = field(default_factory=set)
 
@@ -207,27 +207,29 @@ class _Round:
         finally:  # what a build that fails has spent is spent
             self.costs.built(self.graphs.name_of(kg), less(self.graphs.spent(kg), before))
 
-    def _pending(self, questions: Sequence[Question], setups: Sequence[Setup], graph: str) -> list[tuple[str, Task]]:
+    def _pending(self, questions: Sequence[Question], setups: Sequence[Setup], graph: str) -> list[tuple[str, Inquiry]]:
         """What is still to be asked, by its key; each question to all setups before the next one."""
         pending = []
-        for task in (task_for(setup, each, self.plan.dataset) for each in questions for setup in setups):
-            key = answer_key(task.setup, [task.text, dict(task.options)], task.question, self.chat.model, graph)
-            record = self.answers.known(key, task)
+        for inquiry in (inquiry_for(setup, each, self.plan.dataset) for each in questions for setup in setups):
+            key = answer_key(
+                inquiry.setup, [inquiry.text, dict(inquiry.options)], inquiry.question, self.chat.model, graph
+            )
+            record = self.answers.known(key, inquiry)
             if record is None:
-                pending.append((key, task))
+                pending.append((key, inquiry))
             else:
-                self.known[_place(task)] = (task, record)
+                self.known[_cell(inquiry)] = (inquiry, record)
         return pending
 
-    def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Task]]) -> None:
+    def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Inquiry]]) -> None:
         """Ask ``pending``, ``parallel`` at once; each answer is kept as it comes."""
         pool = ThreadPoolExecutor(self.plan.parallel)
         waiting = iter(pending)
-        futures: dict[Future[Outcome], tuple[str, Task]] = {}
+        futures: dict[Future[Attempt], tuple[str, Inquiry]] = {}
         try:
             while True:
-                for key, task in islice(waiting, _AHEAD * self.plan.parallel - len(futures)):
-                    futures[pool.submit(ask, kg, task)] = (key, task)
+                for key, inquiry in islice(waiting, _AHEAD * self.plan.parallel - len(futures)):
+                    futures[pool.submit(ask, kg, inquiry)] = (key, inquiry)
                 if not futures:
                     break
                 for future in wait(futures, return_when=FIRST_COMPLETED).done:
@@ -241,49 +243,49 @@ class _Round:
             raise
         pool.shutdown()
 
-    def _keep_finished(self, futures: Mapping[Future[Outcome], tuple[str, Task]]) -> None:
+    def _keep_finished(self, futures: Mapping[Future[Attempt], tuple[str, Inquiry]]) -> None:
         with suppress(KgError):  # there is an error on its way already, and this one would say the same
-            for future, (key, task) in futures.items():
+            for future, (key, inquiry) in futures.items():
                 if not future.cancelled() and future.exception() is None:
-                    self._keep(key, task, future.result())
+                    self._keep(key, inquiry, future.result())
 
-    def _keep(self, key: str, task: Task, outcome: Outcome) -> None:
-        if outcome.answer is not None and outcome.answer.text is not None:
+    def _keep(self, key: str, inquiry: Inquiry, attempt: Attempt) -> None:
+        if attempt.answer is not None and attempt.answer.text is not None:
             self._in_a_row = 0
-            self.known[_place(task)] = (task, self.answers.keep(key, task, outcome, self.graph_notes))
+            self.known[_cell(inquiry)] = (inquiry, self.answers.keep(key, inquiry, attempt, self.graph_notes))
         else:
-            self._fail(task, outcome)
+            self._fail(inquiry, attempt)
         done = len(self.known) + len(self.failed)
         self.progress("answers", done, len(self.plan.setups) * len(self.plan.dataset.questions))
 
-    def _fail(self, task: Task, outcome: Outcome) -> None:
+    def _fail(self, inquiry: Inquiry, attempt: Attempt) -> None:
         """Count a failure, and say the first of each setup at once. Raises ``ModelError`` after too many in a row."""
-        self.failed[_place(task)] = (task, outcome)
+        self.failed[_cell(inquiry)] = (inquiry, attempt)
         self.notes |= dict.fromkeys(self.graph_notes)
-        if task.setup.name not in self._told:
-            self._told.add(task.setup.name)
-            self.note(f"{task.setup.name} failed on {task.question.id}: {outcome.error}")
+        if inquiry.setup.name not in self._told:
+            self._told.add(inquiry.setup.name)
+            self.note(f"{inquiry.setup.name} failed on {inquiry.question.id}: {attempt.error}")
         self._in_a_row += 1
         if self._in_a_row >= MOST_FAILURES:
             raise ModelError(
-                f"{MOST_FAILURES} questions in a row failed, the last: {outcome.error} What was answered is kept; fix "
+                f"{MOST_FAILURES} questions in a row failed, the last: {attempt.error} What was answered is kept; fix "
                 "that and run the same command again."
             )
 
     def results(self) -> tuple[Results, Timing]:
         """The answers with all their scores, in the order of setups and questions, and what they come to."""
         plan = self.plan
-        places = [(setup.name, each.id) for setup in plan.setups for each in plan.dataset.questions]
-        ratings, models, spent = self._rated(places)
+        cells = [(setup.name, each.id) for setup in plan.setups for each in plan.dataset.questions]
+        ratings, models, spent = self._rated(cells)
         if self.failed:
             failed = counted(len(self.failed), "answer")
             self.notes[f"Failed: {failed}, counted as wrong; the next run asks again."] = None
         # Those that were kept with the answers come first, so that they are there however often the run was stopped.
-        kept = [note for place in places if place in self.known for note in self.known[place][1]["notes"]]
+        kept = [note for cell in cells if cell in self.known for note in self.known[cell][1]["notes"]]
         found = outcome(
             plan.dataset,
             plan.setups,
-            [self._scored(place, ratings.get(place, {})) for place in places],
+            [self._scored(cell, ratings.get(cell, {})) for cell in cells],
             model=self.chat.model,
             embedder=embedding_model(self.graphs.settings.embedder),
             raters=models,
@@ -292,14 +294,14 @@ class _Round:
         )
         return found, self._timing(spent)
 
-    def _scored(self, place: Place, ratings: Mapping[str, float]) -> Scored:
-        if place in self.known:
-            return scored(*self.known[place], ratings)
-        return unanswered(*self.failed[place], ratings)
+    def _scored(self, cell: Cell, ratings: Mapping[str, float]) -> Scored:
+        if cell in self.known:
+            return scored(*self.known[cell], ratings)
+        return unanswered(*self.failed[cell], ratings)
 
-    def _rated(self, places: Sequence[Place]) -> tuple[dict[Place, dict[str, float]], dict[str, str], dict[str, Spent]]:
+    def _rated(self, cells: Sequence[Cell]) -> tuple[dict[Cell, dict[str, float]], dict[str, str], dict[str, Spent]]:
         """Scores by models for each answer, the model of each rater, and what the raters have spent."""
-        scores: dict[Place, dict[str, float]] = {place: {} for place in places}
+        scores: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
         models: dict[str, str] = {}
         spent: dict[str, Spent] = {}
         judge = _judge(self.chat, self.plan.judge_model)
@@ -307,38 +309,38 @@ class _Round:
             for fault in file.faults:
                 self.note(fault)
             for rater in self.plan.raters:
-                rated = [place for place in places if self._is_for(rater, place)]
+                rated = [cell for cell in cells if self._is_for(rater, cell)]
                 if not rated:
                     continue
-                items = [self._to_rate(rater, place) for place in rated]
+                items = [self._to_rate(rater, cell) for cell in rated]
                 before = worth(self.graphs.ledger)
                 try:
                     ratings = file.all(rater, items, self.progress)
                 finally:
                     self.costs.rated(rater, judge.model, less(worth(self.graphs.ledger), before))
-                for place, rating in zip(rated, ratings, strict=True):
-                    scores[place] |= rating.scores
+                for cell, rating in zip(rated, ratings, strict=True):
+                    scores[cell] |= rating.scores
                 models[rater] = judge.model
                 spent[rater] = self.costs.of_rater(rater, judge.model)
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
 
-    def _is_for(self, rater: str, place: Place) -> bool:
+    def _is_for(self, rater: str, cell: Cell) -> bool:
         """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
-        question = self._task(place).question
+        question = self._inquiry(cell).question
         if rater == "facts":
             return bool(question.facts)
         return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
 
-    def _to_rate(self, rater: str, place: Place) -> ToRate:
-        task = self._task(place)
-        if place not in self.known:
-            return ToRate(task.question, None)
-        read = what_was_kept(self.answers.trace(task)) if rater == "facts" else ""
-        return ToRate(task.question, self.known[place][1]["text"], read)
+    def _to_rate(self, rater: str, cell: Cell) -> ToRate:
+        inquiry = self._inquiry(cell)
+        if cell not in self.known:
+            return ToRate(inquiry.question, None)
+        read = what_was_kept(self.answers.trace(inquiry)) if rater == "facts" else ""
+        return ToRate(inquiry.question, self.known[cell][1]["text"], read)
 
-    def _task(self, place: Place) -> Task:
-        return (self.known[place] if place in self.known else self.failed[place])[0]
+    def _inquiry(self, cell: Cell) -> Inquiry:
+        return (self.known[cell] if cell in self.known else self.failed[cell])[0]
 
     def _timing(self, rating: dict[str, Spent]) -> Timing:
         seconds: dict[str, dict[str, float]] = {setup.name: {} for setup in self.plan.setups}
@@ -356,8 +358,8 @@ class _Round:
         return Timing(seconds, {**self.costs.construction, **construction}, rating, cached)
 
 
-def _place(task: Task) -> Place:
-    return task.setup.name, task.question.id
+def _cell(inquiry: Inquiry) -> Cell:
+    return inquiry.setup.name, inquiry.question.id
 
 
 def _by_build(setups: Sequence[Setup]) -> list[list[Setup]]:
@@ -381,5 +383,5 @@ def _judge(chat: Chat, model: str | None) -> Chat:
     if model is None or model == chat.model:
         return chat
     if not isinstance(chat, ManyModels):
-        raise InputError("This language model cannot be joined by another: leave out --judge-model.")
+        raise InputError("This chat client offers one model only: leave judge_model out.", "judge_model")
     return chat.with_model(model)

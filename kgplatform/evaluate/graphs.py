@@ -29,9 +29,7 @@ from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
-from kgplatform.ingest.extract_pass import passages_without_facts
 from kgplatform.ingest.formats import clean
-from kgplatform.ingest.graph_state import graph_state
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger, make_chat
 from kgplatform.models.embed import Embedder
@@ -156,7 +154,8 @@ class Graphs:
         if build != AS_USUAL:
             raise InputError(
                 f"The questions of {dataset.name} are about the graph that is there, which is built already: give "
-                "their texts too (--path), or leave out what is about building."
+                "their texts too with path=FILE, or leave out what is about building.",
+                "path",
             )
         graph = self.current()
         if not graph.documents():
@@ -182,8 +181,9 @@ class Graphs:
         if alone and wanted < there:
             raise InputError(
                 f"The graph holds the {counted(len(wanted), 'text')} of {dataset.name} and {len(there - wanted):,} "
-                "others, which would be found too. Name another home folder with --home, in which a graph with these "
-                "texts alone is built, or remove the others."
+                "others, which would be found too. Choose another home=FOLDER, in which a graph with these texts alone "
+                "is built, or remove the others.",
+                "home",
             )
         if not was_open:
             self.release(graph)
@@ -228,7 +228,7 @@ class Graphs:
             return self._open[name][0]
         with ExitStack() as undo:
             if name != CURRENT:
-                undo.enter_context(claimed(settings.home_folder, "--home"))
+                undo.enter_context(claimed(settings.home_folder, "home"))
             if settings.neo4j_uri is None:
                 server = LocalNeo4j(settings, self._note)
                 # One of a graph of its own was left by a run that was killed: nobody else starts it.
@@ -236,9 +236,8 @@ class Graphs:
                     undo.callback(server.down)
                 if fresh:
                     _forget(server, settings.home_folder)
-            store = open_graph(settings, self._note).store
-            undo.callback(store.close)
-            graph = KnowledgeGraph(store, settings, embedder=self._embedder, chat=self.chat)
+            graph = open_graph(settings, self._note, embedder=self._embedder, chat=self.chat)
+            undo.callback(graph.close)
             graph.check_model()
             self._open[name] = (graph, undo.pop_all())
         return graph
@@ -354,8 +353,8 @@ def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Set
     from a model or a recording, and the tree."""
     lacks: dict[Need, Callable[[], bool]] = {
         "gists": lambda: not all(each.pages for each in kg.documents()),
-        "facts": lambda: bool(passages_without_facts(kg.store, None)),
-        "tree": lambda: graph_state(kg.store).get("treeState") != "complete",
+        "facts": kg.lacks_facts,
+        "tree": lambda: kg.state().get("treeState") != "complete",
     }
     return {need: wanting for need in lacks if (wanting := _needing(setups, need)) and lacks[need]()}
 
@@ -369,19 +368,21 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
     if "gists" in lacking:
         names, without = _named(lacking["gists"]), sum(not each.pages for each in kg.documents())
         lack = f"{counted(without, 'document')} {'has' if without == 1 else 'have'} none"
-        raise InputError(f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add --prepare.")
+        raise InputError(
+            f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add prepare.", "prepare"
+        )
     by_community = [each for each in setups if resolved(each).get("route") == "community"]
     if "tree" in lacking:
         lack, run = "the graph has no knowledge tree", "run `kgplatform tree`"
         if by_community:
             what = f"{_named(by_community)} searches by communities, and {lack}"
-            raise InputError(f"{what}. {run.capitalize()} first, or add --prepare.")
-        notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or --prepare.")
+            raise InputError(f"{what}. {run.capitalize()} first, or add prepare.", "prepare")
+        notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or evaluate with prepare.")
     if "facts" in lacking:
         walkers = " and ".join(dict.fromkeys(each.reader for each in lacking["facts"]))
         notes.append(
             f"Some passages have no atomic facts from a model, so {walkers} walked over what they have instead: run "
-            "`kgplatform ingest --facts`, or --prepare."
+            "`kgplatform ingest` with facts, or evaluate with prepare."
         )
     return tuple(notes)
 

@@ -162,7 +162,7 @@ def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 
 
 @contextmanager
-def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
+def claimed(folder: Path, option: str = "out") -> Iterator[None]:
     """``folder``, made if need be, for this process alone; free again when it ends, however it ends.
 
     Raises ``InputError`` where another has it, or where it cannot be made; ``option`` names another folder.
@@ -174,7 +174,7 @@ def claimed(folder: Path, option: str = "--out") -> Iterator[None]:
         raise InputError(f"The folder {folder} cannot be used: {error.strerror or error}.") from error
     if file is None:
         raise InputError(
-            f"Another evaluation is using {folder}. Wait for its end, or name another folder with {option}."
+            f"Another evaluation is using {folder}. Wait for its end, or choose another {option}=FOLDER.", option
         )
     with file:
         yield

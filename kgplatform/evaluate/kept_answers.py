@@ -33,7 +33,6 @@ from kgplatform.evaluate.score.answer_words import is_refusal
 from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
 from kgplatform.evaluate.setups import option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
-from kgplatform.ingest.graph_state import graph_state
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.replies import shown_choices
 from kgplatform.records import Answer
@@ -43,7 +42,7 @@ _CHOICES = "\nChoose one of these answers, and begin with its letter:\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Inquiry:
     """A question for a setup. ``text``: as it is put; ``options``: all that the reader is given."""
 
     setup: Setup
@@ -53,9 +52,12 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of it: an answer, or the ``error`` for which there is none. ``spent``: as if nothing was cached, by
-    stage. ``cached``: how many replies came from the cache, so that ``seconds`` are fewer than the model's."""
+class Attempt:
+    """What came of asking once: an answer, or the ``error`` for which there is none.
+
+    ``spent``: as if nothing was cached, by stage. ``cached``: how many replies came from the cache, so that
+    ``seconds`` are fewer than the model's.
+    """
 
     answer: Answer | None
     error: str | None
@@ -64,7 +66,7 @@ class Outcome:
     cached: int
 
 
-def task_for(setup: Setup, question: Question, dataset: DataSet) -> Task:
+def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
     """The question as ``setup`` is to be asked: with the texts that it is about, and its choices, where it has any.
 
     A reader without an option for choices finds them below the question.
@@ -78,11 +80,11 @@ def task_for(setup: Setup, question: Question, dataset: DataSet) -> Task:
         added["choices"] = question.choices
     elif question.choices:
         text += _CHOICES + shown_choices(question.choices)
-    return Task(setup, question, text, {**added, **setup.options})
+    return Inquiry(setup, question, text, {**added, **setup.options})
 
 
-def ask(kg: KnowledgeGraph, task: Task) -> Outcome:
-    """Ask once. What concerns this question alone is in the outcome; what would meet the next one too is raised.
+def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
+    """Ask once. What concerns this question alone is in the attempt; what would meet the next one too is raised.
 
     Raises ``StoreError`` where the database does not work, ``BudgetError``, and ``SettingError``.
     """
@@ -90,22 +92,22 @@ def ask(kg: KnowledgeGraph, task: Task) -> Outcome:
     answer, error = None, None
     asked = kg.within()  # with a ledger of its own: others ask at the same time
     try:
-        answer = _answer(asked, task)
+        answer = _answer(asked, inquiry)
     except (BudgetError, SettingError):
         raise
     except (ModelError, InputError, StatementError) as fault:
         error = str(fault)
     seconds = round(time.perf_counter() - started, 4)
-    return Outcome(answer, error, worth(asked.ledger), seconds, asked.ledger.total.cached_calls)
+    return Attempt(answer, error, worth(asked.ledger), seconds, asked.ledger.total.cached_calls)
 
 
-def _answer(kg: KnowledgeGraph, task: Task) -> Answer:
-    reader = task.setup.reader
+def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
+    reader = inquiry.setup.reader
     if reader == CLOSED and kg.chat is not None:
-        return answer_closed(task.text, kg.chat)
+        return answer_closed(inquiry.text, kg.chat)
     if reader in OFFICIAL:
-        return official_answer(kg, task.text, reader, **task.options)
-    return kg.ask(task.text, reader, **task.options)
+        return official_answer(kg, inquiry.text, reader, **inquiry.options)
+    return kg.ask(inquiry.text, reader, **inquiry.options)
 
 
 _OF_RUNS = {"Run", "Step"}
@@ -140,9 +142,7 @@ def graph_fingerprint(kg: KnowledgeGraph) -> str:
     stats = kg.stats()
     nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
     joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}
-    return fingerprint(
-        {"documents": kg.documents(), "state": graph_state(kg.store), "nodes": nodes, "relationships": joined}
-    )
+    return fingerprint({"documents": kg.documents(), "state": kg.state(), "nodes": nodes, "relationships": joined})
 
 
 def texts_fingerprint(texts: Sequence[Text], build: Build, how: Mapping[str, Any]) -> str:
@@ -264,65 +264,65 @@ class Answers:
         self._in_words = in_words
         self._records = last_by_key(journal.records)
 
-    def known(self, key: str, task: Task) -> Record | None:
+    def known(self, key: str, inquiry: Inquiry) -> Record | None:
         """What is known by ``key``, scored by what the question says now; None where it is to be asked."""
         record = self._records.get(key)
-        file = trace_file(self._traces, task.setup.name, task.question.id)
+        file = trace_file(self._traces, inquiry.setup.name, inquiry.question.id)
         if record is None or not file.is_file():
             return None
-        if record["scored"] != question_fingerprint(task.question):
-            record = {**record, **_scores(task.question, read_trace(file))}
+        if record["scored"] != question_fingerprint(inquiry.question):
+            record = {**record, **_scores(inquiry.question, read_trace(file))}
             self._add(record)
         return record
 
-    def keep(self, key: str, task: Task, outcome: Outcome, notes: Sequence[str]) -> Record:
+    def keep(self, key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
         """Write the trace, then the line of the journal. ``notes``: on the graph that was asked.
 
-        Raises ``KgError`` where there is no space for them, ``ValueError`` where ``outcome`` has no answer.
+        Raises ``KgError`` where there is no space for them, ``ValueError`` where ``attempt`` has no answer.
         """
-        answer = outcome.answer
+        answer = attempt.answer
         if answer is None:
             raise ValueError("a failure is not kept")
-        write_trace(self._traces, task.setup, task.question, answer, self._in_words)
+        write_trace(self._traces, inquiry.setup, inquiry.question, answer, self._in_words)
         record = {
             "key": key,
-            "question": task.question.id,
-            "setup": task.setup.name,
+            "question": inquiry.question.id,
+            "setup": inquiry.setup.name,
             "text": answer.text,
             "note": answer.note,
             "notes": list(notes),
             "citations": len(answer.citations),
             "refused": is_refusal(answer.text),
-            "spent": as_lists(outcome.spent),
+            "spent": as_lists(attempt.spent),
             "counts": answer.counts,
-            "seconds": outcome.seconds,
-            "cached": outcome.cached,
-            **_scores(task.question, answer),
+            "seconds": attempt.seconds,
+            "cached": attempt.cached,
+            **_scores(inquiry.question, answer),
         }
         self._add(record)
         return record
 
-    def trace(self, task: Task) -> Answer:
+    def trace(self, inquiry: Inquiry) -> Answer:
         """The whole answer as it was given."""
-        return read_trace(trace_file(self._traces, task.setup.name, task.question.id))
+        return read_trace(trace_file(self._traces, inquiry.setup.name, inquiry.question.id))
 
     def _add(self, record: Record) -> None:
         self._journal.add(record)
         self._records[str(record["key"])] = record
 
 
-def scored(task: Task, record: Record, ratings: Mapping[str, float]) -> Scored:
+def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Scored:
     """An answer with all of its scores. ``ratings``: those that a model gave."""
-    about = task.question.id, task.question.kind, task.setup.name
+    about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
     scores = ordered_scores({**record["scores"], **ratings})
     return Scored(*about, record["text"], None, record["refused"], scores, from_lists(record["spent"]))
 
 
-def unanswered(task: Task, outcome: Outcome, ratings: Mapping[str, float]) -> Scored:
+def unanswered(inquiry: Inquiry, attempt: Attempt, ratings: Mapping[str, float]) -> Scored:
     """A question on which a setup failed: wrong by every metric that applies to it, and counted as failed."""
-    about = task.question.id, task.question.kind, task.setup.name
-    scores = ordered_scores({**of_failure(task.question), **ratings})
-    return Scored(*about, None, outcome.error, False, scores, outcome.spent)
+    about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
+    scores = ordered_scores({**of_failure(inquiry.question), **ratings})
+    return Scored(*about, None, attempt.error, False, scores, attempt.spent)
 
 
 def ordered_scores(scores: Mapping[str, float]) -> dict[str, float]:

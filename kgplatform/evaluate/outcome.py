@@ -141,7 +141,7 @@ def _batch(values: Sized) -> int:
 
 
 CHIEF = ("choice", "reverted", "judge", "accuracy", "lr1", "f1*", "f1", "contains", "restored")
-"""What tells most of whether an answer is right; of those that most questions were scored by the first."""
+"""Metrics, most telling first. The chief one is the first that most questions were scored by."""
 _WITHOUT_ANSWERS = "facts"
 """What stands in where no answer can be right or wrong: it says what was read, and not what was made of it."""
 

@@ -25,7 +25,7 @@ import numpy as np
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.costs import per_question
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.report import RIGHT_FROM, Mark, RightWhere, kinds_of, right_where, title_of
+from kgplatform.evaluate.report import RIGHT_FROM, AnswerMark, RightWhere, kinds_of, right_where, title_of
 from kgplatform.evaluate.terms import Mean, Results, Timing
 from kgplatform.text import counted, tidy
 
@@ -41,7 +41,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#0
 """Okabe and Ito's eight; the yellow last, since it is hard to see on white."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h")
 """Nine, so that the pairs of a colour and a marker begin to repeat after 72."""
-MARKS: Mapping[Mark, str] = {
+MARKS: Mapping[AnswerMark, str] = {
     "right": "#0072B2",
     "wrong": "#E69F00",
     "refused": "#DADADA",

@@ -27,7 +27,7 @@ SHOWN = 0.05
 """The adjusted p below which a difference is called one."""
 NONE = "–"
 """In place of a figure that is not there."""
-Mark = Literal["right", "wrong", "refused", "failed", "unscored"]
+AnswerMark = Literal["right", "wrong", "refused", "failed", "unscored"]
 
 
 def title_of(metric: str) -> str:
@@ -83,13 +83,13 @@ class RightWhere:
     metric: str
     setups: tuple[str, ...]
     questions: tuple[str, ...]
-    marks: Mapping[str, Mapping[str, Mark]]
+    marks: Mapping[str, Mapping[str, AnswerMark]]
     right: Mapping[str, frozenset[str]]
     compared: tuple[str, ...]
     graded: bool
     left_out: int
 
-    def count(self, setup: str, mark: Mark) -> int:
+    def count(self, setup: str, mark: AnswerMark) -> int:
         """How many questions ``setup`` has that mark on."""
         return list(self.marks[setup].values()).count(mark)
 
@@ -111,7 +111,7 @@ def right_where(results: Results) -> RightWhere | None:
     if not scored:
         return None
     setups = tuple(each.setup.name for each in results.setups)
-    marks: dict[str, dict[str, Mark]] = {setup: dict.fromkeys(sorted(scored), "unscored") for setup in setups}
+    marks: dict[str, dict[str, AnswerMark]] = {setup: dict.fromkeys(sorted(scored), "unscored") for setup in setups}
     for each in results.answers:
         if each.question in scored:
             marks[each.setup][each.question] = _mark(each, metric)
@@ -123,7 +123,7 @@ def right_where(results: Results) -> RightWhere | None:
     return RightWhere(metric, setups, questions, marks, right, compared, graded, left_out)
 
 
-def _mark(answer: Scored, metric: str) -> Mark:
+def _mark(answer: Scored, metric: str) -> AnswerMark:
     if answer.error is not None:
         return "failed"
     score = answer.scores.get(metric)

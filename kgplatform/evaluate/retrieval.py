@@ -1,7 +1,7 @@
 """What retrieval finds, without any language model: recall of supporting passages by route, and how long it takes.
 
     report = evaluate_retrieval([musique, hotpotqa], graphs)
-    report.measured[0].rows[0]      # Row(route='all', recall=(Mean(…), …), …)
+    report.measured[0].rows[0]      # RouteRow(route='all', recall=(Mean(…), …), …)
     print(retrieval_markdown(report))
 
 Beside the platform's own routes stand the papers' baselines over the same passages and vectors (BM25, dense, the two
@@ -42,7 +42,7 @@ Find = Callable[[Question], tuple[Sequence[FoundPassage], str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RouteRow:
     """One route. ``recall``: for each cut the mean share of a question's supporting passages among so many results;
     ``all_found``: the share of questions with all of them there. ``p50``, ``p95``: milliseconds of a search, the
     question's embedding included. ``failed``: questions that it could not search, which found nothing."""
@@ -69,13 +69,13 @@ class Measured:
     graph: str
     embedder: str
     seconds: float
-    rows: tuple[Row, ...]
+    rows: tuple[RouteRow, ...]
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """All data sets. ``cuts``: after how many results is counted, for ``Row.recall`` and ``Row.all_found``.
+    """All data sets. ``cuts``: after how many results is counted, for ``RouteRow.recall`` and ``RouteRow.all_found``.
     ``seconds``: of the whole run, graphs and their servers included."""
 
     cuts: tuple[int, ...]
@@ -150,7 +150,7 @@ def _measure(
 
 def _row(
     route: str, graph: KnowledgeGraph, questions: Sequence[Question], cuts: tuple[int, ...]
-) -> tuple[Row, list[str]]:
+) -> tuple[RouteRow, list[str]]:
     """The figures of one route, and what a person must know of them."""
     asked = [each for each in questions if each.parts] if route == BY_PARTS else questions
     find = _finder(route, graph, max(cuts))
@@ -173,7 +173,7 @@ def _row(
     p50, p95 = (round(1000 * float(each), 2) for each in np.percentile(seconds, (50, 95)))
     recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in cuts)
     complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in cuts)
-    return Row(route, recall, complete, p50, p95, len(asked), len(faults)), notes
+    return RouteRow(route, recall, complete, p50, p95, len(asked), len(faults)), notes
 
 
 def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
@@ -210,7 +210,8 @@ def _check_supports(dataset: DataSet) -> None:
     if dataset.apart:
         raise InputError(
             f"Each question of {dataset.name} is about a text of its own, so that there is nothing to retrieve from "
-            "all texts together. Evaluate it with readers, without --retrieval-only."
+            "all texts together. Evaluate it with readers, without retrieval_only.",
+            "retrieval_only",
         )
     if not _usable(dataset):
         raise InputError(
@@ -290,7 +291,7 @@ def _explained(report: RetrievalReport) -> str:
     )
 
 
-def _table(cuts: tuple[int, ...], rows: Sequence[Row]) -> str:
+def _table(cuts: tuple[int, ...], rows: Sequence[RouteRow]) -> str:
     heads = ["route", *(f"R@{k}" for k in cuts), *(f"all@{k}" for k in cuts), "p50 ms", "p95 ms"]
     cells = [
         [row.route, *map(interval, row.recall), *map(percent, row.all_found), f"{row.p50:.0f}", f"{row.p95:.0f}"]

@@ -68,7 +68,7 @@ def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noq
     """
     written = [each.strip() for each in text.split(",")]
     if not all(written):
-        raise InputError("A reader's name is missing. Write --readers as retrieve,youtu:agent=false,readagent.")
+        raise InputError(f"A reader's name is missing. Write readers as {usual()}.", "readers")
     setups = tuple(_parsed(each, build) for each in written)
     check_distinct(setups)
     return setups
@@ -139,7 +139,7 @@ def _parsed(written: str, build: Build) -> Setup:
         elif options:  # a colon inside of a value: members=retrieved:5
             options[list(options)[-1]] += f":{part.strip()}"
         else:
-            raise InputError(f"{written}: {part!r} is not option=value. Write it as youtu:agent=false:top_k=10.")
+            raise InputError(f"{written}: {part!r} is not option=value. Write it as {READERS[0].name}:top_k=10.")
     return make_setup(name.strip(), options, build)
 
 
@@ -223,7 +223,7 @@ def _readers(item: object, number: int) -> list[Setup]:
         entry = {"reader": item} if isinstance(item, str) else _mapping(item, ("reader", "options", "one_at_a_time"))
         name = entry.get("reader")
         if not isinstance(name, str):
-            raise InputError("the reader has no name. Write reader: youtu.")
+            raise InputError(f"the reader has no name. Write reader: {READERS[0].name}.")
         usual = make_setup(name, {})
         with _at(name):
             choices = _choices(entry.get("options"), option_names(usual.reader), "options")
@@ -315,7 +315,7 @@ class _PlacedError(InputError):
 
 @contextmanager
 def _at(place: str) -> Iterator[None]:
-    """What is wrong in here is said behind the ``place``, and that behind the places around it."""
+    """Prefix an error raised inside with ``place``; nested places are joined."""
     try:
         yield
     except _PlacedError as error:
@@ -340,7 +340,7 @@ def _mapping(value: object, known: Sequence[str]) -> dict[str, Any]:
 def _check_size(setups: int) -> None:
     """Raise ``InputError`` for more setups than anybody means to ask."""
     if setups > MOST:
-        raise InputError(f"these are {setups:,} setups, and {MOST} are the most. Vary fewer options.")
+        raise InputError(f"the grid makes {setups:,} setups; the most is {MOST}. Vary fewer options.")
 
 
 class _Loader(yaml.BaseLoader):

@@ -11,6 +11,7 @@ A run that was killed resumes where it stopped: what was committed is not asked 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -37,7 +38,7 @@ from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Progress
+from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.work.stopwatch import Stopwatch
 from kgplatform.work.threads import Work, run_works
@@ -71,21 +72,17 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
     that the budget does not reach stay for the next run, as do pages that the model failed at.
     """
     watch = Stopwatch()
-    report = GistReport(options.preset, options.min_words, options.max_words, options.uniform, options.question)
     with watch.stage("survey"):
         check_embedder(graph_state(tools.store), tools.embedder)
         define_keys(tools.store)
         due = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
-    run = GistRun(tools.store, tools.chat, options, report, tools.progress)
-    run.characters = sum(row["characters"] for row in due)
+    run = GistRun(tools.store, tools.chat, options, tools.progress, sum(row["characters"] for row in due))
     with watch.stage("gist"):
         works = [Work(_OPENING, partial(_open, run, row), partial(_begin, run), _cannot_open) for row in due]
-        report.stopped = run_works(works, tools.settings.concurrency)
+        stopped = run_works(works, tools.settings.concurrency)
     watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
-    report.usage = tools.ledger.by_stage()
-    _count(report, survey(tools.store, documents, options.question), {row["id"] for row in due})
-    report.seconds = {**watch.seconds, "total": watch.total()}
-    return report
+    rows = survey(tools.store, documents, options.question)
+    return _report(run, rows, {row["id"] for row in due}, tools.ledger.by_stage(), watch, stopped)
 
 
 def _is_done(row: Row, options: GistOptions) -> bool:
@@ -120,12 +117,12 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
     is_other = any(made not in run.options.accepted for made in row["made"])
     if is_other or not follows(memory.pages, len(memory.text)):
         if not is_other:
-            run.report.notes.append(f"The pages of {memory.title} did not follow each other, and were made again.")
-        run.report.replaced += is_other
+            run.tally.notes.append(f"The pages of {memory.title} did not follow each other, and were made again.")
+        run.tally.replaced += is_other
         forget(run.store, memory)
         memory.made = run.options.made
     run.paginated += memory.reached
-    run.report.kept += sum(page.gist is not None for page in memory.pages)
+    run.tally.kept += sum(page.gist is not None for page in memory.pages)
     missing = [page for page in memory.pages if page.gist is None]
     run.gists += len(missing)
     return [*_gists(run, reading, missing), *_next_page(run, reading)]
@@ -154,7 +151,7 @@ def _pause(run: GistRun, reading: Reading, offer: Offer) -> Work:
 
 def _take_pause(run: GistRun, reading: Reading, pause: Pause) -> Iterable[Work]:
     if pause.malformed:
-        run.report.malformed[pause.malformed] += 1
+        run.tally.malformed[pause.malformed] += 1
     works = _gists(run, reading, reading.add(run, [pause.end]))
     return [*works, *_next_page(run, reading)]
 
@@ -170,8 +167,8 @@ def _gists(run: GistRun, reading: Reading, pages: Iterable[Page]) -> list[Work]:
 
 def _take_gist(run: GistRun, reading: Reading, page: Page, gist: Gist) -> Iterable[Work]:
     write_gist(run.store, reading.memory, page.with_gist(gist))
-    run.report.written += 1
-    run.report.malformed.update(gist.malformed)
+    run.tally.written += 1
+    run.tally.malformed.update(gist.malformed)
     run.advanced(gists=1)
     return _follow(run, reading)
 
@@ -196,18 +193,51 @@ def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
     return ()
 
 
-def _count(report: GistReport, rows: Sequence[Row], due: Collection[str]) -> None:
-    report.documents = len(rows)
-    report.complete_documents = sum(_has_all(row) for row in rows)
-    report.kept += sum(row["gisted"] for row in rows if row["id"] not in due)
-    report.count(rows)
+def _report(
+    run: GistRun, rows: Sequence[Row], due: Collection[str], usage: dict[str, Usage], watch: Stopwatch, stopped: str
+) -> GistReport:
+    """``rows``: how the memories are now; ``due``: the documents that were not done before."""
+    options, tally = run.options, run.tally
+    return GistReport(
+        options.preset,
+        options.min_words,
+        options.max_words,
+        options.uniform,
+        options.question,
+        documents=len(rows),
+        complete_documents=sum(_has_all(row) for row in rows),
+        replaced=tally.replaced,
+        pages=sum(row["pages"] for row in rows),
+        pages_new=tally.pages_new,
+        written=tally.written,
+        kept=tally.kept + sum(row["gisted"] for row in rows if row["id"] not in due),
+        shortened=tally.shortened,
+        words=sum(row["words"] for row in rows),
+        gisted_words=sum(row["gistedWords"] for row in rows),
+        gist_words=sum(row["gistWords"] for row in rows),
+        gist_tokens=sum(row["gistTokens"] for row in rows),
+        flags=Counter(flag for row in rows for flag in row["flags"]),
+        malformed=tally.malformed,
+        merged=tally.merged,
+        failed=tally.failed,
+        too_long=tally.too_long,
+        usage=usage,
+        seconds={**watch.seconds, "total": watch.total()},
+        stopped=stopped,
+        notes=tally.notes + _notes(rows, due, tally.replaced, stopped),
+    )
+
+
+def _notes(rows: Sequence[Row], due: Collection[str], replaced: int, stopped: str) -> list[str]:
+    notes = []
     if rows and not due:
-        report.notes.append("Every page of these documents has its gist already: no model was asked.")
-    if report.replaced:
-        what = "document had pages" if report.replaced == 1 else "documents had pages"
-        report.notes.append(f"{report.replaced:,} {what} made with other options, which were replaced.")
+        notes.append("Every page of these documents has its gist already: no model was asked.")
+    if replaced:
+        what = "document had pages" if replaced == 1 else "documents had pages"
+        notes.append(f"{replaced:,} {what} made with other options, which were replaced.")
     empty = sum(not row["tokens"] for row in rows)
     if empty:
-        report.notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
-    if report.stopped:
-        report.notes.append("What was paid for is kept: `kgplatform gist` with the same options resumes there.")
+        notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
+    if stopped:
+        notes.append("What was paid for is kept: `kgplatform gist` with the same options resumes there.")
+    return notes

@@ -7,13 +7,14 @@ document's first character; it is paginated when the last one ends with the docu
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from kgplatform.errors import ModelError, StoreError
-from kgplatform.gist.options import FailedPage, GistOptions, GistReport
+from kgplatform.gist.options import FailedPage, GistOptions, LongMemory
 from kgplatform.gist.pagination import Paragraph, covering, length_of, paragraphs
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Parameters, Row, Store
@@ -130,7 +131,7 @@ def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
     for start in range(0, len(documents), _BATCH):
         chosen = list(documents[start : start + _BATCH])
         found = store.read("gist/memories", documents=chosen, question=question)
-        rows += [{**row, **row["counts"], "paginated": _is_all(row.pop("spans"), row)} for row in found]
+        rows += [{**row, **row["counts"], "paginated": _is_all(row["spans"], row)} for row in found]
     return sorted(rows, key=lambda row: (row["name"], row["id"]))
 
 
@@ -280,18 +281,34 @@ def _compression(memory: Memory, percent: float | None) -> list[tuple[str, Param
 
 
 @dataclass(slots=True)
+class GistTally:
+    """What a run counts as it goes, for the fields of ``GistReport`` that have these names; on one thread alone."""
+
+    replaced: int = 0
+    pages_new: int = 0
+    written: int = 0
+    kept: int = 0
+    shortened: int = 0
+    malformed: Counter[str] = field(default_factory=Counter)
+    merged: Counter[str] = field(default_factory=Counter)
+    failed: list[FailedPage] = field(default_factory=list)
+    too_long: list[LongMemory] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class GistRun:
     """One run. ``characters`` are to be paginated, of which ``paginated`` are; ``gists`` are known to be wanted."""
 
     store: Store
     chat: Chat
     options: GistOptions
-    report: GistReport
     progress: Progress
-    characters: int = 0
+    characters: int
     paginated: int = 0
     gists: int = 0
     gisted: int = 0
+    tally: GistTally = field(default_factory=GistTally)
 
     def advanced(self, characters: int = 0, gists: int = 0) -> None:
         """Tell how far the run is, after so much more."""
@@ -346,7 +363,7 @@ class Reading:
             start = stop
         before = memory.reached
         add_pages(run.store, memory, pages)
-        run.report.pages_new += len(pages)
+        run.tally.pages_new += len(pages)
         run.gists += len(pages)
         run.advanced(characters=memory.reached - before)
         return pages
@@ -378,4 +395,4 @@ class Reading:
     def fail(self, run: GistRun, page: int, reason: str) -> None:
         """Note that ``page`` could not be had."""
         self.failed = True
-        run.report.failed.append(FailedPage(self.memory.title, page, reason))
+        run.tally.failed.append(FailedPage(self.memory.title, page, reason))

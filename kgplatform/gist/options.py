@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kgplatform.errors import InputError
-from kgplatform.neo4j.store import Row
 from kgplatform.records import Usage
 from kgplatform.text import tidy, unknown
 
@@ -201,7 +199,7 @@ class LongMemory:
     gist_tokens: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class GistReport:
     """What a run did, and how the memories of the documents named are after it.
 
@@ -247,13 +245,3 @@ class GistReport:
     def compression(self) -> float | None:
         """Percent of the words that the gists save, of the pages that have one (section 4.1); None without any."""
         return 100 * (1 - self.gist_words / self.gisted_words) if self.gisted_words else None
-
-    def count(self, rows: Iterable[Row]) -> None:
-        """Take over how the memories are now: rows of ``memory.survey``."""
-        for row in rows:
-            self.pages += row["pages"]
-            self.words += row["words"]
-            self.gisted_words += row["gistedWords"]
-            self.gist_words += row["gistWords"]
-            self.gist_tokens += row["gistTokens"]
-            self.flags.update(row["flags"])

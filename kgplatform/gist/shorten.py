@@ -177,7 +177,7 @@ def shrink(run: GistRun, reading: Reading, follow: Follow) -> Iterable[Work]:
     """
     found = (_merge if run.options.shrink == "merge" else _older)(run, reading, follow)
     if not found:
-        run.report.too_long.append(LongMemory(reading.memory.title, reading.memory.gist_tokens))
+        run.tally.too_long.append(LongMemory(reading.memory.title, reading.memory.gist_tokens))
     return found
 
 
@@ -204,9 +204,9 @@ def _key(reading: Reading, at: int) -> tuple[int, int, int]:
 
 def _take(run: GistRun, reading: Reading, follow: Follow, at: int, verdict: str) -> Iterable[Work]:
     reading.verdicts[_key(reading, at)] = verdict
-    run.report.merged[f"said {verdict}"] += 1
+    run.tally.merged[f"said {verdict}"] += 1
     if verdict == UNUSABLE:
-        run.report.malformed[NO_VERDICT] += 1
+        run.tally.malformed[NO_VERDICT] += 1
     run.advanced(gists=1)
     return () if reading.waiting or reading.failed else _apply(run, reading, follow)
 
@@ -217,10 +217,10 @@ def _apply(run: GistRun, reading: Reading, follow: Follow) -> Iterable[Work]:
     pairs = candidates(memory.pages, longest)
     at = joints(memory.pages, {pair: reading.verdicts[_key(reading, pair)] for pair in pairs}, longest)
     if at:
-        run.report.merged["merged, no new part begins"] += len(at)
+        run.tally.merged["merged, no new part begins"] += len(at)
     else:
         at = [shortest_pair(memory.pages, pairs)]
-        run.report.merged[SHORTEST_PAIR] += 1
+        run.tally.merged[SHORTEST_PAIR] += 1
     memory.made = run.options.made_to_fit
     replace_pages(run.store, memory, joined(memory, at))
     return follow(reading)
@@ -244,11 +244,11 @@ def _take_shorter(run: GistRun, reading: Reading, follow: Follow, page: Page, gi
     shorter = page.with_gist(replace(gist, flag="" if page.flag == OWN_TEXT else page.flag))
     if gist.text and shorter.gist_tokens <= _SHORTER * page.gist_tokens:
         page = shorter
-        run.report.shortened += 1
+        run.tally.shortened += 1
     else:
         page = replace(page, final=True)
     write_gist(run.store, reading.memory, replace(page, again=page.again + 1))
-    run.report.malformed.update(gist.malformed)
+    run.tally.malformed.update(gist.malformed)
     run.advanced(gists=1)
     return follow(reading)
 

@@ -182,8 +182,7 @@ def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
     cuts = [0]
     while (last := bisect_right(total, total[cuts[-1]] + max_tokens) - 1) < len(units):
         cuts.append(_best_cut(units, total, cuts[-1], last, max_tokens))
-    _balance_tail(units, total, cuts, max_tokens)
-    return cuts
+    return _with_balanced_tail(units, total, cuts, max_tokens)
 
 
 def _best_cut(units: list[_Unit], total: list[int], first: int, last: int, max_tokens: int) -> int:
@@ -205,10 +204,10 @@ def _before_headings(units: list[_Unit], first: int, cut: int) -> int:
     return cut
 
 
-def _balance_tail(units: list[_Unit], total: list[int], cuts: list[int], max_tokens: int) -> None:
-    """Move the last cut so that neither of the last two passages is below a quarter of ``max_tokens``, if it can be."""
+def _with_balanced_tail(units: list[_Unit], total: list[int], cuts: list[int], max_tokens: int) -> list[int]:
+    """``cuts`` with the last so that neither passage beside it is below a quarter of ``max_tokens``, if it can be."""
     if len(cuts) < 2 or 4 * (total[-1] - total[cuts[-1]]) >= max_tokens:
-        return
+        return cuts
     first, best = cuts[-2], (0, 0, cuts[-1])
     for cut in range(cuts[-1] - 1, first, -1):
         head, tail = total[cut] - total[first], total[-1] - total[cut]
@@ -216,4 +215,4 @@ def _balance_tail(units: list[_Unit], total: list[int], cuts: list[int], max_tok
             break
         if 4 * tail >= max_tokens and not units[cut - 1].is_heading:
             best = max(best, (units[cut].rank, -abs(head - tail), cut))
-    cuts[-1] = best[2]
+    return [*cuts[:-1], best[2]]

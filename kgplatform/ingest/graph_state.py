@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, StoreError
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Parameters, Row, Store
-from kgplatform.query import query_names
+from kgplatform.query import load_query, query_names
 
 FORMAT_VERSION = 1
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
@@ -80,18 +80,25 @@ _LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 
 def define_keys(store: Store) -> None:
     """Constraints, and the indexes that writing needs."""
-    for name in query_names("neo4j/schema"):
-        if name.startswith(("neo4j/schema/constraint", "neo4j/schema/index")):
-            store.define(name)
+    keys = ("neo4j/schema/constraint", "neo4j/schema/index")
+    _define(store, {name: {} for name in query_names("neo4j/schema") if name.startswith(keys)})
 
 
 def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> None:
     """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
-    for kind in ("chunk", "fact", "entity", "element", *more):
-        define_vector_index(store, kind, dimension)
-    for kind in ("chunk", "entity"):
-        store.define(f"neo4j/schema/fulltext_{kind}")
+    kinds = ("chunk", "fact", "entity", "element", *more)
+    statements = {f"neo4j/schema/vector_{kind}": {"options": vector_options(kind, dimension)} for kind in kinds}
+    _define(store, statements | {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "entity")})
     await_indexes(store)
+
+
+def _define(store: Store, statements: Mapping[str, Parameters]) -> None:
+    """Make what is not there yet: to ask for all names at once costs less than a statement for each."""
+    there = {row["name"] for row in store.read("ingest/index_names")}
+    for statement, parameters in statements.items():
+        name, _, _ = load_query(statement).text.partition(" IF NOT EXISTS")
+        if name.split()[-1] not in there:
+            store.define(statement, **parameters)
 
 
 def await_indexes(store: Store) -> None:

@@ -12,8 +12,9 @@ import json
 import os
 import re
 import stat
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -52,7 +53,8 @@ _READERS: dict[str, _Reader] = {
 }
 # Names that promise a binary format: where the bytes are not of it, the file is damaged, and no text.
 _PROMISES = {".pdf": "PDF", ".docx": "DOCX", ".doc": "Word", ".pptx": "PowerPoint", ".xlsx": "Excel", ".epub": "EPUB"}
-_WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
+WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
+"""What stands between the words of a file's name."""
 
 
 def find_files(paths: Sequence[str | Path]) -> list[Path]:
@@ -173,15 +175,14 @@ def _name(title: str | None) -> str:
 def _readable_stem(path: Path) -> str:
     """The file's name without its suffix, as words: ``annual_report-2020.txt`` is "annual report-2020"."""
     stem = os.fsencode(path.stem).decode("utf-8", "replace")
-    return tidy(_WORD_GAPS.sub(" ", stem)) or stem
+    return tidy(WORD_GAPS.sub(" ", stem)) or stem
 
 
 _WANTED = "expected a list of {title, text}"
 _TEXT_KEYS = ("text", "context")
 _TITLE_KEYS = ("title", "corpus_name")
-_SHOWN_KEYS = 5
+_SHOWN_KEYS = 8
 _SHOWN_LENGTH = 40
-_UTF8_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
         raise DocumentError(path, f"not valid JSON ({_fault(error)})") from error
     values = content if isinstance(content, list) else [content]
     if not any(_text(value) is not None for value in values):
-        raise DocumentError(path, f"{_WANTED}, found {_described(content)}")
+        raise DocumentError(path, f"{_WANTED}, found {described(content)}")
     return _items("item", enumerate(values, start=1))
 
 
@@ -223,7 +224,7 @@ def read_jsonl(path: str, stream: BufferedReader) -> Iterator[Found]:
 
     A file that is called so but holds one JSON list, or is not in UTF-8, is read as a whole.
     """
-    head = stream.peek(1).removeprefix(_UTF8_BOM)
+    head = stream.peek(1).removeprefix(BOM_UTF8)
     if head.lstrip().startswith(b"[") or b"\0" in head:
         return read_json(path, stream)
     return _items("line", _parsed(stream))
@@ -264,9 +265,9 @@ def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[Found]:
         titles[title] += 1
         text = _text(value)
         if text is None:
-            yield f"{place} {number}: expected {{title, text}}, found {_described(value)}"
+            yield f"{place} {number}: expected {{title, text}}, found {described(value)}"
         elif not text.strip():
-            yield f"{place} {number}: has no text" + (f" ({_shown(title)})" if title else "")
+            yield f"{place} {number}: has no text" + (f" ({shown(title)})" if title else "")
         else:
             again = f";{titles[title]}" if titles[title] > 1 else ""
             yield CorpusItem(title, number, text, quote(title, safe="") + again if title else f";{number}")
@@ -289,29 +290,27 @@ def _first(value: object, keys: tuple[str, ...]) -> object:
     return next(present, None)
 
 
-def _described(content: object) -> str:
+def described(value: object) -> str:
     """What a JSON value is, for people: "a list of objects with the keys question, answer"."""
-    match content:
+    match value:
         case []:
             return "an empty list"
         case [dict() as first, *_]:
-            return f"a list of objects with {_keys(first)}"
+            return f"a list of objects {_keys(first)}"
         case [first, *_]:
-            return (
-                f"a list of {'strings' if isinstance(first, str) else 'lists' if isinstance(first, list) else 'values'}"
-            )
+            items = "texts" if isinstance(first, str) else "lists" if isinstance(first, list) else "values"
+            return f"a list of {items}"
         case dict():
-            return f"an object with {_keys(content)}"
-    return "a string" if isinstance(content, str) else _shown(json.dumps(content))
+            return f"an object {_keys(value)}"
+    return "a text" if isinstance(value, str) else shown(json.dumps(value))
 
 
-def _keys(value: dict[str, object]) -> str:
-    if not value:
-        return "no keys"
+def _keys(value: Mapping[str, object]) -> str:
     more = " …" if len(value) > _SHOWN_KEYS else ""
-    return "the keys " + ", ".join(_shown(key) for key in list(value)[:_SHOWN_KEYS]) + more
+    return f"with the keys {', '.join(map(shown, list(value)[:_SHOWN_KEYS]))}{more}" if value else "without keys"
 
 
-def _shown(text: str) -> str:
-    tidied = tidy(clean(text))
-    return tidied if len(tidied) <= _SHOWN_LENGTH else tidied[: _SHOWN_LENGTH - 1] + "…"
+def shown(text: str) -> str:
+    """``text`` from a file as it may stand in a sentence: one line, short, without control characters."""
+    visible = "".join(filter(str.isprintable, tidy(clean(text))))
+    return visible if len(visible) <= _SHOWN_LENGTH else f"{visible[: _SHOWN_LENGTH - 1]}…"

@@ -291,13 +291,11 @@ def is_plain(keys: Sequence[Row]) -> bool:
     return not all(row["isEntity"] for row in keys)
 
 
-def with_stems(store: Store, keys: list[Row]) -> list[Row]:
+def with_stems(store: Store, keys: Sequence[Row]) -> list[Row]:
     """``keys``, each with its stem, which elements of an older graph get now."""
-    missing = [row for row in keys if row["stem"] is None]
-    for row in missing:
-        row["stem"] = stem_of(row["key"])
-    store.write_rows("ingest/set_stems", [{"id": row["id"], "stem": row["stem"]} for row in missing])
-    return keys
+    stems = {row["id"]: stem_of(row["key"]) for row in keys if row["stem"] is None}
+    store.write_rows("ingest/set_stems", [{"id": id, "stem": stem} for id, stem in stems.items()])
+    return [{**row, "stem": stems[row["id"]]} if row["id"] in stems else row for row in keys]
 
 
 def find_pairs(store: Store, pending: Sequence[str], keys: Sequence[Row], threshold: float) -> None:

@@ -108,11 +108,14 @@ def value_of(text: str) -> Any:
 def whole_items(text: str) -> str | None:
     """``text``, which breaks off, up to the last complete item of its outermost list, and closed there.
 
-    Without a list: up to the last complete member of the outermost object. None if nothing is complete.
+    Without a list: up to the last complete member of the outermost object. None if nothing is complete, or if it is
+    nested too deeply.
 
     >>> whole_items('{"facts": [{"text": "a"}, {"text": "b", "keys": ["c"')
     '{"facts": [{"text": "a"}]}'
     """
+    if depth(text) > _DEEPEST:
+        return None
     stack: list[str] = []
     whole = None
     for at, mark in _marks(text):
@@ -124,8 +127,8 @@ def whole_items(text: str) -> str | None:
         is_outer = stack.count("[") == 0 or (stack.count("[") == 1 and stack[-1] == "[")
         if mark in ",}]" and is_outer:
             end = at if mark == "," else at + 1
-            whole = text[:end] + "".join(_CLOSERS[bracket] for bracket in reversed(stack))
-    return whole
+            whole = end, "".join(_CLOSERS[bracket] for bracket in reversed(stack))
+    return None if whole is None else text[: whole[0]] + whole[1]
 
 
 def depth(text: str) -> int:

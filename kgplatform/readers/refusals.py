@@ -37,7 +37,7 @@ _CLAUSE_END = re.compile(r"[.;:!?\n—–](?:\s|$)|,\s")
 _BUT = re.compile(r"\b(?:but|however|although|though|except)\b", re.IGNORECASE)
 
 
-def is_refusal(content: str) -> bool:
+def is_members_refusal(content: str) -> bool:
     """Whether an answer says that there is none, in whatever words of English; empty says so too.
 
     In a longer answer the refusal must be its first clause, and what follows must not take it back.

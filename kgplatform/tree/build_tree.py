@@ -24,7 +24,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
-from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Unnamed, name_communities
+from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
 from kgplatform.tree.entity_graph import EntityGraph, Indices, signatures
 from kgplatform.tree.partition import (
     DEFAULT,
@@ -79,54 +79,54 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     Safe to repeat, and to kill at any moment: the next call resumes. Raises ``InputError`` if there are no entities,
     if an ingest was interrupted, or for a method that cannot be; ``StoreError`` if another run has begun meanwhile.
     """
-    watch, spent = Stopwatch(), tools.ledger.by_stage().get(STAGE, Usage())
-    state = graph_state(tools.store)
-    report = _begun(state, method, update, rebuild)
+    watch, before = Stopwatch(), graph_state(tools.store)
+    course = _course(before, method, update, rebuild)
     with watch.stage("read"):
         graph = read_entity_graph(tools.store, tools.progress)
         run = _claim(tools.store)
         stored, signed = read_tree(tools.store, graph), signatures(graph)
     with watch.stage("communities"):
-        tree = _tree(tools, graph, stored, signed, report)
-    if report.action != "built":
-        report.entities_gone = max(0, state.get("treeEntities", 0) - graph.size + report.entities_new)
+        tree, entities = _tree(tools, graph, stored, signed, course)
     found = changes(graph, tree, stored, signed)
-    now = _after_writing(state, tree, found, report)
-    after = {"treeMethod": report.method, "treeEntities": graph.size, "treeState": now}
+    now = _after_writing(before, found, course)
+    after = {"treeMethod": course.method, "treeEntities": graph.size, "treeState": now}
     _check_claim(tools.store, run)
     with watch.stage("write"):
-        _write(tools, found, stored, after, report)
+        _write(tools, found, stored, after, course)
     watch.add(_settled(tools, run, {"treeState": COMPLETE}))
     with watch.stage("names"):
-        _name(tools, stored, found, report)
+        names = _name(tools, stored, found, course)
     watch.add(_settled(tools, run, {"treeRun": None}))
-    _count(found, report)
-    _finish(tools, report, spent)
-    report.seconds = {**watch.seconds, "total": watch.total()}
-    return report
+    return _report(before, course, found, entities, names, _largest(tools.store), watch)
 
 
-def _begun(state: Row, method: str | None, update: bool, rebuild: bool) -> TreeReport:
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """What a run does: the tree is ``action`` ("built", "rebuilt" or "updated") by ``method``."""
+
+    method: str
+    action: str
+    notes: list[str] = field(default_factory=list)
+
+
+def _course(state: Row, method: str | None, update: bool, rebuild: bool) -> _Course:
     known = state.get("treeMethod")
     removed = known is not None and known not in METHODS
     chosen = method or (DEFAULT if removed else known) or DEFAULT
     named(chosen)
     if update and not removed and known not in (None, chosen):
         raise InputError(f"The tree was built by the method {known}. Use rebuild to build it by {chosen}.", "rebuild")
-    report = TreeReport(chosen)
     if known is None:
-        report.action = "built"
-        report.notes += ["There was no tree yet to update: all of it was built."] if update else []
-    elif rebuild or chosen != known:
-        report.action = "rebuilt"
-        if removed:
-            report.notes.append(f"The tree was built by the method {known}, which is gone: {chosen} rebuilt all of it.")
-    elif state.get("treeState") == WRITING:
-        report.action = "rebuilt"
-        report.notes.append("The run before was interrupted while it wrote a large tree, which is made again.")
-    else:
-        report.action = "updated"
-    return report
+        return _Course(chosen, "built", ["There was no tree yet to update: all of it was built."] if update else [])
+    if removed:
+        said = f"The tree was built by the method {known}, which is gone: {chosen} rebuilt all of it."
+        return _Course(chosen, "rebuilt", [said])
+    if rebuild or chosen != known:
+        return _Course(chosen, "rebuilt")
+    if state.get("treeState") == WRITING:
+        said = "The run before was interrupted while it wrote a large tree, which is made again."
+        return _Course(chosen, "rebuilt", [said])
+    return _Course(chosen, "updated")
 
 
 def _claim(store: Store) -> str:
@@ -141,26 +141,37 @@ def _check_claim(store: Store, run: str) -> None:
         raise StoreError(_REPLACED)
 
 
-def _tree(tools: TreeTools, graph: EntityGraph, stored: StoredTree, signed: Indices, report: TreeReport) -> Tree:
+@dataclass(frozen=True, slots=True)
+class _Entities:
+    """How many entities are new to the tree, have changed since, and are with others than before."""
+
+    new: int = 0
+    changed: int = 0
+    moved: int = 0
+
+
+def _tree(
+    tools: TreeTools, graph: EntityGraph, stored: StoredTree, signed: Indices, course: _Course
+) -> tuple[Tree, _Entities]:
     """The new tree; an update changes none but the communities that a change is in."""
-    vectors = tools.embedder.embed(graph.relation_names) if named(report.method).reads_relations else None
+    vectors = tools.embedder.embed(graph.relation_names) if named(course.method).reads_relations else None
     before, changed = stored.levels(), stored.signatures != signed
     start = before[0]
     tools.progress("finding communities", 0, 1)
-    if report.action == "updated":
+    if course.action == "updated":
         labels = numbered(start)
         if changed.any():  # else there is nothing to look for, and no neighbours to be found
-            labels = partition(graph, report.method, relation_vectors=vectors, start=start, movable=changed)
-        found = nest(graph, labels, LARGEST, report.method, relation_vectors=vectors, start=before, movable=changed)
+            labels = partition(graph, course.method, relation_vectors=vectors, start=start, movable=changed)
+        found = nest(graph, labels, LARGEST, course.method, relation_vectors=vectors, start=before, movable=changed)
     else:
-        labels = partition(graph, report.method, relation_vectors=vectors)
-        found = nest(graph, labels, LARGEST, report.method, relation_vectors=vectors)
+        labels = partition(graph, course.method, relation_vectors=vectors)
+        found = nest(graph, labels, LARGEST, course.method, relation_vectors=vectors)
     tools.progress("finding communities", 1, 1)
-    if report.action != "built":
-        report.entities_new = int(np.count_nonzero(start < 0))
-        report.entities_changed = int(np.count_nonzero(changed & (start >= 0)))
-        report.entities_moved = _moved(start, labels)
-    return tree_of(graph, found)
+    tree = tree_of(graph, found)
+    if course.action == "built":
+        return tree, _Entities()
+    new, known = int(np.count_nonzero(start < 0)), changed & (start >= 0)
+    return tree, _Entities(new, int(np.count_nonzero(known)), _moved(start, labels))
 
 
 def _moved(start: Indices, labels: Indices) -> int:
@@ -176,16 +187,16 @@ def _moved(start: Indices, labels: Indices) -> int:
     return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
 
 
-def _after_writing(before: Row, tree: Tree, found: Changes, report: TreeReport) -> str:
+def _after_writing(before: Row, found: Changes, course: _Course) -> str:
     """A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found."""
-    mostly_kept = report.action == "updated" and 2 * len(found.new) <= len(tree.communities)
+    mostly_kept = course.action == "updated" and 2 * len(found.new) <= len(found.tree.communities)
     return COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
 
 
-def _write(tools: TreeTools, found: Changes, stored: StoredTree, state: Row, report: TreeReport) -> None:
+def _write(tools: TreeTools, found: Changes, stored: StoredTree, state: Row, course: _Course) -> None:
     define_keys(tools.store)
     write_tree(tools.store, found, state, tools.chat is not None, tools.progress)
-    if report.action == "rebuilt" and tools.chat is not None:
+    if course.action == "rebuilt" and tools.chat is not None:
         others = [each.id for each in _named_without(found.tree, stored)]
         for start in range(0, len(others), 1000):
             tools.store.write(("tree/names_due", {"ids": others[start : start + 1000]}))
@@ -209,10 +220,21 @@ def _settled(tools: TreeTools, run: str, state: Row) -> dict[str, float]:
     return seconds
 
 
-def _name(tools: TreeTools, stored: StoredTree, found: Changes, report: TreeReport) -> None:
-    due = _due(found, stored, report.action) if tools.chat is not None else []
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """How many communities have their names from where, and what asking the model for some came to."""
+
+    by_model: int
+    by_members: int
+    after_member: int
+    without_model: int
+    naming: Naming
+    usage: Usage
+
+
+def _name(tools: TreeTools, stored: StoredTree, found: Changes, course: _Course) -> _Names:
+    due = _due(found, stored, course.action) if tools.chat is not None else []
     named_now: set[str] = set()
-    failed: set[str] = set()
 
     def commit(names: list[Named]) -> None:
         rows = [{"id": each.id, "name": each.name, "summary": each.summary, "by": "model"} for each in names]
@@ -220,26 +242,22 @@ def _name(tools: TreeTools, stored: StoredTree, found: Changes, report: TreeRepo
         named_now.update(each.id for each in names)
         tools.progress("naming communities", len(named_now), len(due))
 
+    spent = tools.ledger.by_stage().get(STAGE, Usage())
+    naming, left = Naming(), set[str]()
     if tools.chat is not None:
         batches = [[each.id for each in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)]
         describe = partial(_unnamed, tools.store, found.graph, {each.id: each for each in due})
         naming = name_communities(tools.chat, batches, describe, tools.settings.concurrency, commit)
-        report.calls, report.failures, report.stopped = naming.calls, naming.reasons, naming.stopped
-        failed.update(naming.failed)
-        report.names_without_model = len(
-            {each.id for each in _named_without(found.tree, stored)} - {each.id for each in due}
-        )
-    _count_names(found, named_now, failed, report)
-
-
-def _count_names(found: Changes, named_now: set[str], failed: set[str], report: TreeReport) -> None:
-    """Where each community's name is from: the four numbers add up to all of them."""
-    together = ({each.id for each in found.new if each.size > 1} | failed) - named_now
-    report.named_by_model = len(named_now)
-    report.named_by_members, report.failed_names = len(together), len(failed)
-    report.named_after_member = sum(each.size == 1 for each in found.new + found.renamed)
-    others = report.named_by_model + report.named_by_members + report.named_after_member
-    report.names_kept = len(found.tree.communities) - others
+        left = {each.id for each in _named_without(found.tree, stored)} - {each.id for each in due}
+    together = {each.id for each in found.new if each.size > 1} | set(naming.failed)
+    return _Names(
+        by_model=len(named_now),
+        by_members=len(together - named_now),
+        after_member=sum(each.size == 1 for each in found.new + found.renamed),
+        without_model=len(left),
+        naming=naming,
+        usage=tools.ledger.by_stage().get(STAGE, Usage()) - spent,
+    )
 
 
 def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
@@ -265,25 +283,53 @@ def _unnamed(store: Store, graph: EntityGraph, due: Mapping[str, Community], ids
     return [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
 
 
-def _count(found: Changes, report: TreeReport) -> None:
-    communities = found.tree.communities
-    report.entities, report.communities = found.graph.size, len(communities)
-    report.depths = np.bincount([each.depth for each in communities]).tolist()
-    report.keywords = sum(len(each.keywords(found.graph)) for each in communities)
-    report.communities_new, report.communities_gone = len(found.new), len(found.gone)
-    report.communities_kept = len(communities) - len(found.new)
-
-
-def _finish(tools: TreeTools, report: TreeReport, spent: Usage) -> None:
-    report.largest = [
+def _largest(store: Store) -> list[LargeCommunity]:
+    return [
         LargeCommunity(
             row["id"], row["name"], row["nameBy"], row["summary"], row["depth"], row["size"], tuple(row["keywords"])
         )
-        for row in tools.store.read("tree/largest", limit=SHOWN)
+        for row in store.read("tree/largest", limit=SHOWN)
     ]
-    usage = tools.ledger.by_stage().get(STAGE, Usage()) - spent
-    if usage != Usage():
-        report.usage = {STAGE: usage}
+
+
+def _report(
+    before: Row,
+    course: _Course,
+    found: Changes,
+    entities: _Entities,
+    names: _Names,
+    largest: list[LargeCommunity],
+    watch: Stopwatch,
+) -> TreeReport:
+    graph, communities = found.graph, found.tree.communities
+    return TreeReport(
+        course.method,
+        course.action,
+        entities=graph.size,
+        communities=len(communities),
+        depths=np.bincount([each.depth for each in communities]).tolist(),
+        keywords=sum(len(each.keywords(graph)) for each in communities),
+        entities_new=entities.new,
+        entities_gone=max(0, before.get("treeEntities", 0) - graph.size + entities.new),
+        entities_changed=entities.changed,
+        entities_moved=entities.moved,
+        communities_kept=len(communities) - len(found.new),
+        communities_new=len(found.new),
+        communities_gone=len(found.gone),
+        named_by_model=names.by_model,
+        named_by_members=names.by_members,
+        named_after_member=names.after_member,
+        names_kept=len(communities) - names.by_model - names.by_members - names.after_member,
+        names_without_model=names.without_model,
+        failed_names=len(names.naming.failed),
+        failures=names.naming.reasons,
+        calls=names.naming.calls,
+        usage={STAGE: names.usage} if names.usage != Usage() else {},
+        seconds={**watch.seconds, "total": watch.total()},
+        largest=largest,
+        stopped=names.naming.stopped,
+        notes=course.notes,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +345,7 @@ class LargeCommunity:
     keywords: tuple[str, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class TreeReport:
     """What ``kgplatform tree`` did. ``depths``: how many communities there are at each depth, the top first.
 

@@ -189,7 +189,7 @@ class Named:
     summary: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Naming:
     """What came of it: how many calls there were, which ids got no usable name, and why."""
 
@@ -244,16 +244,12 @@ def name_communities(
     Communities that the model leaves out or names twice, or whose call fails, are reported. When the budget is used up
     nothing more is asked, and the result says so.
     """
-    naming = Naming()
+    outcomes: list[tuple[list[str], str]] = []  # of each call: who got no name, and why
 
     def done(batch: Sequence[str], named: list[Named], reason: str = _INCOMPLETE) -> Iterable[Work]:
-        naming.calls += 1
         if named:
             commit(named)
-        failed = [each for each in batch if each not in {name.id for name in named}]
-        naming.failed += failed
-        if failed and reason not in naming.reasons:
-            naming.reasons.append(reason)
+        outcomes.append(([each for each in batch if each not in {name.id for name in named}], reason))
         return ()
 
     def failed(batch: Sequence[str], error: ModelError) -> Iterable[Work]:
@@ -262,8 +258,10 @@ def name_communities(
     works = (
         Work(0, partial(_ask, chat, describe, batch), partial(done, batch), partial(failed, batch)) for batch in batches
     )
-    naming.stopped = run_works(works, at_once)
-    return naming
+    stopped = run_works(works, at_once)
+    nameless = [each for batch, _ in outcomes for each in batch]
+    reasons = dict.fromkeys(reason for batch, reason in outcomes if batch)
+    return Naming(len(outcomes), nameless, list(reasons), stopped)
 
 
 def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Sequence[str]) -> list[Named]:

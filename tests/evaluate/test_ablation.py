@@ -163,7 +163,7 @@ def test_names_tell_what_is_set_and_what_differs_in_the_build(tmp_path: Path) ->
         ("readers: []", "there are no readers"),
         ("readers: youtu", "there are no readers"),
         ("readers: [yotu]", 'reader 1: Unknown reader "yotu". Did you mean youtu?'),
-        ("readers: [{options: {}}]", "reader 1: the reader has no name. Write reader: youtu."),
+        ("readers: [{options: {}}]", "reader 1: the reader has no name. Write reader: retrieve."),
         ("readers: [retrieve, {reader: youtu, option: {}}]", 'reader 2: Unknown key "option". Did you mean options?'),
         (
             "readers: [{reader: youtu, options: {agnet: [true]}}]",
@@ -198,11 +198,11 @@ def test_names_tell_what_is_set_and_what_differs_in_the_build(tmp_path: Path) ->
         ("{readers: [youtu], corpus: [{a: b}]}", "corpus: this is not a path"),
         (
             f"readers: [{{reader: youtu, options: {{top_k: {list(range(1, MOST + 2))}}}}}]",
-            f"reader 1, youtu: these are {MOST + 1} setups, and {MOST} are the most. Vary fewer options.",
+            f"reader 1, youtu: the grid makes {MOST + 1} setups; the most is {MOST}. Vary fewer options.",
         ),
         (
             f"{{readers: [retrieve, youtu], build: {{passage_tokens: {list(range(100, 100 + MOST))}}}}}",
-            f"these are {2 * MOST} setups",
+            f"the grid makes {2 * MOST} setups",
         ),
     ],
 )
@@ -217,7 +217,7 @@ def test_a_fault_is_told_with_its_place(tmp_path: Path, text: str, said: str) ->
 def test_a_grid_of_millions_is_refused_before_it_is_made(tmp_path: Path) -> None:
     many = list(range(1, 101))
     options = f"{{top_k: {many}, steps: {many}, sub_questions: {many}, evidence_tokens: {many}}}"
-    with pytest.raises(InputError, match="these are 100,000,000 setups"):
+    with pytest.raises(InputError, match="the grid makes 100,000,000 setups"):
         read_grid(write(tmp_path, f"readers: [{{reader: youtu, options: {options}}}]"))
 
 

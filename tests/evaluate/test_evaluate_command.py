@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.evaluate import _with_corpus
 from kgplatform.doors.cli.main import app
+from kgplatform.doors.cli.shared import spelled
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.kept_answers import slug
@@ -33,7 +34,7 @@ def said(*arguments: str) -> str:
     done = CliRunner().invoke(app, ["evaluate", *arguments])
     assert isinstance(done.exception, InputError), done.output
     assert "\n" not in str(done.exception)
-    return str(done.exception)
+    return spelled(done.exception)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +183,7 @@ def test_a_folder_that_another_run_writes_to(tmp_path: Path) -> None:
     with (out / ".lock").open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         sentence = said(QUESTIONS, "--limit", "1", "--readers", "bm25", "--out", str(out))
-    assert sentence == f"Another evaluation is using {out}. Wait for its end, or name another folder with --out."
+    assert sentence == f"Another evaluation is using {out}. Wait for its end, or choose another --out FOLDER."
     (tmp_path / "file").touch()
     assert said(QUESTIONS, "--readers", "bm25", "--out", "file") == "The folder file cannot be used: File exists."
 

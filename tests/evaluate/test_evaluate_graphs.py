@@ -117,7 +117,7 @@ def test_other_passages_would_change_recall(given: Settings, kg: KnowledgeGraph,
     file = tmp_path / "mine.json"
     file.write_text(json.dumps([{"title": each.title, "text": each.text} for each in SHIPS + BIRDS]))
     kg.ingest(file, extractor="local")
-    with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*--home"):
+    with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*home=FOLDER"):
         graphs.for_data_set(data_set(), alone=True)
     with Graphs(given) as graphs, pytest.raises(InputError, match="NEO4J_URI names one that holds other texts"):
         graphs.for_data_set(data_set("seas", (Text("Sea", "The sea is salt."),)), alone=True)

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from measured import results_of, timing_of
 from rich.console import Console
 
-from kgplatform.doors.cli import show_evaluate
+from kgplatform.doors.cli.show import evaluation
 from kgplatform.evaluate.costs import Prices, per_question
 from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.report import markdown, money, right_where
@@ -49,8 +49,8 @@ def table(report: str, title: str) -> list[list[str]]:
 def shown(results: Results, timing: Timing, width: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What a terminal of so many columns shows."""
     terminal = Console(highlight=False, width=width, record=True, file=(folder / "terminal").open("w"))
-    monkeypatch.setattr(show_evaluate, "console", lambda: terminal)
-    show_evaluate.show_results(results, timing, PRICES, folder)
+    monkeypatch.setattr(evaluation, "console", lambda: terminal)
+    evaluation.show_results(results, timing, PRICES, folder)
     return terminal.export_text()
 
 

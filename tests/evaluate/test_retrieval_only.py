@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.cli.show_evaluate import show_retrieval
+from kgplatform.doors.cli.show.evaluation import show_retrieval
 from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators, retrieval
 from kgplatform.evaluate.graphs import CURRENT, Graphs
-from kgplatform.evaluate.retrieval import ROUTES, Measured, RetrievalReport, Row, evaluate_retrieval, retrieval_markdown
+from kgplatform.evaluate.retrieval import (
+    ROUTES,
+    Measured,
+    RetrievalReport,
+    RouteRow,
+    evaluate_retrieval,
+    retrieval_markdown,
+)
 from kgplatform.evaluate.terms import DataSet, Mean, Question, Text
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
@@ -169,7 +176,7 @@ def test_data_sets_of_one_name_are_told_apart() -> None:
 # ------------------------------------------------------------------------------------------------------------ showing
 
 SHARE = Mean(0.749, 0.661, 0.83, 50)
-ROW = Row("all, by parts", (SHARE, SHARE, SHARE), (SHARE, SHARE, SHARE), 1234.4, 12345.6, 50, 0)
+ROW = RouteRow("all, by parts", (SHARE, SHARE, SHARE), (SHARE, SHARE, SHARE), 1234.4, 12345.6, 50, 0)
 REPORT = RetrievalReport(
     (2, 5, 10),
     (Measured("a|b <i>", 50, 1, 1890, 1899, "a-local", "hash:64", 94.4, (ROW,), ("Mind the `tick` [red]x[/red].",)),),

@@ -35,7 +35,7 @@ def test_the_rest_is_bounded_by_the_largest_size() -> None:
     ("given", "complaint"),
     [
         ({"preset": "poem"}, 'Unknown preset "poem". Choose one of article, book, script, transcript'),
-        ({"shrink": "fold"}, 'Unknown shrink "fold". Choose one of merge, older'),
+        ({"shrink": "fold"}, 'Unknown shrink "fold". Did you mean older? Choose one of merge, older'),
         ({"min_words": 0}, "min_words is 0: it must be 1 or more"),
         ({"max_words": -1}, "max_words is -1: it must be 1 or more"),
         ({"fit": 0}, "fit is 0: it must be 1 or more"),

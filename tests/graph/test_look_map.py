@@ -89,6 +89,7 @@ def test_groups_are_found_where_there_is_no_tree() -> None:
     assert all(disc.name and not disc.id for disc in drawn.discs)
 
 
+@pytest.mark.long
 def test_many_communities_side_by_side_are_taken_together() -> None:
     """By their links; in discs without a name, at most 60 in each."""
     graph = invented(5000)

@@ -582,12 +582,12 @@ def test_other_accepted_shapes(tmp_path: Path) -> None:
     [
         ([], "found an empty list"),
         ({"a": 1}, "found an object with the keys a"),
-        ({}, "found an object with no keys"),
+        ({}, "found an object without keys"),
         ([{"question": "q", "answer": "a"}], "found a list of objects with the keys question, answer"),
-        (["text one"], "found a list of strings"),
+        (["text one"], "found a list of texts"),
         ([[1]], "found a list of lists"),
         ("3", "found 3"),
-        ('"text"', "found a string"),
+        ('"text"', "found a text"),
         ("null", "found null"),
         ('[{"text": 5}]', "found a list of objects with the keys text"),
         ('{"title": "x", ', "not valid JSON ("),
@@ -611,7 +611,7 @@ def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
     ]
     found = members(tmp_path / "a.json", corpus)
     assert [r.reason for r in found if isinstance(r, SkippedFile)] == [
-        "item 2: expected {title, text}, found a string",
+        "item 2: expected {title, text}, found a text",
         "item 3: expected {title, text}, found an object with the keys title",
         "item 4: has no text (C)",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 from collections import Counter
@@ -550,17 +551,17 @@ def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path:
     class KilledError(Exception):
         pass
 
-    for number in range(1, 20):
+    for number in itertools.count(1):
         graph_of(opened(store, 64), files[:1]) if number == 1 else None
         told: list[str] = []
 
-        def count(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
+        def kill(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
             told.append(executed.name)
             if len(told) == number:
                 raise KilledError
 
         try:
-            with trace(count):
+            with trace(kill):
                 kg.reembed()
         except KilledError:
             if number > 1:

@@ -33,7 +33,7 @@ DRIVER = """
 import json, os, sys
 import matplotlib.figure, rouge_score.rouge_scorer
 import kgplatform.evaluate.plots, kgplatform.evaluate.report, kgplatform.evaluate.evaluation
-import kgplatform.doors.cli.show_evaluate
+import kgplatform.doors.cli.show.evaluation
 from kgplatform.doors.cli import main as cli
 
 def run(arguments, environment, said):

@@ -83,12 +83,13 @@ def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = (
 
 
 def _graph_document(row: Row) -> GraphDocument:
-    attributes: dict[str, dict[str, Any]] = {}
+    attributes: dict[str, dict[str, list[str]]] = {}
     for each in sorted(row["attributes"], key=lambda each: (each["key"], each["value"])):
-        _add(attributes.setdefault(each["subject"], {}), each["key"], each["value"])
+        attributes.setdefault(each["subject"], {}).setdefault(each["key"], []).append(each["value"])
     nodes = {}
     for each in sorted(row["entities"], key=lambda each: str(each["id"])):
-        properties = {"kgId": each["id"], **attributes.get(each["id"], {})}
+        said = attributes.get(each["id"], {}).items()
+        properties = {"kgId": each["id"]} | {key: values if len(values) > 1 else values[0] for key, values in said}
         nodes[each["id"]] = Node(id=each["name"], type=each["type"] or "Entity", properties=properties)
     triples = sorted(row["triples"], key=lambda each: (each["start"], each["id"]))
     relationships = [
@@ -102,12 +103,6 @@ def _graph_document(row: Row) -> GraphDocument:
         if each["subject"] in nodes and each["object"] in nodes
     ]
     return GraphDocument(nodes=list(nodes.values()), relationships=relationships, source=_source(row))
-
-
-def _add(properties: dict[str, Any], key: str, value: str) -> None:
-    """An entity may have several values of one attribute."""
-    before = properties.get(key)
-    properties[key] = value if before is None else [*before, value] if isinstance(before, list) else [before, value]
 
 
 def _said(triple: Row, row: Row) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The command `anonymise`: names out of a folder of texts, and back. ``cli`` gives it its name."""
+"""The command `anonymise`: names out of a folder of texts, and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kgplatform.text import counted
 
 if TYPE_CHECKING:
     from kgplatform.evaluate.anonymise.hidden_names import SourceNames
-    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, HiddenCorpus, Sources
+    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, FindNames, HiddenCorpus
     from kgplatform.evaluate.anonymise.restore import RestoreReport
     from kgplatform.records import Document
 
@@ -110,7 +110,7 @@ def _sources(
     folder: Path,
     home: Path | None,
     progress: Callable[[str, int, int], None],
-) -> Sources:
+) -> FindNames:
     from kgplatform.evaluate.anonymise.hidden_names import DEFAULT_TYPES, graph_names, names_from_file, names_of_texts
     from kgplatform.evaluate.graphs import Graphs
 

@@ -170,7 +170,7 @@ def _need_model(settings: Settings) -> None:
     from kgplatform.evaluate.evaluation import NO_MODEL
 
     if settings.openai_api_key is None and settings.openai_base_url is None:
-        raise SettingError(NO_MODEL)
+        raise SettingError(NO_MODEL, "retrieval_only")
 
 
 def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
@@ -338,7 +338,7 @@ def _run(
 
 
 def _show(done: Sequence[tuple[EvaluationPlan, Results, Timing]], prices: Prices) -> None:
-    from kgplatform.doors.cli.show_evaluate import show_results
+    from kgplatform.doors.cli.show.evaluation import show_results
 
     for plan, results, timing in done:
         show_results(results, timing, prices, plan.out)
@@ -346,8 +346,8 @@ def _show(done: Sequence[tuple[EvaluationPlan, Results, Timing]], prices: Prices
 
 
 def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
+    from kgplatform.doors.cli.show.evaluation import show_retrieval
     from kgplatform.doors.cli.show.terminal import ProgressLines
-    from kgplatform.doors.cli.show_evaluate import show_retrieval
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import claimed, write_whole
     from kgplatform.evaluate.outcome import as_json

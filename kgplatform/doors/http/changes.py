@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -173,7 +174,7 @@ async def build_tree(body: TreeBody, parts: Served) -> Response:
 def _build_tree(graph: KnowledgeGraph, body: TreeBody, stop: Stop, progress: Progress) -> dict[str, Any]:
     graph = graph.within(stop)
     report = graph.build_tree(method=body.method, rebuild=body.rebuild, progress=progress)
-    report.usage = graph.ledger.by_stage()
+    report = replace(report, usage=graph.ledger.by_stage())
     return as_fields(report) | {"complete": report.complete}
 
 

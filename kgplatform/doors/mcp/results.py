@@ -186,29 +186,28 @@ def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
     if size(plain) <= most:
         return plain
     room = most - _NOTE_ROOM
+    short = _shorten_lists(plain, room)
     left = [
-        f"{len(plain[name])} of {count} {name}"
-        for name, count in _shorten_lists(plain, room).items()
-        if len(plain[name]) < count
+        f"{len(short[name])} of {len(value)} {name}"
+        for name, value in plain.items()
+        if _has_parts(value) and len(short[name]) < len(value)
     ]
-    cut = _shorten_values(plain, room)
+    cut = _shorten_values(short, room)
     told = [f"Shown are {' and '.join(left)}."] if left else []
-    told += ["Long values are cut."] if cut is not plain else []
+    told += ["Long values are cut."] if cut is not short else []
     return cut | {"note": " ".join(filter(None, (cut.get("note", ""), *told, how)))}
 
 
-def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, int]:
-    """Drop items until ``plain`` fits or each list has one left; returns how many each list had."""
-    counts = {name: len(value) for name, value in plain.items() if _has_parts(value)}
-    sizes = {name: [size(item) + 1 for item in plain[name]] for name in counts}
+def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, Any]:
+    """``plain`` with fewer items in its lists, until it fits or each list has one left."""
+    sizes = {name: [size(item) + 1 for item in value] for name, value in plain.items() if _has_parts(value)}
     over = size(plain) - room
     while over > 0:
         name = max(sizes, key=lambda each: (len(sizes[each]) > 1, sum(sizes[each])), default=None)
         if name is None or len(sizes[name]) <= 1:
             break
         over -= sizes[name].pop()
-        plain[name].pop()
-    return counts
+    return plain | {name: plain[name][: len(kept)] for name, kept in sizes.items()}
 
 
 def _has_parts(value: Any) -> bool:

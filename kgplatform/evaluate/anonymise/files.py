@@ -39,7 +39,7 @@ _ENCODINGS = (
 _BOM = "\ufeff"
 _LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
 
-Kind = Literal["text", "json", "foreign", "recoded"]
+FileKind = Literal["text", "json", "foreign", "recoded"]
 Edit = tuple[int, int, str]
 """The characters ``[start, end)`` of a text, and what is to stand there."""
 
@@ -55,7 +55,7 @@ class SourceFile:
     name: str
     text: str
     encoding: str
-    kind: Kind
+    kind: FileKind
     sha256: str
     documents: tuple[Document, ...]
 
@@ -255,7 +255,9 @@ def check_apart(folder: Path, out: Path) -> None:
     if target == source or source in target.parents or target in source.parents:
         raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
     if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
-        raise InputError(f"{out} exists already and is not empty. Choose another --out, or remove it first.")
+        raise InputError(
+            f"{out} exists already and is not empty. Choose another out=FOLDER, or remove it first.", "out"
+        )
 
 
 @dataclass(frozen=True, slots=True)

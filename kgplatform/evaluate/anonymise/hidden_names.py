@@ -49,7 +49,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatedTriple:
     """A triple in the source's words. ``text``: the sentence that states it; ``document``: the document's name."""
 
     subject: str
@@ -65,7 +65,7 @@ class SourceNames:
 
     candidates: tuple[Candidate, ...] = ()
     likenesses: tuple[tuple[str, str], ...] = ()
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[StatedTriple, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,9 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
     """
     found = graph.schema()
     if found is None:
-        raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out --extractor graph.")
+        raise InputError(
+            "The graph is empty. Run `kgplatform ingest FOLDER` first, or leave out extractor=graph.", "extractor"
+        )
     schema = found.schema.with_expansions(found.expansions)
     labels = chosen_types(types, schema, [row[0] for row in rows(graph, "evaluate/types_in_use")])
     person = schema.entity(_PERSON)
@@ -131,7 +133,7 @@ def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
         is_person = kind is not None and person is not None and kind == person.name
         candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, passages))
         likenesses += [(name, other) for other in same]
-    statements = [Statement(*row) for row in rows(graph, "evaluate/stated_triples") if row[-1] is not None]
+    statements = [StatedTriple(*row) for row in rows(graph, "evaluate/stated_triples") if row[-1] is not None]
     return SourceNames(tuple(candidates), tuple(likenesses), tuple(statements))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from kgplatform.evaluate.anonymise.files import (
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
 from kgplatform.evaluate.anonymise.mentions import with_edits
 from kgplatform.evaluate.journal import read_bytes
+from kgplatform.ingest.load import WORD_GAPS
 from kgplatform.records import Document, SkippedFile
 from kgplatform.text import counted
 
@@ -39,7 +39,6 @@ _LEFT_SHOWN = 20
 _KEYS_SHOWN = 5
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
 _DOCUMENT_KEYS = frozenset(("documents", "within"))
-_WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +105,11 @@ class _Done:
     notes: tuple[str, ...] = ()
 
 
-Sources = Callable[[Sequence[Document]], Sequence[SourceNames]]
+FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
 Builder = Callable[[HiddenCorpus], Built]
 
 
-def anonymise(request: HideRequest, sources: Sources, builder: Builder | None = None) -> AnonymityReport:
+def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None = None) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
     ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.
@@ -126,13 +125,15 @@ def anonymise(request: HideRequest, sources: Sources, builder: Builder | None = 
     texts = [file.text for file in files] + [each.text for each in documents] + ([asked.text] if asked else [])
     dictionary = Dictionary.of(names, [each.text for each in documents] + texts, request.seed)
     if not dictionary.entities:
-        raise InputError("No name was found to be replaced. Choose other --type, or name them with --names FILE.")
+        raise InputError(
+            "No name was found to be replaced. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
+        )
     renamed = _new_names(files, dictionary)
     done = [_replaced(file, renamed[file.name], dictionary) for file in files]
     questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
     hidden = _Hidden(request, dictionary, done, questions)
     if not hidden.counts:
-        raise InputError("None of the names is in the texts. Name those that are with --names FILE.")
+        raise InputError("None of the names is in the texts. Name those that are with names=FILE.", "names")
     built = builder(HiddenCorpus(dictionary, names, _document_titles(files, renamed, dictionary))) if builder else None
     hidden.write(built)
     return hidden.report(skipped, built)
@@ -212,14 +213,16 @@ def _check_places(request: HideRequest, builds: bool) -> None:
     folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
     check_apart(request.folder, request.out)
     if out in map_path.parents or folder in map_path.parents:
-        raise InputError(f"The map {request.map_path} would lie among the texts. Keep it apart: name another --map.")
+        raise InputError(
+            f"The map {request.map_path} would lie among the texts. Choose another map=FILE, apart from them.", "map"
+        )
     others = [beside(request.out, "questions.jsonl")] if request.questions else []
     others += [beside(request.out, "reversion.jsonl")] if builds else []
     if map_path in (out, *(path.resolve() for path in others)):
-        raise InputError(f"{request.map_path} will be something else than the map. Name another --map.")
+        raise InputError(f"{request.map_path} is already the name of another output. Choose another map=FILE.", "map")
     for path in (request.map_path, *others):
         if path.exists():
-            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another --out.")
+            raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
 
 
 def _read_questions(path: Path) -> SourceFile:
@@ -260,7 +263,7 @@ def name_apart(parent: str, stem: str, suffix: str, taken: set[str]) -> str:
 
 def _new_part(part: str, dictionary: Dictionary) -> str:
     """A part of a path, in the words that ``ingest`` reads in it; as it is where no name is among them."""
-    readable = _WORD_GAPS.sub(" ", part)
+    readable = WORD_GAPS.sub(" ", part)
     new = dictionary.finder.replaced(readable)
     return part if new == readable else new
 

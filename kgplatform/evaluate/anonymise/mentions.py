@@ -147,7 +147,7 @@ def _joined(outside: str, inside: str) -> bool:
 
 
 def label_of(type_name: str) -> str:
-    """The word of a type in placeholders: ``HiddenCorpus of Art`` is ``WORK_OF_ART``. Empty if it has no letter."""
+    """The word of a type in placeholders: ``Work of Art`` is ``WORK_OF_ART``. Empty if it has no letter."""
     parts = [part for part in _NO_LABEL.split(type_name.upper()) if part]
     return "_".join(parts) if parts and parts[0][0].isalpha() else ""
 

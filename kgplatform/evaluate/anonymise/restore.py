@@ -118,7 +118,7 @@ def _exactly(entry: MappedFile, data: bytes) -> bytes:
     text = data.decode(entry.encoding)
     restored = with_edits(text, entry.edits).encode(entry.encoding)
     if sha256(restored) != entry.original_sha256:
-        raise InputError(f"The map is damaged: with it, {entry.name} does not become what it was. Use a whole copy.")
+        raise InputError(f"The map is damaged: it does not restore {entry.name}. Use an undamaged copy.")
     return restored
 
 
@@ -143,7 +143,7 @@ def _with_names(text: str, names: Mapping[str, str], *, is_json: bool) -> str:
 def _questions(path: Path, content: Map, out: Path) -> tuple[Output, list[str]]:
     target = beside(out, "questions.jsonl")
     if target.exists():
-        raise InputError(f"{target} exists already. Move it, or choose another --out.")
+        raise InputError(f"{target} exists already. Move it, or choose another out=FOLDER.", "out")
     data, entry = read_bytes(path), content.questions
     if entry is not None and sha256(data) == entry.sha256:
         return Output(target, _exactly(entry, data)), []

@@ -1,6 +1,6 @@
 """Questions about an anonymised corpus: anonymity reversion and multiple choice, simple and complex (AnonyRAG).
 
-A question is made of a path of triples: each fact of it joins two names, and the next one begins where the last
+A question is made of a chain of triples: each fact of it joins two names, and the next one begins where the last
 one ended. Up to four facts are simple, more are complex (Youtu-GraphRAG, Table 4).
 
 - Reversion: the facts are shown with their placeholders; the answer says what each placeholder stands for.
@@ -21,7 +21,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from kgplatform.evaluate.anonymise.hidden_names import Dictionary, Statement
+from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
 from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
 from kgplatform.evaluate.datasets.shared_corpus import as_own
@@ -39,7 +39,7 @@ _LETTERS = "XYZWVUTSR"
 _TRIES = 3
 _LONGEST_CLUE = 600
 POOL = 4
-"""So many times the wanted questions are made for the filter, so that enough are left."""
+"""How many times more candidates are made than wanted, since the filter drops some."""
 
 _REVERSION = (
     "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
@@ -63,11 +63,11 @@ class Edge:
     document: str
 
 
-Path = tuple[tuple[Edge, str], ...]
-"""Edges with the node that each leads to."""
+Chain = tuple[tuple[Edge, str], ...]
+"""Edges that follow each other, with the node that each leads to."""
 
 
-def edges_of(statements: Iterable[Statement], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
+def edges_of(statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
     """The statements that join two names, at least one of them hidden, in a sentence that shows both."""
     edges: dict[Edge, None] = {}
     for each in statements:
@@ -116,16 +116,16 @@ def _of_kind(
 ) -> Iterator[Question]:
     make = _reversion if kind.startswith("reversion") else _choice
     seen: set[frozenset[str]] = set()
-    for path in _paths(edges, hops, draw):
-        clues = frozenset(edge.clue for edge, _ in path)
+    for chain in _chains(edges, hops, draw):
+        clues = frozenset(edge.clue for edge, _ in chain)
         if clues not in seen:
-            item = make(kind, path, edges, dictionary, draw)
+            item = make(kind, chain, edges, dictionary, draw)
             if item is not None:
                 seen.add(clues)
                 yield item
 
 
-def _paths(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> Iterator[Path]:
+def _chains(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
     """Paths of each length from each edge, in an order that is drawn; no name and no sentence comes twice in one."""
     at: dict[str, list[Edge]] = defaultdict(list)
     for edge in edges:
@@ -135,19 +135,19 @@ def _paths(edges: Sequence[Edge], hops: Sequence[int], draw: random.Random) -> I
     draw.shuffle(starts)
     for number, length in starts:
         for _ in range(_TRIES):
-            path = _walk(edges[number], length, at, draw)
-            if path is not None:
-                yield path
+            chain = _walk(edges[number], length, at, draw)
+            if chain is not None:
+                yield chain
                 break
 
 
-def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: random.Random) -> Path | None:
+def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: random.Random) -> Chain | None:
     ends = [first.subject, first.object]
     draw.shuffle(ends)
-    path = [(first, ends[1])]
+    chain = [(first, ends[1])]
     names, clues = set(ends), {first.clue}
-    while len(path) < length:
-        end = path[-1][1]
+    while len(chain) < length:
+        end = chain[-1][1]
         onward = [
             (edge, other)
             for edge in at[end]
@@ -156,48 +156,48 @@ def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: rand
         ]
         if not onward:
             return None
-        path.append(draw.choice(onward))
-        names.add(path[-1][1])
-        clues.add(path[-1][0].clue)
-    return tuple(path)
+        chain.append(draw.choice(onward))
+        names.add(chain[-1][1])
+        clues.add(chain[-1][0].clue)
+    return tuple(chain)
 
 
-def _reversion(kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Question:
-    clues = [edge.clue for edge, _ in path]
+def _reversion(kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Question:
+    clues = [edge.clue for edge, _ in chain]
     asked = {each: dictionary.names_of(each) for each in _shown_in(clues) if each in dictionary.entities}
     question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
     answer = "; ".join(f"{each}: {names[0]}" for each, names in asked.items())
-    return _item(kind, path, question, answer, placeholders=asked)
+    return _item(kind, chain, question, answer, placeholders=asked)
 
 
 def _choice(
-    kind: str, path: Path, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random
+    kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random
 ) -> Question | None:
-    """A multiple choice of the end of the path; None where it is not hidden, or too few others are like it."""
-    last, end = path[-1]
+    """A multiple choice of the end of the chain; None where it is not hidden, or too few others are like it."""
+    last, end = chain[-1]
     if end not in dictionary.entities:
         return None
-    clues = [edge.clue for edge, _ in path]
+    clues = [edge.clue for edge, _ in chain]
     others = _distractors(last, end, edges, dictionary, _shown_in(clues), draw)
     if len(others) < OPTIONS - 1:
         return None
-    between = [name for _, name in path[:-1]]
+    between = [name for _, name in chain[:-1]]
     letters = dict(zip([end, *reversed(between)], _LETTERS, strict=False))
     hidden = [_lettered(clue, letters) for clue in clues]
     choices = [end, *others[: OPTIONS - 1]]
     draw.shuffle(choices)
     lead = _CHOICE_ONE if len(clues) == 1 else _CHOICE_MORE
     question = "\n".join((lead, *(f"- {clue}" for clue in hidden)))
-    return _item(kind, path, question, end, choices=tuple(choices))
+    return _item(kind, chain, question, end, choices=tuple(choices))
 
 
-def _item(kind: str, path: Path, text: str, answer: str, **more: Any) -> Question:
+def _item(kind: str, chain: Chain, text: str, answer: str, **more: Any) -> Question:
     return Question(
         id=f"{kind.replace(' ', '-')}-{node_id(text, *more.get('choices', ()))[:10]}",
         text=text,
         answers=(answer,),
-        supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in path))),
-        facts=tuple(edge.clue for edge, _ in path),
+        supports=tuple(map(Text, dict.fromkeys(edge.document for edge, _ in chain))),
+        facts=tuple(edge.clue for edge, _ in chain),
         kind=kind,
         **more,
     )

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BufferedReader
@@ -20,13 +21,11 @@ from typing import Any, NoReturn, TextIO
 from kgplatform.errors import InputError
 from kgplatform.ingest.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
 from kgplatform.ingest.formats import clean
+from kgplatform.ingest.load import described, shown
 from kgplatform.text import tidy
 
 _BLOCK = 1 << 16
-_UTF8_BOM = b"\xef\xbb\xbf"
 _WRAPPERS = ("data", "questions", "rows", "examples", "samples")
-_SHOWN_KEYS = 8
-_SHOWN_LENGTH = 40
 _AGAIN = "If it was downloaded, get it again"
 _BLANKS = re.compile(r"\s*")
 
@@ -118,23 +117,6 @@ def whole(value: object, key: str) -> int:
     return value
 
 
-def described(value: object) -> str:
-    """What a JSON value is, for people: "an object with the keys question, answer"."""
-    if isinstance(value, dict):
-        more = " …" if len(value) > _SHOWN_KEYS else ""
-        keys = ", ".join(map(shown, list(value)[:_SHOWN_KEYS]))
-        return f"an object with the keys {keys}{more}" if value else "an object without keys"
-    if isinstance(value, list):
-        return "a list" if value else "an empty list"
-    return "a text" if isinstance(value, str) else shown(json.dumps(value))
-
-
-def shown(text: object) -> str:
-    """``text`` from a file as it may stand in a sentence: one line, short, without control characters."""
-    visible = "".join(each for each in tidy(clean(str(text))) if each.isprintable())
-    return visible if len(visible) <= _SHOWN_LENGTH else visible[: _SHOWN_LENGTH - 1] + "…"
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One value of a file. ``place``: "line 7", "item 7" or "row 7", counted from 1; ``fault``: why it has no value."""
@@ -183,13 +165,13 @@ def _read(file: Path, stream: BufferedReader) -> Iterator[Entry]:
     _check(file, head)
     if file.suffix.lower() == ".csv":
         return _rows(file, io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
-    if head.removeprefix(_UTF8_BOM).lstrip().startswith(b"["):
+    if head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         return _items(_Window(file, io.TextIOWrapper(stream, encoding="utf-8-sig")))
     return _lines_or_object(file, stream)
 
 
 def _check(file: Path, head: bytes) -> None:
-    if not head.removeprefix(_UTF8_BOM).strip():
+    if not head.removeprefix(BOM_UTF8).strip():
         raise InputError(f"{file} is empty.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file} is in UTF-16: save it again as UTF-8.")
@@ -203,7 +185,7 @@ def _check(file: Path, head: bytes) -> None:
 
 
 def _lines_or_object(file: Path, stream: BufferedReader) -> Iterator[Entry]:
-    first = _parsed(next(line for line in stream if line.removeprefix(_UTF8_BOM).strip()))
+    first = _parsed(next(line for line in stream if line.removeprefix(BOM_UTF8).strip()))
     rest = stream.tell()
     if isinstance(first, dict):
         alone = not any(line.strip() for line in stream)
@@ -224,7 +206,7 @@ def _lines_or_object(file: Path, stream: BufferedReader) -> Iterator[Entry]:
 def _parsed(source: bytes) -> Any:
     """The JSON value in ``source``, or the error of parsing it, as a value."""
     try:
-        return json.loads(source.removeprefix(_UTF8_BOM).decode())
+        return json.loads(source.removeprefix(BOM_UTF8).decode())
     except (ValueError, RecursionError) as error:
         return error
 

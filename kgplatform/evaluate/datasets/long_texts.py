@@ -13,10 +13,11 @@ from pathlib import Path
 
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.evaluate.datasets.draft import Draft, Format
-from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, shown, whole
+from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, whole
 from kgplatform.evaluate.terms import Question
 from kgplatform.ingest.decode import decode
 from kgplatform.ingest.formats import clean
+from kgplatform.ingest.load import shown
 from kgplatform.readers.replies import MOST_CHOICES
 from kgplatform.text import counted
 
@@ -164,7 +165,7 @@ def _label(draft: Draft, entry: Entry, most: int) -> int:
         raise UnusableError('there is no "gold_label", as in the test split, whose answers are not published')
     label = whole(entry.value[key], key)
     if not 1 <= label <= most:
-        raise UnusableError(f'"{key}" is {shown(label)}, and there are {most} options, counted from 1')
+        raise UnusableError(f'"{key}" is {shown(str(label))}, and there are {most} options, counted from 1')
     if key == "writer_label":
         draft.fault(entry.file.name, 'where there is no "gold_label", the label of the question\'s writer is taken')
     return label

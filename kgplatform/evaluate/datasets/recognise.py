@@ -12,10 +12,11 @@ from pathlib import Path
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.draft import Draft, Format, SetFiles
-from kgplatform.evaluate.datasets.entries import UnusableError, Values, described, entries, some
+from kgplatform.evaluate.datasets.entries import UnusableError, Values, entries, some
 from kgplatform.evaluate.datasets.long_texts import LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY
 from kgplatform.evaluate.datasets.shared_corpus import GRAPHRAG_BENCH, HOTPOTQA, MUSIQUE, OWN, TWO_WIKI
 from kgplatform.evaluate.terms import DataSet, Text
+from kgplatform.ingest.load import described
 from kgplatform.text import counted, unknown
 
 FORMATS: dict[str, Format] = {

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.evaluate.datasets.draft import Draft, Format, ReadEntry, write_lines
-from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, described, entries, shown, whole
+from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, whole
 from kgplatform.evaluate.terms import Question, Text
+from kgplatform.ingest.load import described, shown
 from kgplatform.text import counted, tidy
 
 KEYS = (
@@ -30,7 +31,7 @@ _NEEDED = ("question", "answer", "answers")
 """Of these it is said if nothing is there; of the others an empty cell of a table, or null, is no key."""
 
 _RESULTS = ({"key", "setup"}, {"rater"}, {"reader", "trace"})
-"""By these keys an answer, a rating or a trace is known, which may lie in the same folder and have their question."""
+"""Keys by which a line is recognised as an answer, rating or trace, not a question."""
 
 
 def _read_own(draft: Draft, entry: Entry) -> None:

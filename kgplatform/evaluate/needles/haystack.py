@@ -1,7 +1,7 @@
 """Needles into a haystack: a long text, a question about what is hidden in it, and where that stands.
 
     told = Needles("What is the capital of Australia?", ("Dorfincath",), ("The capital of Australia is Dorfincath.",))
-    hide(Wanted("qa", "single", 8_000, (0.5,), seed=1), told, own_paragraphs(book))
+    hide(WantedTask("qa", "single", 8_000, (0.5,), seed=1), told, own_paragraphs(book))
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
 
 Time and memory grow with the length that is asked for; of a longer haystack no more is looked at. The haystack that
@@ -24,9 +24,17 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.readers.longagent.team import EXPERTS
 from kgplatform.sentences import sentences
 from kgplatform.text import count_tokens
+
+WORK = {
+    "qa": "Answer the question from the passages. The answer must be taken from the passages.",
+    "kv": "Find the value that belongs to a key in a dictionary.",
+    "number": "Find the number that is hidden, and repeated, in a long text of noise.",
+    "passkey": "Find the pass key that is hidden in a long text of noise.",
+    "math": "Find special numbers in a long list of numbers.",
+}
+"""What a reader is told of its work, by kind of task; the option ``task`` of readers has the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +55,8 @@ class Needle:
 class NeedleTask:
     """One text and one question.
 
-    ``kind`` is that of LongAgent's expert for it (``readers.experts``), ``description`` what the leader is told of the
-    work; ``form`` says which task of that kind: "single", "multi", "second largest" … Each of ``answers`` is right.
+    ``kind`` is one of ``WORK``, ``description`` what a reader is told of the work; ``form`` says which
+    task of that kind: "single", "multi", "second largest" … Each of ``answers`` is right.
     ``bridge``: the name that joins two needles, which the question does not tell. ``length``: the tokens that were
     asked for; ``tokens`` that the text has, as ``count_tokens`` counts them; ``haystack`` of them are not the needles'.
     """
@@ -79,7 +87,7 @@ class NeedleTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedTask:
     """What makes one task: the same gives the same, to the letter. Raises ``InputError`` for what cannot be had."""
 
     kind: str
@@ -199,7 +207,7 @@ class Frame:
 PROSE = Frame()
 
 
-def hide(wanted: Wanted, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
+def hide(wanted: WantedTask, told: Needles, pieces: Iterable[str], frame: Frame = PROSE) -> NeedleTask:
     """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
 
     A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
@@ -226,7 +234,7 @@ def hide(wanted: Wanted, told: Needles, pieces: Iterable[str], frame: Frame = PR
         form=wanted.form,
         text=text,
         question=told.question,
-        description=EXPERTS[wanted.kind].work,
+        description=WORK[wanted.kind],
         answers=told.answers,
         needles=tuple(needles),
         bridge=told.bridge,
@@ -399,8 +407,8 @@ def _task(line: str, where: str) -> NeedleTask:
         raise InputError(f"{where}: not a task ({place + ': ' if place else ''}{first['msg']}).") from error
     if not (task.text.strip() and task.question.strip() and any(answer.strip() for answer in task.answers)):
         raise InputError(f"{where}: the task has no text, no question or no answer.")
-    if task.kind not in EXPERTS:
-        raise InputError(f"{where}: {task.kind!r} is not a kind of task. Choose one of {', '.join(EXPERTS)}.")
+    if task.kind not in WORK:
+        raise InputError(f"{where}: {task.kind!r} is not a kind of task. Choose one of {', '.join(WORK)}.")
     for needle in task.needles:
         if not 0 <= needle.start < needle.end <= len(task.text):
             raise InputError(f"{where}: the needle at {needle.start} to {needle.end} is not in the text.")

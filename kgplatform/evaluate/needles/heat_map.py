@@ -129,14 +129,17 @@ def _check(
         raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     for given, word in ((lengths, "length"), ([_depth_name(each) for each in depths], "depth")):
         if len(set(given)) < len(given):
-            raise InputError(f"A {word} is given twice. Give each once; --samples asks for several tasks of each.")
+            raise InputError(
+                f"A {word} is given twice. Give each once; samples asks for several tasks of each.", "samples"
+            )
     if any(isinstance(each, tuple) != (kind == "multi") for each in depths):
         wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
         raise InputError(f"A task {kind} has {wants}.")
     if haystack is not None and kind not in _IN_PROSE:
-        raise InputError(f"A task {kind} makes its own text: leave --haystack out, or use {' or '.join(_IN_PROSE)}.")
+        others = " or ".join(_IN_PROSE)
+        raise InputError(f"A task {kind} makes its own text: leave haystack out, or use {others}.", "haystack")
     if rank != "largest" and kind != "math":
-        raise InputError(f"A task {kind} has no rank: leave --rank out, or use math.")
+        raise InputError(f"In a task {kind} no numbers are ranked: leave rank out, or use math.", "rank")
 
 
 def parse_lengths(text: str) -> tuple[int, ...]:

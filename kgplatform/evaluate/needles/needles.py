@@ -22,7 +22,7 @@ from kgplatform.evaluate.needles.haystack import (
     Frame,
     Needles,
     NeedleTask,
-    Wanted,
+    WantedTask,
     filler,
     hide,
     invented_name,
@@ -141,7 +141,7 @@ def single_needle(
     statement from, such as ``from_samples`` makes (those of one passage); else it is a fact that everybody knows,
     altered. Raises ``InputError`` for a length or a depth that cannot be had, and for a haystack that is too short.
     """
-    return _task(Wanted("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
+    return _task(WantedTask("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
 
 
 def multi_needle(
@@ -156,11 +156,14 @@ def multi_needle(
 
     With ``needles`` of your own there may be more: as many as ``depths``.
     """
-    return _task(Wanted("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
+    return _task(WantedTask("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
 
 
 def _task(
-    wanted: Wanted, haystack: str | None, needles: Sequence[Needles] | None, invent: Callable[[random.Random], Needles]
+    wanted: WantedTask,
+    haystack: str | None,
+    needles: Sequence[Needles] | None,
+    invent: Callable[[random.Random], Needles],
 ) -> NeedleTask:
     chance = wanted.chance()
     choices = [invent(chance)] if needles is None else needles
@@ -196,13 +199,13 @@ A median is not among them: members that each know a part of the list cannot tel
 
 def pass_key(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A key of five digits in noise: the same four sentences again and again."""
-    wanted = Wanted("passkey", "pass key", length, (depth,), seed)
+    wanted = WantedTask("passkey", "pass key", length, (depth,), seed)
     return _in_noise(wanted, str(wanted.chance().randrange(10_000, 100_000)))
 
 
 def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A number of ten digits that come in runs ("7777222550"), said twice, in noise."""
-    wanted = Wanted("number", "number", length, (depth,), seed)
+    wanted = WantedTask("number", "number", length, (depth,), seed)
     chance = wanted.chance()
     digits = [chance.choice("123456789")]
     digits += chance.sample([digit for digit in "0123456789" if digit != digits[0]], len(_RUNS) - 1)
@@ -210,7 +213,7 @@ def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     return _in_noise(wanted, "".join(digit * length for digit, length in runs))
 
 
-def _in_noise(wanted: Wanted, answer: str) -> NeedleTask:
+def _in_noise(wanted: WantedTask, answer: str) -> NeedleTask:
     what = "pass key" if wanted.kind == "passkey" else "hidden number"
     said = f"The {what} is {answer}. Keep it in mind: {answer} is the {what}."
     return hide(wanted, Needles(f"What is the {what}?", (answer,), (said,)), repeat(_NOISE))
@@ -218,7 +221,7 @@ def _in_noise(wanted: Wanted, answer: str) -> NeedleTask:
 
 def key_value(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A dictionary in JSON, of random UUIDs and a line a pair; one of its keys is asked for."""
-    wanted = Wanted("kv", "key value", length, (depth,), seed)
+    wanted = WantedTask("kv", "key value", length, (depth,), seed)
     chance = wanted.chance()
     key, value = _uuid(chance), _uuid(chance)
     told = Needles(f'Which value belongs to the key "{key}"?', (value,), (f'"{key}": "{value}"',))
@@ -233,7 +236,7 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
     """
     if rank not in RANKS:
         raise InputError(f"{rank!r} cannot be asked for: choose one of {', '.join(RANKS)}.")
-    wanted = Wanted("math", rank, length, (depth,), seed)
+    wanted = WantedTask("math", rank, length, (depth,), seed)
     number, most = (length - 1) // _TOKENS_OF_A_NUMBER, _LARGEST - _SMALLEST + 1
     if not _FEWEST <= number <= most:
         least, longest = (_TOKENS_OF_A_NUMBER * each + 1 for each in (_FEWEST, most))

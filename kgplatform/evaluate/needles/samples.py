@@ -31,13 +31,12 @@ from kgplatform.evaluate.anonymise.mentions import with_edits
 from kgplatform.evaluate.needles.haystack import RARE_NAME, SHORT_NAME, Needles, invented_name
 from kgplatform.evaluate.needles.needles import YES_OR_NO, is_year, other_year
 from kgplatform.ingest.extract.lexicon import DAYS, INNER_PARTICLES, MONTHS
-from kgplatform.ingest.extract.local import title_forms
+from kgplatform.ingest.extract.local import LEADING_ARTICLE, title_forms
 from kgplatform.ingest.extract.names import DocumentWords, names
 from kgplatform.places import find_names
 from kgplatform.sentences import sentences
 from kgplatform.text import normalise_name, tidy
 
-_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _WORD = re.compile(r"\w(?:[\w.'’&-]*\w)?", re.UNICODE)
 _DIGITS = re.compile(r"\d+")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
@@ -65,7 +64,7 @@ class Sample:
 
 def alter(sample: Sample, chance: random.Random) -> Needles:
     """What ``sample`` becomes. Raises ``InputError`` with the reason if it cannot be made counterfactual."""
-    answers = tuple(dict.fromkeys(_ARTICLE.sub("", tidy(answer)) for answer in sample.answers if answer.strip()))
+    answers = tuple(dict.fromkeys(LEADING_ARTICLE.sub("", tidy(answer)) for answer in sample.answers if answer.strip()))
     if not answers:
         raise InputError("It has no answer.")
     is_choice = YES_OR_NO.issuperset(map(str.casefold, answers))

@@ -23,7 +23,7 @@ from typing import Any
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER
 from kgplatform.models.json_text import pieces, without_thoughts
-from kgplatform.readers.refusals import is_refusal as is_members_refusal
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import compression_rate, in_word, is_unspaced, normalise_name
 
 ROUGE = ("rouge1", "rouge2", "rougeL")

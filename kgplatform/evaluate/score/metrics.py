@@ -39,7 +39,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """A retrieved passage as it is compared: the names of its document, and its text."""
+    """A retrieved passage as it is compared: its document's title and file name, and its text."""
 
     names: frozenset[str]
     text: str

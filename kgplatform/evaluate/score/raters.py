@@ -116,7 +116,7 @@ _NO_VERDICT = "it has none of these, or more than one."
 
 @dataclass(frozen=True, slots=True)
 class ToRate:
-    """One answer. ``text``: None where the reader failed; ``read``: see ``read.what_was_kept`` (rater ``facts``)."""
+    """One answer. ``text``: None where the reader failed; ``read``: see ``metrics.what_was_kept`` (rater ``facts``)."""
 
     question: Question
     text: str | None

@@ -34,7 +34,7 @@ FEW_CAPITALS = 0.08
 """Below this share of words with a capital inside sentences, a document is read for recurring terms too."""
 
 _ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
-_LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
 _EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
 _PERSON_KEYS = ("born", "died")
@@ -93,7 +93,7 @@ def title_forms(name: str) -> tuple[str, ...]:
     if not any(letter.isalpha() for letter in title) or _FILE_NAME.search(title):
         return ()
     bare = _ASIDE.sub("", title) or title
-    forms = (title, bare, _LEADING_ARTICLE.sub("", bare))
+    forms = (title, bare, LEADING_ARTICLE.sub("", bare))
     return tuple(dict.fromkeys(form for form in forms if form))
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
-from kgplatform.readers.refusals import is_refusal
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import normalise_name
 
 Way = Literal["each", "once", "off"]
@@ -103,7 +103,7 @@ def clustered(answers: Mapping[int, str], *, exact: bool = False) -> list[Cluste
     """
     by_key: dict[str, list[int]] = {}
     for number in sorted(answers):
-        if not is_refusal(answers[number]):
+        if not is_members_refusal(answers[number]):
             by_key.setdefault(answers[number] if exact else _key(answers[number]), []).append(number)
     return [Cluster(answers[numbers[0]], tuple(numbers)) for numbers in by_key.values()]
 

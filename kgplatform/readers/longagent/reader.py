@@ -24,7 +24,7 @@ from kgplatform.readers.longagent.leader import Leader, Round
 from kgplatform.readers.longagent.options import MEMBER_PROMPT, Options
 from kgplatform.readers.longagent.team import MemberOutcome, MemberReply, Team, read_parts
 from kgplatform.readers.reader import Reader
-from kgplatform.readers.refusals import is_refusal
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.replies import asked, finish
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundPassage, Step, Usage
@@ -67,8 +67,8 @@ def _finish(said: str, meeting: Meeting, question: str, evidence: Evidence) -> A
     calls, mode = meeting.calls, meeting.options.mode
     calls.counts["calls.leader"] = calls.made
     sources = meeting.sources()
-    has_no_ground = not sources and not is_refusal(said)
-    answered = None if is_refusal(said) or (has_no_ground and mode == "reject") else said
+    has_no_ground = not sources and not is_members_refusal(said)
+    answered = None if is_members_refusal(said) or (has_no_ground and mode == "reject") else said
     note = joined(_cost(meeting), _failures(meeting), NO_GROUND if has_no_ground and mode == "reject" else "")
     done = finish(READER.name, question, answered, sources, evidence, calls, mode, note)
     return replace(done, note=joined(note, OWN_KNOWLEDGE)) if has_no_ground and mode == "open" else done

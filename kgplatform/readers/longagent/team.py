@@ -24,7 +24,7 @@ from kgplatform.models.chat import Chat, metered
 from kgplatform.readers.answer import cite_words, fence_for
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope
 from kgplatform.readers.longagent.options import MEMBER_PROMPT, MEMBER_TYPES, Options, member_messages
-from kgplatform.readers.refusals import is_refusal
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import head, short_name, tokens
 from kgplatform.records import FoundPassage, QueryRun, Step
@@ -186,7 +186,7 @@ class Team:
         calls = Calls(*metered(self._chat))
         mark = calls.mark()
         try:
-            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_refusal)
+            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_members_refusal)
         except BudgetError:
             raise
         except ModelError as error:
@@ -236,17 +236,17 @@ def _shares(passages: Iterable[FoundPassage], room: int) -> Iterator[list[FoundP
                     continue
                 length = end - start if needed <= left - opening else head(passage.text[start:end], left - opening)
                 left -= opening + tokens(passage.text[start : start + length])
-                _take(share, passage, start, start + length)
+                share = _with(share, passage, start, start + length)
                 start += length
     if share:
         yield share
 
 
-def _take(share: list[FoundPassage], passage: FoundPassage, start: int, end: int) -> None:
-    """Add ``passage.text[start:end]`` to the part, to what it has of this passage already."""
+def _with(share: list[FoundPassage], passage: FoundPassage, start: int, end: int) -> list[FoundPassage]:
+    """The part with ``passage.text[start:end]``, which is joined to what it has of this passage already."""
     if share and share[-1].id == passage.id:
-        start = share.pop().start - passage.start
-    share.append(part_of(passage, passage.start + start, passage.start + end))
+        return [*share[:-1], part_of(passage, share[-1].start, passage.start + end)]
+    return [*share, part_of(passage, passage.start + start, passage.start + end)]
 
 
 def _titled(shares: Sequence[FoundPassage]) -> str:
@@ -260,6 +260,6 @@ def _heading(title: str) -> str:
 
 def _outcome(said: Envelope | Unusable) -> tuple[MemberOutcome, str]:
     if isinstance(said, Unusable):
-        return ("no mention" if said.plain and is_refusal(said.plain) else "malformed"), ""
+        return ("no mention" if said.plain and is_members_refusal(said.plain) else "malformed"), ""
     answer = tidy(said.content)
-    return ("no mention", "") if is_refusal(answer) else ("answer", answer)
+    return ("no mention", "") if is_members_refusal(answer) else ("answer", answer)

@@ -72,8 +72,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps)
     plan = decompose(question, run.schema() if options.schema else None, calls, options.sub_questions)
     calls.limit = 3 + options.steps + plan.levels - 1
-    memory = AgentMemory(question, options.evidence_tokens)
-    memory.results.append(_search_parts(plan, memory, run.evidence, calls, options))
+    memory = _search_parts(question, plan, run.evidence, calls, options)
     seen = memory.evidence()
     first = _write("first answer", memory, run.evidence, calls, options)
     if isinstance(first, BudgetError):
@@ -84,7 +83,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     final: Answered | ModelError | None = None
     if isinstance(first, Answered):
         memory.thoughts.append(f"First answer: {first.plain}")
-        search = partial(_search_again, memory, run.evidence, calls, options)
+        search = partial(_search_again, run.evidence, calls, options)
         note, final = reflect(memory, calls, search, options.steps)
     if not isinstance(final, BudgetError):
         final = _write("final answer", memory, run.evidence, calls, options)
@@ -94,9 +93,9 @@ def answer(question: str, run: Run, options: Options) -> Answer:
 
 
 def _search_parts(
-    plan: Decomposition, memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options
-) -> SearchResult:
-    """What the sub-questions found, merged; those of one level are searched at the same time.
+    question: str, plan: Decomposition, evidence: Evidence, calls: Calls, options: Options
+) -> AgentMemory:
+    """What is known after the sub-questions, merged; those of one level are searched at the same time.
 
     The whole question is one more list, and not bounded by types: decomposition can lose a name or a condition, and
     involved types can be wrong. It comes last in each turn. Each list gives its best, however small ``top_k`` is.
@@ -115,14 +114,18 @@ def _search_parts(
         words = {place: answers.get(place, bare(text)) for place, text in texts.items()}
         texts.update({place: fill(plan.parts[place], words) for place in here})
         searches = {place: texts[place] for place in here}
-        alike = not plan.types and same_words(memory.question) in map(same_words, searches.values())
+        alike = not plan.types and same_words(question) in map(same_words, searches.values())
         if level == 0 and not alike:
-            searches[_WHOLE] = memory.question
+            searches[_WHOLE] = question
         found.update(_search_at_once(searches, plan.types, evidence, calls, options))
-    memory.queries.extend({same_words(text): text for text in [memory.question, *texts.values()]}.values())
-    memory.thoughts.extend(f"{texts[place]} {answers[place]}" for place in sorted(answers))
     lists = [found[place] for place in sorted(found, key=lambda each: (each == _WHOLE, each))]
-    return round_robin(lists, max(options.top_k, len(lists)))
+    return AgentMemory(
+        question,
+        options.evidence_tokens,
+        results=[round_robin(lists, max(options.top_k, len(lists)))],
+        thoughts=[f"{texts[place]} {answers[place]}" for place in sorted(answers)],
+        queries=list({same_words(text): text for text in [question, *texts.values()]}.values()),
+    )
 
 
 def _search_at_once(
@@ -141,12 +144,12 @@ def _search_at_once(
     return {place: each.result for place, each in zip(searches, found, strict=True)}
 
 
-def _search_again(memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options, query: str) -> None:
+def _search_again(evidence: Evidence, calls: Calls, options: Options, query: str) -> SearchResult:
     """What the reflection asks for. Types do not bound it: they were chosen before anything was known."""
     since = calls.mark()
     found = _find(evidence, options, query)
     calls.take(replace(search_step(found, f"new query: {query}"), usage=calls.mark().spent - since.spent))
-    memory.results.append(found.result)
+    return found.result
 
 
 def _find(evidence: Evidence, options: Options, text: str, types: tuple[str, ...] = ()) -> Retrieved:

@@ -71,9 +71,9 @@ class Thought:
 
 
 def reflect(
-    memory: AgentMemory, calls: Calls, search: Callable[[str], None], steps: int
+    memory: AgentMemory, calls: Calls, search: Callable[[str], SearchResult], steps: int
 ) -> tuple[str, ModelError | None]:
-    """Up to ``steps`` calls of the model. ``search`` is given each new query and puts what it finds into ``memory``.
+    """Up to ``steps`` calls of the model. ``memory`` gets their thoughts, and what ``search`` finds for new queries.
 
     One call is left for the final answer. Returns a note for who reads the answer, and the error that ended it, if any.
     """
@@ -84,6 +84,7 @@ def reflect(
             return "", None
         try:
             thought = _think(memory, query, step, steps, calls)
+            memory.thoughts += [thought.text] if thought.text else []
             # Another step follows a query, and the first of two empty replies.
             is_last = thought.query is None and (bool(thought.text) or was_empty)
             if thought.query is not None and thought.answer is None:
@@ -91,7 +92,7 @@ def reflect(
                 if not is_last:
                     query = thought.query
                     memory.queries.append(query)
-                    search(query)
+                    memory.results.append(search(query))
         except ModelError as error:
             note = f"The reflection stopped in step {step}; the answer is from what was found until then. {error}"
             return "" if isinstance(error, BudgetError) else note, error
@@ -135,7 +136,6 @@ def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> 
 
 
 def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls) -> Thought:
-    """One call; the thought is remembered."""
     mark, name = calls.mark(), f"reflect {step}"
     messages = reflect_messages(memory, query, step, steps)
     try:
@@ -144,9 +144,7 @@ def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls)
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
     calls.add(name, _in_words(thought), mark, prompt=_PROMPT)
-    if thought.text:
-        memory.thoughts.append(thought.text)
-    else:
+    if not thought.text:
         calls.forget(messages)  # hidden thoughts alone may be in the cache, and nobody can use them
     return thought
 

@@ -41,6 +41,7 @@ def description(address: str) -> Any:
     return schema.exclude(path_regex="events$")
 
 
+@pytest.mark.long
 def test_no_request_is_a_fault(description: Any) -> None:
     tried = set()
     for operation in description.get_all_operations():

@@ -246,6 +246,7 @@ def test_a_head_that_does_not_come_is_not_waited_for(
 # --------------------------------------------------------------------------------------------------------- many at once
 
 
+@pytest.mark.long
 def test_fifty_questions_at_a_time(sample: KnowledgeGraph, address: str) -> None:
     """Half of them as streams, over two readers: each gets what it gets alone, and nothing of another."""
     names = [row[0] for row in sample.cypher("MATCH (e:Entity) RETURN e.name ORDER BY e.name LIMIT 50").rows]

@@ -12,7 +12,7 @@ import pytest
 from kgplatform.models.chat import Ledger, Reply
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, read_envelope, reminder_tokens
 from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
-from kgplatform.readers.refusals import is_refusal
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import cost
 from kgplatform.records import Usage
@@ -172,7 +172,7 @@ def test_after_two_times_it_is_left_and_the_chat_forgets_it() -> None:
 def test_text_that_is_enough_is_not_asked_for_again() -> None:
     chat = ScriptedChat(["No Mention"])
     calls = Calls(chat, Ledger())
-    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", json_mode=False, enough=is_refusal)
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", json_mode=False, enough=is_members_refusal)
     assert (asked, calls.counts) == (Unusable("no json", "No Mention"), {"malformed.no json": 1})
 
 
@@ -223,7 +223,7 @@ def test_a_reply_that_is_cut_off_is_asked_for_again() -> None:
     ],
 )
 def test_refusals(text: str) -> None:
-    assert is_refusal(text)
+    assert is_members_refusal(text)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_refusals(text: str) -> None:
     ],
 )
 def test_answers_that_look_like_refusals(text: str) -> None:
-    assert not is_refusal(text)
+    assert not is_members_refusal(text)
 
 
 @pytest.mark.parametrize("name", ["QA member", "qa MEMBER", "QA", "  Qa Member. "])

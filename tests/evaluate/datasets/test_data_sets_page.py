@@ -8,7 +8,7 @@ from pathlib import Path
 from kgplatform.evaluate.datasets import DATA_SETS, load
 from kgplatform.evaluate.datasets.shared_corpus import KEYS
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "data-sets.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "data-sets.md").read_text("utf-8")
 
 
 def test_the_examples_are_questions(tmp_path: Path) -> None:

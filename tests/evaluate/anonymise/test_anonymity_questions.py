@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, SourceNames, Statement
+from kgplatform.evaluate.anonymise.hidden_names import Candidate, Dictionary, SourceNames, StatedTriple
 from kgplatform.evaluate.anonymise.hide import HiddenCorpus
 from kgplatform.evaluate.anonymise.reversion_questions import as_built, build_questions, drop_known, is_known
 from kgplatform.evaluate.datasets.shared_corpus import as_own
@@ -93,7 +93,9 @@ CHAIN = [(one, "taught", other) for one, other in zip(PEOPLE, PEOPLE[1:], strict
 def work(triples: Sequence[tuple[str, str, str]]) -> HiddenCorpus:
     ends = dict.fromkeys(name for subject, _, object_ in triples for name in (subject, object_))
     candidates = tuple(Candidate("PERSON" if name in PEOPLE else "", name) for name in dict.fromkeys([*PEOPLE, *ends]))
-    statements = tuple(Statement(s, p, o, f"{s} {p} {o} in {1800 + n}.", "Doc") for n, (s, p, o) in enumerate(triples))
+    statements = tuple(
+        StatedTriple(s, p, o, f"{s} {p} {o} in {1800 + n}.", "Doc") for n, (s, p, o) in enumerate(triples)
+    )
     names = SourceNames(candidates, (), statements)
     return HiddenCorpus(Dictionary.of([names], [each.text for each in statements], 0), (names,), {"Doc": "doc.txt"})
 
@@ -189,8 +191,8 @@ def test_too_few_facts() -> None:
 
 def test_statements_that_do_not_show_both_names_are_not_used() -> None:
     made = work(CHAIN[:1])
-    hidden = Statement(PEOPLE[0], "taught", PEOPLE[1], "He taught her.", "Doc")
-    plain = Statement("The Ship", "met", "A Whale", "The Ship met A Whale.", "Doc")
+    hidden = StatedTriple(PEOPLE[0], "taught", PEOPLE[1], "He taught her.", "Doc")
+    plain = StatedTriple("The Ship", "met", "A Whale", "The Ship met A Whale.", "Doc")
     names = SourceNames(made.names[0].candidates, (), (hidden, plain))
     assert build_questions(HiddenCorpus(made.dictionary, (names,), {}), 10, 0) == []
 

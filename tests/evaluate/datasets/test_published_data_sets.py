@@ -11,7 +11,7 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.terms import DataSet
 
-DATA = Path(os.environ.get("KGPLATFORM_BENCH_DATA", Path(__file__).parent.parent.parent.parent / "shared" / "data"))
+DATA = Path(os.environ.get("KGPLATFORM_BENCH_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
 def loaded(name: str) -> DataSet:

@@ -16,7 +16,7 @@ from kgplatform.evaluate.datasets import load, write_questions
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.text import tidy
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "questions.jsonl"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "questions.jsonl"
 
 
 def lines(file: Path, *values: Any) -> Path:
@@ -110,13 +110,13 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
     [
         ('{"question": "Who?", "answer": "a"', "not valid JSON: expecting ',' delimiter"),
         ("Who?", "not valid JSON: expecting value"),
-        ("[1]", "found a list, expected an object"),
+        ("[1]", "found a list of values, expected an object"),
         ('"Who?"', "found a text, expected an object"),
         ("[" * 100_000, "it is nested too deeply"),
         ('{"question": "Who?", "answer": ' + "1" * 5000 + "}", "not valid JSON: a number is too long"),
         ({"question": "", "answer": "a"}, '"question" is empty'),
         ({"answer": "a"}, 'there is no "question"'),
-        ({"question": ["Who?"], "answer": "a"}, '"question" is a list, expected a text'),
+        ({"question": ["Who?"], "answer": "a"}, '"question" is a list of texts, expected a text'),
         ({"question": "Who?", "answer": None}, '"answer" is null, expected a text'),
         ({"question": "Who?", "answer": True}, '"answer" is true, expected a text'),
         ({"question": "Who?", "answer": " "}, "there is no answer"),
@@ -127,7 +127,7 @@ def test_a_key_that_is_not_known_is_told_once(tmp_path: Path) -> None:
         ({"question": "Who?", "answer": "a", "passages": [{"text": "b"}]}, 'there is no "title"'),
         ({"question": "Who?", "answer": "a", "passages": ["b"]}, '"passages" holds a text, expected objects'),
         ({"question": "Who?", "answer": "a", "hops": "two"}, '"hops" is a text, expected a whole number'),
-        ({"question": "Who?", "placeholders": ["x"]}, '"placeholders" is a list, expected an object of lists of names'),
+        ({"question": "Who?", "placeholders": "x"}, '"placeholders" is a text, expected an object of lists of names'),
         ({"question": "Who?", "placeholders": {"[A#1]": []}}, '"placeholders" has no name for [A#1]'),
         ({"question": "Who?", "placeholders": {"[A#1]": [{}]}}, '"[A#1]" is an object without keys, expected a text'),
     ],

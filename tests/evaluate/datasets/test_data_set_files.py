@@ -139,7 +139,7 @@ def test_a_file_of_another_format_is_told_with_what_was_expected_and_what_was_fo
     told = refusal(file)
     assert "found an object with the keys claim, label; expected one of own (question, answer); musique (" in told
     assert all(name in told for name in DATA_SETS)
-    assert "found a list" in refusal(written(tmp_path / "t.json", [[1, 2]]))
+    assert "found a list of values" in refusal(written(tmp_path / "t.json", [[1, 2]]))
 
 
 def test_a_format_that_was_named_and_is_not_there(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_map_has_a_place_of_its_own(folder: Path, tmp_path: Path) -> None:
     questions = tmp_path / "asked.jsonl"
     questions.write_text('{"question": "Where is Ahab?", "answer": "Nantucket"}')
     for place in ("out.questions.jsonl", "out"):
-        with pytest.raises(InputError, match=f"{place} will be something else than the map. Name another --map."):
+        with pytest.raises(InputError, match=f"{place} is already the name of another output. "):
             run(folder, tmp_path / "out", questions=questions, map=tmp_path / place)
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "out.questions.jsonl").exists()
@@ -239,7 +239,7 @@ def test_maps_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
         ({**content, "files": [{"name": 1}]}, "is damaged: files.0"),
         ({**content, "files": []}, "It is the map of another folder"),
         ({**content, "files": [{**content["files"][0], "original": "../x"}]}, "is not a path inside a folder"),
-        ({**content, "files": [{**each, "edits": []} for each in content["files"]]}, "does not become what it was"),
+        ({**content, "files": [{**each, "edits": []} for each in content["files"]]}, "it does not restore"),
     ]
     for value, sentence in wrong:
         file.write_text(json.dumps(value))

@@ -279,8 +279,8 @@ def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
         (MUSIQUE, {"question": "  "}, '"question" is empty'),
         (MUSIQUE, {"paragraphs": "none"}, '"paragraphs" is a text, expected a list'),
         (MUSIQUE, {"paragraphs": ["none"]}, '"paragraphs" holds a text, expected objects'),
-        (MUSIQUE, {"answer_aliases": [["Lund"]]}, '"answer_aliases" is a list, expected a text'),
-        (HOTPOT, {"supporting_facts": [["Ina Roth"]]}, '"supporting_facts" holds a list, expected lists of two'),
+        (MUSIQUE, {"answer_aliases": [["Lund"]]}, '"answer_aliases" is a list of texts, expected a text'),
+        (HOTPOT, {"supporting_facts": [["Ina"]]}, '"supporting_facts" holds a list of texts, expected lists of two'),
         (HOTPOT, {"supporting_facts": [["Ina Roth", None]]}, '"supporting_facts" is null, expected a whole number'),
         (HOTPOT, {"context": [["Ina Roth", "born"]]}, '"context" holds a text, expected a list of sentences'),
         (

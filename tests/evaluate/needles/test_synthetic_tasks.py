@@ -29,8 +29,9 @@ from kgplatform.evaluate.needles import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, Wanted, hide, own_paragraphs
+from kgplatform.evaluate.needles.haystack import LONGEST_PARAGRAPH, WORK, WantedTask, hide, own_paragraphs
 from kgplatform.evaluate.needles.needles import joined_statements, single_statement
+from kgplatform.readers.readers import READERS
 from kgplatform.text import count_tokens
 
 ONE_DEPTH: list[Callable[[int, float, int], NeedleTask]] = [
@@ -87,8 +88,8 @@ def test_the_first_and_the_last_depth_are_the_ends_of_the_text() -> None:
 
 
 def test_a_text_as_long_as_its_needle_is_that_needle() -> None:
-    least = count_tokens(hide(Wanted("qa", "single", 500, (0.5,), 0), TOLD, [story(40)]).hidden[0])
-    task = hide(Wanted("qa", "single", least, (0.5,), 0), TOLD, [story(40)])
+    least = count_tokens(hide(WantedTask("qa", "single", 500, (0.5,), 0), TOLD, [story(40)]).hidden[0])
+    task = hide(WantedTask("qa", "single", least, (0.5,), 0), TOLD, [story(40)])
     assert (task.text, task.haystack, task.depths) == (TOLD.statements[0], 0, (0.0,))
 
 
@@ -159,8 +160,10 @@ def test_keys_and_numbers_in_noise() -> None:
     assert number[0] != "0"
 
 
-def test_every_kind_has_its_description_and_the_name_of_its_expert() -> None:
+def test_every_kind_has_its_description_and_the_name_that_readers_know() -> None:
     tasks = [make(1_000, 0.5, 0) for make in ONE_DEPTH]
+    known = {kind for each in READERS for option in each.options if option.name == "task" for kind in option.choices}
+    assert set(WORK) == known - {"auto"}
     assert [each.kind for each in tasks] == ["qa", "passkey", "number", "kv", "math"]
     assert len({each.description for each in tasks}) == 5
 
@@ -241,7 +244,7 @@ def test_no_more_of_a_haystack_is_read_than_is_needed() -> None:
             read.append(paragraph)
             yield paragraph
 
-    task = hide(Wanted("qa", "single", 1_000, (0.5,), 0), TOLD, pieces())
+    task = hide(WantedTask("qa", "single", 1_000, (0.5,), 0), TOLD, pieces())
     assert len(read) <= task.text.count("\n\n") + 1
 
 

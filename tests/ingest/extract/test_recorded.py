@@ -19,7 +19,7 @@ from kgplatform.places import find_statement
 from kgplatform.records import Document, Passage
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"), RelationType("knew")))
-MUSIQUE = Path(__file__).parents[3] / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
+MUSIQUE = Path(__file__).parents[4] / "shared" / "data" / "musique" / "openie_gpt-3.5.json"
 
 PARTS = [
     "Ada Lovelace was born in London.",

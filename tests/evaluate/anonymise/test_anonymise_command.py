@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.main import app
+from kgplatform.doors.cli.shared import spelled
 from kgplatform.evaluate.anonymise.files import read_map
 from kgplatform.evaluate.anonymise.mentions import Finder
 from kgplatform.neo4j.store import Connection, Store
@@ -28,8 +29,8 @@ def invoke(*arguments: object) -> str:
 
 def refused(*arguments: object) -> str:
     done = CliRunner().invoke(app, ["anonymise", *map(str, arguments)])
-    assert done.exit_code != 0
-    return str(done.exception)
+    assert isinstance(done.exception, Exception)
+    return spelled(done.exception)
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_wrong_options(tmp_path: Path) -> None:
     only = ("--extractor", "none", "--names", names)
     assert "chooses among what an extractor finds" in refused(CORPUS, *out, *only, "--type", "Place")
     built = ("--build-questions", 1, "--map", tmp_path / "out.reversion.jsonl")
-    assert "will be something else than the map" in refused(CORPUS, *out, *only, *built)
+    assert "is already the name of another output. Choose another --map FILE." in refused(CORPUS, *out, *only, *built)
     assert "Did you mean Person?" in refused(CORPUS, *out, "--type", "Persn", "--extractor", "local")
     assert "out.map.json cannot be read" in refused(CORPUS, "--restore", *out, "--map", tmp_path / "out.map.json")
     assert not (tmp_path / "out").exists()
