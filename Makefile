@@ -37,8 +37,8 @@ test-all: setup  ## run all tests: with Chromium, killed processes and long runs
 bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate, killed_evaluation, exchange, explorer, medical, serve or stop measures that alone
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
-measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it
-	@$(BIN)/python tests/benchmarks/house.py $(REV)
+measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it, MINUTES=1 times the tests
+	@$(BIN)/python tests/benchmarks/house.py "$(REV)" $(MINUTES)
 	@$(BIN)/python tests/benchmarks/walks.py
 
 docs: setup  ## build the documentation into .kgplatform/site

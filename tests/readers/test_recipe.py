@@ -21,7 +21,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.mcp.app import make_server
 from kgplatform.errors import InputError
-from kgplatform.evaluate.kept_answers import ask, task_for
+from kgplatform.evaluate.kept_answers import ask, inquiry_for
 from kgplatform.evaluate.setups import parse_setups, read_grid, resolved
 from kgplatform.evaluate.terms import DataSet, Question
 from kgplatform.neo4j.store import Connection
@@ -146,7 +146,7 @@ def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:
     (setup,) = parse_setups("bestfact:places=1")
     assert resolved(setup) == {"mode": "reject", "top_k": 5, "places": 1}
     question = Question("q1", QUESTION, ("Matthew Fontaine Maury",))
-    outcome = ask(sample, task_for(setup, question, DataSet("own", (question,))))
+    outcome = ask(sample, inquiry_for(setup, question, DataSet("own", (question,))))
     assert outcome.answer is not None
     assert (outcome.answer.reader, len(outcome.answer.citations)) == ("bestfact", 1)
     with pytest.raises(InputError, match="bestfact: places=few cannot be used: it must be a whole number"):
