@@ -424,7 +424,7 @@ def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp
         report = paying(store, server, home, max_tokens=4000).ingest(notes)
         assert not report.complete
         assert "budget of 4,000 tokens" in report.stopped
-        assert "--max-tokens" in report.stopped
+        assert "a larger max_tokens" in report.stopped
         assert 0 < report.extracted < 18
         assert report.failed == []
         spent = sum(usage.input_tokens + usage.output_tokens for usage in report.usage.values())

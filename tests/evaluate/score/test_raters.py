@@ -353,6 +353,6 @@ def test_errors_of_the_model_are_the_callers_news(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="overloaded"):
         rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=Fault.refuse(500, "overloaded"))
     model = Model(rater_strict="NO", rater_permissive="No")
-    with served(model, tmp_path, max_tokens=1) as chat, pytest.raises(BudgetError, match="--max-tokens"):
+    with served(model, tmp_path, max_tokens=1) as chat, pytest.raises(BudgetError, match="a larger max_tokens"):
         rate("lr", ToRate(QUESTION, "Ingrid"), chat)
     assert len(model.asked) == 1

@@ -198,7 +198,7 @@ def test_an_answer_without_a_verdict_is_asked_for_by_the_next_run(tmp_path: Path
 
 def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
-    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* --max-tokens"):
+    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* max_tokens"):
         rated(file, model, max_tokens=1500)
     kept = len(lines(file))
     assert 0 < kept == model.asked.total() < len(ITEMS)
