@@ -109,7 +109,11 @@ def short(name: str, longest: int = _LONGEST) -> str:
 def distinct(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
     """The names, short; those that would look alike then have their number in front."""
     cut = [short(name, longest) for name in names]
-    return [f"{number}. {name}" if cut.count(name) > 1 else name for number, name in enumerate(cut, 1)]
+    shown = []
+    for number, (name, brief) in enumerate(zip(names, cut, strict=True), 1):
+        prefix = f"{number}. " if cut.count(brief) > 1 else ""
+        shown.append(prefix + short(name, longest - len(prefix)))
+    return shown
 
 
 def look(number: int) -> dict[str, Any]:

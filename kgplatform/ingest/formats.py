@@ -14,13 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.etree import ElementTree
 
 import lxml.html  # type: ignore[import-untyped]  # publishes no types
-import mammoth  # type: ignore[import-untyped]  # publishes no types
-import pypdf
-import trafilatura
 from lxml import etree
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -30,7 +27,11 @@ from kgplatform.ingest.decode import decode
 from kgplatform.records import PageSpan
 from kgplatform.text import tidy
 
-# Without a handler of their own, the libraries' warnings would go to the terminal.
+if TYPE_CHECKING:
+    import pypdf
+
+# trafilatura, pypdf and mammoth take a quarter of the start of every command, so they are imported where a file needs
+# them. Without a handler of their own, the libraries' warnings would go to the terminal.
 for _name in ("pypdf", "trafilatura", "htmldate", "justext", "courlan"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
@@ -140,6 +141,8 @@ _LINES = re.compile(r"[^\S\n]*\n[^\S\n]*")
 
 def read_html(path: str, stream: BinaryIO) -> FileText:
     """The main text of a page (trafilatura); if it finds none, all that is visible."""
+    import trafilatura
+
     source = clean(decode(path, stream.read(), html=True)).encode()
     with _parser(path, "HTML that cannot be parsed: save the page again"):
         page = _html_tree(source)
@@ -205,6 +208,8 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
 
     Pages that cannot be read or are scans are ``faults`` if others have text.
     """
+    import pypdf
+
     with _parser(path, "damaged PDF: open it in a PDF viewer and save it again"):
         reader = pypdf.PdfReader(stream)
         if reader.is_encrypted and not reader.decrypt(""):
@@ -280,6 +285,8 @@ _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 
 def read_docx(path: str, stream: BinaryIO) -> FileText:
     """The paragraphs of a Word document, apart by blank lines. Other ZIP files are refused by what they are."""
+    import mammoth  # type: ignore[import-untyped]  # publishes no types
+
     with _parser(path, "damaged DOCX or ZIP file: open it in Word and save it again"):
         with zipfile.ZipFile(stream) as archive:
             _refuse_other_zip(path, archive)

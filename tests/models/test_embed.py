@@ -111,9 +111,9 @@ class TestBundledModel:
 
     def test_threads_may_share_it(self) -> None:
         model = LocalEmbedder("all-MiniLM-L6-v2", batch=4)
-        alone = LocalEmbedder("all-MiniLM-L6-v2", batch=4).embed(TEXTS[:20])
-        with ThreadPoolExecutor(4) as pool:
-            for vectors in pool.map(lambda _: model.embed(TEXTS[:20]), range(4)):
+        alone = LocalEmbedder("all-MiniLM-L6-v2", batch=4).embed(TEXTS[:8])
+        with ThreadPoolExecutor(3) as pool:
+            for vectors in pool.map(lambda _: model.embed(TEXTS[:8]), range(3)):
                 np.testing.assert_allclose(vectors, alone, atol=1e-6)
 
     def test_blas_has_its_threads_back_afterwards(self, mini: LocalEmbedder) -> None:
