@@ -264,7 +264,7 @@ def test_very_many_setups_are_told_by_their_readers(tmp_path: Path, figures: lis
     [
         ["a", "b"],
         ["retrieve", "youtu", "graphreader", "readagent", "longagent"],
-        [f"youtu agent={flag} community={flag} schema=false top_k={n}" for flag in ("true", "false") for n in range(12)],
+        [f"youtu agent={flag} community={flag} schema=false top_k={n}" for flag in (True, False) for n in range(12)],
     ],
 )
 def test_no_label_lies_over_another(setups: Sequence[str], tmp_path: Path, figures: list[Figure]) -> None:
