@@ -43,11 +43,12 @@ from kgplatform.settings import Settings, load_settings
 
 UP = """
 import sys
+from pathlib import Path
 from kgplatform.neo4j import process, server
 from kgplatform.settings import load_settings
 server._USUAL_PORTS = process.Ports(int(sys.argv[2]), int(sys.argv[3]))
 settings = load_settings(home=sys.argv[1], neo4j_start_timeout=800, neo4j_heap="256m", neo4j_page_cache="32m")
-managed = server.LocalNeo4j(settings, lambda line: print(line, flush=True))
+managed = server.LocalNeo4j(settings, lambda line: print(line, flush=True), java=Path(sys.argv[4]))
 managed.up()
 print("up", managed.status().pid, flush=True)
 """
@@ -59,10 +60,10 @@ def settings_for(home: Path, **more: Any) -> Settings:
     return load_settings(**{"home": home, "neo4j_start_timeout": START_TIMEOUT, **small, **more})
 
 
-def up_elsewhere(home: Path, ports: Ports) -> subprocess.Popen[str]:
+def up_elsewhere(home: Path, ports: Ports, java: Path) -> subprocess.Popen[str]:
     """Another process that calls ``up()``: it tells its steps on standard output."""
     return subprocess.Popen(
-        [sys.executable, "-c", UP, str(home), str(ports.bolt), str(ports.http)],
+        [sys.executable, "-c", UP, str(home), str(ports.bolt), str(ports.http), str(java)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
@@ -121,7 +122,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, quick_java: Path, usual_por
                 squatters.enter_context(closing(socket.create_server(("127.0.0.1", port))))
             except OSError:
                 continue
-        both = [up_elsewhere(home, usual_ports) for _ in range(2)]
+        both = [up_elsewhere(home, usual_ports, quick_java) for _ in range(2)]
         said = [process.communicate()[0] for process in both]
     server = LocalNeo4j(settings_for(home), java=quick_java)
     server.said = said  # type: ignore[attr-defined]  # for the one test that reads it
@@ -280,9 +281,11 @@ def failing(server: LocalNeo4j) -> tuple[StartFault, str]:
 
 
 @pytest.mark.killed
-def test_killed_caller_and_killed_server_are_recovered(make: Make, tmp_path: Path, usual_ports: Ports) -> None:
+def test_killed_caller_and_killed_server_are_recovered(
+    make: Make, tmp_path: Path, usual_ports: Ports, quick_java: Path
+) -> None:
     server = make()
-    caller = up_elsewhere(tmp_path / "home", usual_ports)
+    caller = up_elsewhere(tmp_path / "home", usual_ports, quick_java)
     assert caller.stdout is not None and "Starting Neo4j" in caller.stdout.readline()
     while load_record(server.status().home / "server.json") is None:
         assert caller.poll() is None
@@ -303,9 +306,9 @@ def test_killed_caller_and_killed_server_are_recovered(make: Make, tmp_path: Pat
 
 
 @pytest.mark.killed
-def test_ctrl_c_stops_the_half_started_server(make: Make, tmp_path: Path, usual_ports: Ports) -> None:
+def test_ctrl_c_stops_the_half_started_server(make: Make, tmp_path: Path, usual_ports: Ports, quick_java: Path) -> None:
     server = make()
-    caller = up_elsewhere(tmp_path / "home", usual_ports)
+    caller = up_elsewhere(tmp_path / "home", usual_ports, quick_java)
     while load_record(server.status().home / "server.json") is None:
         assert caller.poll() is None
     pid = server.status().pid
