@@ -13,7 +13,7 @@ chains of their own, between what led to them and what follows them.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.pasteable import pasteable
@@ -154,14 +154,14 @@ class CallStatistics:
     stages: tuple[StageCalls, ...]
 
 
-def stages_of(counts: Mapping[str, int], stages: Iterable[str]) -> tuple[StageCalls, ...]:
-    """The function calls among ``counts``, in the order of ``stages``; a stage without a call is left out.
+def stages_of(counts: Mapping[str, int], by_reader: Mapping[str, Sequence[str]]) -> tuple[StageCalls, ...]:
+    """The function calls among ``counts``, in the order of the readers' stages; a stage without a call is left out.
 
     A reader with stages (``Reader.stages``) counts under such names; what belongs to no stage is not a function call:
 
-        stages_of({"facts.read_chunk": 3, "chunk.search_more": 2, "malformed.no action": 1}, ("facts", "chunk"))
+        stages_of({"facts.read_chunk": 3, "chunk.search_more": 2, "malformed.none": 1}, {"walker": ("facts", "chunk")})
     """
-    by_stage: dict[str, dict[str, int]] = {stage: {} for stage in stages}
+    by_stage: dict[str, dict[str, int]] = {stage: {} for stages in by_reader.values() for stage in stages}
     for name, number in counts.items():
         stage, _, function = name.partition(".")
         if stage in by_stage and function and number > 0:
@@ -175,8 +175,7 @@ def call_statistics(store: Store, by_reader: Mapping[str, Sequence[str]]) -> Cal
     rows = store.read("graph/call_statistics", readers=list(by_reader))
     if not rows:
         return None
-    named = dict.fromkeys(stage for each in by_reader.values() for stage in each)
-    stages = stages_of({row["name"]: row["number"] for row in rows}, named)
+    stages = stages_of({row["name"]: row["number"] for row in rows}, by_reader)
     calls, runs, paths = sum(each.calls for each in stages), rows[0]["runs"], max(1, rows[0]["paths"])
     return CallStatistics(runs, paths, calls, round(calls / runs, 2), round(calls / paths, 2), stages)
 

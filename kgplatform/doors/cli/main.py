@@ -235,13 +235,14 @@ def schema(home: Home = None, as_json: Json = False) -> None:
 @app.command()
 def settings(as_json: Json = False) -> None:
     """List all settings with their defaults."""
-    from kgplatform.doors.cli.show import answers, terminal
+    from kgplatform.doors.cli.show import terminal
     from kgplatform.settings import settings_table
 
     keys = ("name", "default", "unit", "help")
     rows = settings_table()
     document = {"settings": [dict(zip(keys, row, strict=True)) for row in rows]}
-    terminal.show(as_json, rows, answers.show_settings, document)
+    heads = ("Setting", "Default", "Unit", "Meaning")
+    terminal.show(as_json, rows, lambda rows: terminal.table(terminal.console(), heads, rows), document)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """What the commands that read the graph print.
 
 Of a search, what it found; of ``ask``, the answer with its citations and, with ``--trace``, each step and statement,
-ready to paste; then tables: rows, documents, counts, the schema, the settings.
+ready to paste; then tables: rows, documents, counts, the schema.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _heading(step: Step) -> str:
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
     """Function calls by stage; other counts by the first part of their names."""
-    stages = stages_of(counts, _stages())
+    stages = stages_of(counts, stages_by_reader())
     if stages:
         out.print(f"function calls: {sum(each.calls for each in stages):,}")
         show_stages(out, stages)
@@ -201,12 +201,7 @@ def _show_step(out: Console, number: int, step: Step, statements: Sequence[int])
 def _stage_of(step: Step) -> str:
     """The stage in which a function was chosen, after which the step is named; empty where none was."""
     stage = (step.prompt or "").rpartition("/")[2]
-    return stage if stage in _stages() else ""
-
-
-def _stages() -> dict[str, None]:
-    """The stages of all readers, each once, in their order."""
-    return dict.fromkeys(stage for stages in stages_by_reader().values() for stage in stages)
+    return stage if any(stage in stages for stages in stages_by_reader().values()) else ""
 
 
 def _found(step: Step, stage: str) -> str:
@@ -335,11 +330,6 @@ def show_schema(found: GraphSchema) -> None:
         )
     grown = counted(len(found.expansions), "type")
     out.print(f"Schema {safe(schema.name)}; {grown} added to it in this graph.")
-
-
-def show_settings(rows: Sequence[tuple[str, str, str, str]]) -> None:
-    """The table of settings."""
-    table(console(), ("Setting", "Default", "Unit", "Meaning"), rows)
 
 
 def _cell(value: object) -> str:

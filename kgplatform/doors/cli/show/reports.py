@@ -131,7 +131,12 @@ def _show_unfinished(out: Console, report: IngestReport) -> None:
         if failed:
             out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to retry.")
     if report.stopped:
-        out.print(safe(spelled(BudgetError(report.stopped))))
+        out.print(_in_flags(report.stopped))
+
+
+def _in_flags(stopped: str) -> str:
+    """Why the budget ended a run, as a report keeps it, with the option that it names as a flag."""
+    return safe(spelled(BudgetError(stopped)))
 
 
 def show_estimate(estimate: Estimate) -> None:
@@ -165,7 +170,7 @@ def show_tree(report: TreeReport) -> None:
     _show_names(out, report)
     _show_costs(out, report.usage, report.seconds, staged=False)
     if report.stopped:
-        out.print(safe(spelled(BudgetError(report.stopped))), soft_wrap=True)
+        out.print(_in_flags(report.stopped), soft_wrap=True)
 
 
 def _show_community(out: Console, community: LargeCommunity) -> None:
@@ -273,4 +278,4 @@ def _show_pages_left(out: Console, report: GistReport) -> None:
             soft_wrap=True,
         )
     if report.stopped:
-        out.print(safe(spelled(BudgetError(report.stopped))), soft_wrap=True)
+        out.print(_in_flags(report.stopped), soft_wrap=True)
