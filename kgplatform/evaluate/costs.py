@@ -190,16 +190,16 @@ class PerQuestion:
 
 def per_question(results: Results, timing: Timing, prices: Prices | None = None) -> dict[str, PerQuestion | None]:
     """By the name of the setup, in order; None where it answered no question."""
-    return {each.setup.name: _per_question(each.setup, results, timing, prices) for each in results.setups}
+    return {setup.setup.name: _per_question(setup.setup, results, timing, prices) for setup in results.setups}
 
 
 def _per_question(setup: Setup, results: Results, timing: Timing, prices: Prices | None) -> PerQuestion | None:
-    answers = [each for each in results.answers if each.setup == setup.name and each.error is None]
+    answers = [answer for answer in results.answers if answer.setup == setup.name and answer.error is None]
     if not answers:
         return None
-    number, total = len(answers), sum((each.total for each in answers), Spent())
+    number, total = len(answers), sum((answer.total for answer in answers), Spent())
     measured = timing.seconds.get(setup.name, {})
-    seconds = [measured[each.question] for each in answers if each.question in measured]
+    seconds = [measured[answer.question] for answer in answers if answer.question in measured]
     median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
     cost = _money(setup, answers, results, prices)
     means = (total.calls / number, total.input_tokens / number, total.output_tokens / number)

@@ -114,9 +114,9 @@ def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     check_distinct(plan.setups)
     check_installed(plan.setups)
     need_rouge()
-    for each in plan.raters:
-        if each not in RATERS:
-            raise InputError(unknown("rater", each, RATERS))
+    for rater in plan.raters:
+        if rater not in RATERS:
+            raise InputError(unknown("rater", rater, RATERS))
     if not plan.dataset.questions:
         raise InputError(f"{plan.dataset.name} has no question.")
     if graphs.chat is None:
@@ -156,7 +156,7 @@ class _Round:
     def _ask_apart(self, build: Build, setups: Sequence[Setup]) -> None:
         """Each group of questions over a graph of the texts that it is about, which is emptied after it."""
         # By a model only where some setup reads more than the texts themselves: it is much the dearest.
-        extractor = build.extractor or ("llm" if any("entities" in needs(each) for each in setups) else "local")
+        extractor = build.extractor or ("llm" if any("entities" in needs(setup) for setup in setups) else "local")
         settings = self.graphs.settings
         how = {"extractor": extractor, "passage": settings.passage_tokens, "embedder": settings.embedder}
         how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
@@ -168,7 +168,7 @@ class _Round:
                 self._fill(kg, texts, replace(build, extractor=extractor))
                 self._prepare(kg, build, setups)
                 self._ask(kg, pending)
-                kg.remove([each.id for each in kg.documents()])
+                kg.remove([document.id for document in kg.documents()])
         if kg is not None:
             self.graphs.release(kg)
 
@@ -210,7 +210,7 @@ class _Round:
     def _pending(self, questions: Sequence[Question], setups: Sequence[Setup], graph: str) -> list[tuple[str, Inquiry]]:
         """What is still to be asked, by its key; each question to all setups before the next one."""
         pending = []
-        for inquiry in (inquiry_for(setup, each, self.plan.dataset) for each in questions for setup in setups):
+        for inquiry in (inquiry_for(setup, question, self.plan.dataset) for question in questions for setup in setups):
             key = answer_key(
                 inquiry.setup, [inquiry.text, dict(inquiry.options)], inquiry.question, self.chat.model, graph
             )

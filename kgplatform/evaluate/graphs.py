@@ -315,9 +315,9 @@ def rows(graph: KnowledgeGraph, query: str, **parameters: object) -> list[list[A
 def _identities(dataset: DataSet, documents: list[list[Any]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """The texts of ``dataset`` and those of the graph, each by name and content; untitled ones by content alone."""
     wanted = {
-        (tidy(clean(each.title)), hashlib.sha256(clean(each.text).encode()).hexdigest())
-        for each in dataset.corpus
-        if clean(each.text).strip()
+        (tidy(clean(document.title)), hashlib.sha256(clean(document.text).encode()).hexdigest())
+        for document in dataset.corpus
+        if clean(document.text).strip()
     }
     untitled = {sha256 for title, sha256 in wanted if not title}
     there = {("" if sha256 in untitled else name, sha256) for name, sha256, _ in documents}
@@ -339,20 +339,20 @@ def _forget(server: LocalNeo4j, home: Path) -> None:
 
 def check_installed(setups: Sequence[Setup]) -> None:
     """Raise ``SettingError`` where a setup needs a package that is not installed."""
-    official = [each.name for each in setups if each.reader in OFFICIAL]
+    official = [setup.name for setup in setups if setup.reader in OFFICIAL]
     if official and not is_installed():
         raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `pip install 'kgplatform[graphrag]'`.")
 
 
 def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:
-    return [each for each in setups if need in needs(each)]
+    return [setup for setup in setups if need in needs(setup)]
 
 
 def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Setup]]:
     """What ``kg`` does not have, with the setups that need it: pages of all documents, atomic facts of all passages
     from a model or a recording, and the tree."""
     lacks: dict[Need, Callable[[], bool]] = {
-        "gists": lambda: not all(each.pages for each in kg.documents()),
+        "gists": lambda: not all(document.pages for document in kg.documents()),
         "facts": kg.lacks_facts,
         "tree": lambda: kg.state().get("treeState") != "complete",
     }
@@ -366,12 +366,12 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
     """
     lacking, notes = _lacking(kg, setups), []
     if "gists" in lacking:
-        names, without = _named(lacking["gists"]), sum(not each.pages for each in kg.documents())
+        names, without = _named(lacking["gists"]), sum(not document.pages for document in kg.documents())
         lack = f"{counted(without, 'document')} {'has' if without == 1 else 'have'} none"
         raise InputError(
             f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add prepare.", "prepare"
         )
-    by_community = [each for each in setups if resolved(each).get("route") == "community"]
+    by_community = [setup for setup in setups if resolved(setup).get("route") == "community"]
     if "tree" in lacking:
         lack, run = "the graph has no knowledge tree", "run `kgplatform tree`"
         if by_community:
@@ -379,7 +379,7 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
             raise InputError(f"{what}. {run.capitalize()} first, or add prepare.", "prepare")
         notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or evaluate with prepare.")
     if "facts" in lacking:
-        walkers = " and ".join(dict.fromkeys(each.reader for each in lacking["facts"]))
+        walkers = " and ".join(dict.fromkeys(setup.reader for setup in lacking["facts"]))
         notes.append(
             f"Some passages have no atomic facts from a model, so {walkers} walked over what they have instead: run "
             "`kgplatform ingest` with facts, or evaluate with prepare."
@@ -388,7 +388,7 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
 
 
 def _named(setups: Sequence[Setup]) -> str:
-    return " and ".join(each.name for each in setups)
+    return " and ".join(setup.name for setup in setups)
 
 
 def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress: Progress) -> tuple[str, ...]:

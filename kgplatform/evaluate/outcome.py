@@ -164,8 +164,8 @@ def outcome(
 
     ``chief``: the metric that counts most, where it was computed; else the one that ``CHIEF`` comes to.
     """
-    names = ordered(name for each in answers for name in each.scores)
-    by_setup = {setup.name: [each for each in answers if each.setup == setup.name] for setup in setups}
+    names = ordered(name for answer in answers for name in answer.scores)
+    by_setup = {setup.name: [answer for answer in answers if answer.setup == setup.name] for setup in setups}
     metrics = _chief_first(names, answers, chief)
     compared = [name for name in metrics if name in _COMPARED or name == metrics[0]]
     return Results(
@@ -203,20 +203,20 @@ def as_json(value: Mapping[str, Any]) -> bytes:
 
 def _chief_first(names: tuple[str, ...], answers: Sequence[Scored], chief: str | None) -> tuple[str, ...]:
     if chief not in names:
-        counts = {name: sum(name in each.scores for each in answers) for name in CHIEF if name in names}
+        counts = {name: sum(name in answer.scores for answer in answers) for name in CHIEF if name in names}
         lacking = _WITHOUT_ANSWERS if _WITHOUT_ANSWERS in names else None
         chief = max(counts, key=lambda name: (counts[name], -CHIEF.index(name)), default=lacking)
     return names if chief is None else (chief, *(name for name in names if name != chief))
 
 
 def _scores_of(setup: Setup, answers: Sequence[Scored], metrics: Sequence[str]) -> SetupScores:
-    kinds = list(dict.fromkeys(each.kind for each in answers if each.kind))
-    failed = sum(each.error is not None for each in answers)
+    kinds = list(dict.fromkeys(answer.kind for answer in answers if answer.kind))
+    failed = sum(answer.error is not None for answer in answers)
     return SetupScores(
         setup,
         _estimates(answers, metrics),
-        {kind: _estimates([each for each in answers if each.kind == kind], metrics) for kind in kinds},
-        reduce(added, (dict(each.spent) for each in answers), {}),
+        {kind: _estimates([answer for answer in answers if answer.kind == kind], metrics) for kind in kinds},
+        reduce(added, (dict(answer.spent) for answer in answers), {}),
         len(answers) - failed,
         failed,
     )
@@ -228,7 +228,7 @@ def _estimates(answers: Sequence[Scored], metrics: Sequence[str]) -> dict[str, M
 
 
 def _by_question(metric: str, answers: Sequence[Scored]) -> dict[str, float]:
-    return {each.question: each.scores[metric] for each in answers if metric in each.scores}
+    return {answer.question: answer.scores[metric] for answer in answers if metric in answer.scores}
 
 
 def _faults(dataset: DataSet) -> list[str]:
@@ -240,10 +240,10 @@ def _faults(dataset: DataSet) -> list[str]:
 
 def _facts_notes(dataset: DataSet, by_setup: Mapping[str, Sequence[Scored]]) -> list[str]:
     """Supporting facts counted over the whole set, as GraphReader's appendix F has it: by fact, not by question."""
-    sizes = {each.id: len(each.facts) for each in dataset.questions if each.facts}
+    sizes = {question.id: len(question.facts) for question in dataset.questions if question.facts}
     told = []
     for setup, answers in by_setup.items():
-        shares = [(each.scores["facts"], sizes[each.question]) for each in answers if "facts" in each.scores]
+        shares = [(answer.scores["facts"], sizes[answer.question]) for answer in answers if "facts" in answer.scores]
         needed = sum(size for _, size in shares)
         if needed:
             found = sum(round(share * size) for share, size in shares)

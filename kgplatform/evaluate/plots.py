@@ -292,8 +292,8 @@ def _shifts(places: Mapping[str, float]) -> dict[str, float]:
 def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
     """A row a kind; in it a point a setup."""
     metric, number = results.metrics[0], kinds_of(results)
-    scores = {kind: [each.by_kind.get(kind, {}).get(metric) for each in results.setups] for kind in number}
-    labels = _labels(results, {each.setup.name: each.scores.get(metric) for each in results.setups})
+    scores = {kind: [setup.by_kind.get(kind, {}).get(metric) for setup in results.setups] for kind in number}
+    labels = _labels(results, {setup.setup.name: setup.scores.get(metric) for setup in results.setups})
     rows = max(0.45, 0.17 * len(results.setups)) * len(number)
     figure = new_figure(_WIDTH, 1.2 + rows, title)
     axes = figure.subplots()
@@ -311,7 +311,7 @@ def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(f"{title_of(metric)}, % (95 % interval)")
     _add_legend(figure, labels)
-    names = [short(each.setup.name) for each in results.setups]
+    names = [short(setup.setup.name) for setup in results.setups]
     told = [
         f"{short(kind)}: {', '.join(f'{name} {_percent(score)}' for name, score in zip(names, of_kind, strict=True))}"
         for kind, of_kind in scores.items()
@@ -348,7 +348,7 @@ def _label_squares(axes: Axes, where: RightWhere) -> None:
         axes.text(1.01, row, f"{where.count(setup, 'right'):,}" if scored else "–", va="center", **beside)
     axes.text(1.01, -0.55, "right", va="bottom", fontsize=9, color=_EDGE, **beside)
     axes.set_xlabel(f"{counted(len(questions), 'question')}: on the left those that the fewest were right on")
-    names = [short(each, 16) for each in questions] if len(questions) <= _MOST_IDS else []
+    names = [short(question, 16) for question in questions] if len(questions) <= _MOST_IDS else []
     axes.set_xticks(range(len(names)), names, rotation=90, fontsize=8)
     right, low = len(questions) - 0.5, len(setups) - 0.5
     axes.hlines([row + 0.5 for row in range(len(setups) - 1)], -0.5, right, color="white", linewidth=2)

@@ -44,7 +44,7 @@ def better_of(pair: Pair) -> str | None:
 
 def kinds_of(results: Results) -> dict[str, int]:
     """The kinds of question, in the order in which they come, with how many questions each has."""
-    return dict(Counter({each.question: each.kind for each in results.answers if each.kind}.values()))
+    return dict(Counter({answer.question: answer.kind for answer in results.answers if answer.kind}.values()))
 
 
 def percent(score: Mean | None) -> str:
@@ -107,19 +107,19 @@ class RightWhere:
 def right_where(results: Results) -> RightWhere | None:
     """By the chief metric; None where there is no metric or no score by it."""
     metric = results.metrics[0] if results.metrics else ""
-    scored = {each.question for each in results.answers if metric in each.scores}
+    scored = {answer.question for answer in results.answers if metric in answer.scores}
     if not scored:
         return None
-    setups = tuple(each.setup.name for each in results.setups)
+    setups = tuple(setup.setup.name for setup in results.setups)
     marks: dict[str, dict[str, AnswerMark]] = {setup: dict.fromkeys(sorted(scored), "unscored") for setup in setups}
-    for each in results.answers:
-        if each.question in scored:
-            marks[each.setup][each.question] = _mark(each, metric)
-    right = {question: frozenset(each for each in setups if marks[each][question] == "right") for question in scored}
+    for answer in results.answers:
+        if answer.question in scored:
+            marks[answer.setup][answer.question] = _mark(answer, metric)
+    right = {question: frozenset(setup for setup in setups if marks[setup][question] == "right") for question in scored}
     questions = tuple(sorted(scored, key=lambda question: (len(right[question]), question)))
     compared = tuple(each for each in questions if all(marks[setup][each] != "unscored" for setup in setups))
-    left_out = len({each.question for each in results.answers} - scored)
-    graded = any(each.scores.get(metric, 0.0) not in (0.0, 1.0) for each in results.answers)
+    left_out = len({answer.question for answer in results.answers} - scored)
+    graded = any(answer.scores.get(metric, 0.0) not in (0.0, 1.0) for answer in results.answers)
     return RightWhere(metric, setups, questions, marks, right, compared, graded, left_out)
 
 
@@ -160,7 +160,7 @@ def markdown(results: Results, timing: Timing, prices: Prices | None = None, pic
         "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
         "## By length and depth": [shown.get("heat-map")],
         "## All metrics": _all_metrics(results),
-        "## Setups with options": [listed(filter(None, (_options(each.setup) for each in results.setups)))],
+        "## Setups with options": [listed(filter(None, (_options(setup.setup) for setup in results.setups)))],
         "## Costs by stage": _stages(results, prices),
         "## Construction and rating": _construction(results, timing, prices),
         "## Questions": _questions(results, where) if where else [],
@@ -195,16 +195,16 @@ def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str
     heads = [*map(title_of, filter(None, (chief, *others))), "Calls", "Tokens in", "Tokens out"]
     heads += ["Seconds p50", "Seconds p95", "Failed", *([f"{prices.currency} per question"] if prices else [])]
     rows = []
-    for each in results.setups:
-        scores = [interval(each.scores.get(chief))] if chief else []
-        scores += [percent(each.scores.get(metric)) for metric in others]
-        cost = costs[each.setup.name]
+    for setup in results.setups:
+        scores = [interval(setup.scores.get(chief))] if chief else []
+        scores += [percent(setup.scores.get(metric)) for metric in others]
+        cost = costs[setup.setup.name]
         figures = [NONE] * 5
         if cost:
             tokens = f"{cost.input_tokens:,.0f}", f"{cost.output_tokens:,.0f}"
             figures = [f"{cost.calls:.1f}", *tokens, *in_seconds(cost)]
         priced = [money(cost.money if cost else None)] if prices else []
-        rows.append([each.setup.name, *scores, *figures, f"{each.failed:,}", *priced])
+        rows.append([setup.setup.name, *scores, *figures, f"{setup.failed:,}", *priced])
     lines = ["Scores are in percent; calls, tokens and seconds are per question.", table(["Setup", *heads], rows)]
     if prices:
         lacking = text(prices.lacking(results.model))
@@ -265,14 +265,14 @@ def _by_kind(results: Results, picture: str | None) -> list[str | None]:
     if not kinds or not results.metrics:
         return []
     chief = results.metrics[0]
-    scores = {kind: [each.by_kind.get(kind, {}).get(chief) for each in results.setups] for kind in kinds}
+    scores = {kind: [setup.by_kind.get(kind, {}).get(chief) for setup in results.setups] for kind in kinds}
     return [picture, f"{text(title_of(chief))}, in percent.", _crossed("Kind", scores, results.setups)]
 
 
 def _all_metrics(results: Results) -> list[str]:
     if len(results.metrics) < 2:
         return []
-    scores = {title_of(metric): [each.scores.get(metric) for each in results.setups] for metric in results.metrics}
+    scores = {title_of(metric): [setup.scores.get(metric) for setup in results.setups] for metric in results.metrics}
     return [_crossed("Metric", scores, results.setups)]
 
 
@@ -287,9 +287,9 @@ def _options(setup: Setup) -> str:
 
 def _stages(results: Results, prices: Prices | None) -> list[str]:
     rows = [
-        (each.setup.name, stage, spent, model_of(results, stage, each.setup))
-        for each in results.setups
-        for stage, spent in each.spent.items()
+        (setup.setup.name, stage, spent, model_of(results, stage, setup.setup))
+        for setup in results.setups
+        for stage, spent in setup.spent.items()
     ]
     return _spending("Setup", rows, prices, "Over all questions, those that failed included.")
 
@@ -320,7 +320,7 @@ def _questions(results: Results, where: RightWhere) -> list[str]:
     """A row a question, first those on which the setups differ; each cell leads to the trace."""
     number = len(where.setups)
     differ = sorted(where.questions, key=lambda each: len(where.right[each]) in (0, number))  # stable: else as they are
-    kinds = {each.question: each.kind for each in results.answers}
+    kinds = {answer.question: answer.kind for answer in results.answers}
     columns = where.setups if number <= 12 else ()  # more have no room for a column each
     rows = [
         [question, kinds[question], *(_linked(where, setup, question) for setup in columns)]
@@ -364,7 +364,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _crossed(what: str, scores: Mapping[str, Sequence[Mean | None]], setups: Sequence[SetupScores]) -> str:
     """``scores``: a row of one for each setup; the setups stand at the side where they are more."""
-    names = [each.setup.name for each in setups]
+    names = [setup.setup.name for setup in setups]
     rows = [[title, *map(interval, found)] for title, found in scores.items()]
     if len(names) > len(rows):
         columns = zip(names, *(row[1:] for row in rows), strict=True)

@@ -222,15 +222,15 @@ def _check_supports(dataset: DataSet) -> None:
 
 def _usable(dataset: DataSet) -> list[Question]:
     """The questions that can be searched for (they have a word), and whose supporting passages are known."""
-    return [each for each in dataset.questions if each.supports and WORD_RUN.search(each.text)]
+    return [question for question in dataset.questions if question.supports and WORD_RUN.search(question.text)]
 
 
 def _distinctly_named(datasets: Sequence[DataSet]) -> Iterator[DataSet]:
     """The data sets, the second of a name with a number: their graphs and rows are known by it."""
     seen: dict[str, int] = {}
-    for each in datasets:
-        number = seen[each.name] = seen.get(each.name, 0) + 1
-        yield each if number == 1 else replace(each, name=f"{each.name} {number}")
+    for data_set in datasets:
+        number = seen[data_set.name] = seen.get(data_set.name, 0) + 1
+        yield data_set if number == 1 else replace(data_set, name=f"{data_set.name} {number}")
 
 
 def _chosen(
@@ -240,7 +240,7 @@ def _chosen(
     lacking = {}
     if not counts.get("Community"):
         lacking["community"] = "the graph has no knowledge tree (`kgplatform tree`)"
-    if not any(each.parts for each in questions):
+    if not any(question.parts for question in questions):
         lacking[BY_PARTS] = "no question was taken apart by people"
     if not comparators.is_installed():
         why = "neo4j-graphrag is not installed (`pip install 'kgplatform[graphrag]'`)"

@@ -57,7 +57,7 @@ def names() -> tuple[str, ...]:
 
 def usual() -> str:
     """The readers that are asked where none are named, as ``parse_setups`` reads them."""
-    return ",".join(each.name for each in READERS if each.usual)
+    return ",".join(reader.name for reader in READERS if reader.usual)
 
 
 def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noqa: B008 - frozen: one serves all
@@ -116,7 +116,7 @@ def check_distinct(setups: Sequence[Setup]) -> None:
 
 def option_names(reader: str) -> tuple[str, ...]:
     """The names of the options that ``reader`` has."""
-    return tuple(each.name for each in _options(reader))
+    return tuple(option.name for option in _options(reader))
 
 
 def needs(setup: Setup) -> tuple[Need, ...]:
@@ -172,7 +172,7 @@ def _shown(value: Any) -> str:
 MOST = 200
 """Setups of one grid. A slip of a few lists makes thousands, and each answers every question."""
 
-_BUILD_KEYS = tuple(each.name for each in fields(Build))
+_BUILD_KEYS = tuple(field.name for field in fields(Build))
 _SHAPE = "It needs readers:, a list of readers, each a name or {reader: NAME, options: {OPTION: [VALUE, VALUE]}}."
 _CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": MODES}
 

@@ -77,7 +77,7 @@ class DataSet:
         """The texts that ``question`` is about, in the order in which it names them."""
         if self.text_of is not None:
             return tuple(map(self.text_of, question.within))
-        by_title = {each.title: each for each in self.corpus}
+        by_title = {document.title: document for document in self.corpus}
         return tuple(by_title[title] for title in question.within)
 
 

@@ -195,7 +195,7 @@ def _fault_of_node(node: Node) -> str | None:
         if not isinstance(value, str) or len(value.encode()) > _LONGEST_INDEXED:
             return f"has a {name} that is not text, or longer than {_LONGEST_INDEXED:,} bytes"
     vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
-    if not all(isinstance(each, list) and each and isinstance(each[0], float) for each in vectors):
+    if not all(isinstance(vector, list) and vector and isinstance(vector[0], float) for vector in vectors):
         return "has a vector that is not a list of numbers"
     return None
 

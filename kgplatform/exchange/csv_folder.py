@@ -146,8 +146,8 @@ def write_csv(spool: Spool, path: Path) -> None:
         for each in spool.each_relationship():
             edges.add(_group(each.type), [cell_of(each.start), cell_of(each.end), cell_of(each.type)], each)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
-    parts = [f"  --nodes={header_name(each.name)},{each.name} \\\n" for each in node_tables]
-    parts += [f"  --relationships={header_name(each.name)},{each.name} \\\n" for each in edge_tables]
+    parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
+    parts += [f"  --relationships={header_name(table.name)},{table.name} \\\n" for table in edge_tables]
     options = "  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n"
     (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}{options}  "${{1:-neo4j}}"\n', "utf-8")
     (path / "import.sh").chmod(0o755)
@@ -342,7 +342,9 @@ def _columns(path: Path, fixed: tuple[str, ...]) -> list[tuple[str, str]]:
     rows = [cells for _, cells in islice(read_cells(path), 2)]
     names = rows[0] if len(rows) == 1 else []
     columns = [tuple(each.rsplit(":", 1)) for each in names[len(fixed) :]]
-    known = all(len(each) == 2 and is_name(each[0]) and each[1].removesuffix("[]") in _TYPES for each in columns)
+    known = all(
+        len(column) == 2 and is_name(column[0]) and column[1].removesuffix("[]") in _TYPES for column in columns
+    )
     if tuple(names[: len(fixed)]) != fixed or not known or len(set(names)) != len(names):
         raise InputError(f"{path} does not name columns that can be imported. Nothing was imported.")
     return [*((each, "") for each in fixed), *((name, kind) for name, kind in columns)]

@@ -265,7 +265,7 @@ def _merge_nodes(store: Store, contents: Contents, nodes: Sequence[Node]) -> tup
 
 def _merge_relationships(store: Store, contents: Contents, relationships: Sequence[Relationship]) -> list[Row]:
     """The rows of those that may be new, each with the property that tells it from others."""
-    wanted = [each for each in relationships if not _is_left_out(each)]
+    wanted = [relationship for relationship in relationships if not _is_left_out(relationship)]
     rows = _relationship_rows(store, contents.kinds, wanted)
     keys = [next((key for key in _KEYS if key in row["properties"]), "") for row in rows]
     return [row | {"key": key, "value": row["properties"].get(key)} for row, key in zip(rows, keys, strict=True)]
@@ -300,8 +300,12 @@ def _node_rows(store: Store, nodes: Sequence[Node]) -> list[Row]:
 
 def _relationship_rows(store: Store, kinds: NodeKinds, relationships: Sequence[Relationship]) -> list[Row]:
     """Types, properties, and where the ends are in the database; without those of which an end is not there."""
-    where = _element_ids(store, kinds, (end for each in relationships for end in (each.start, each.end)))
-    there = [each for each in relationships if each.start in where and each.end in where]
+    where = _element_ids(
+        store, kinds, (end for relationship in relationships for end in (relationship.start, relationship.end))
+    )
+    there = [
+        relationship for relationship in relationships if relationship.start in where and relationship.end in where
+    ]
     found = _made(store, [each.properties for each in there])
     return [
         {"start": where[each.start], "end": where[each.end], "type": each.type, "properties": properties}

@@ -44,7 +44,7 @@ def element_of(value: Any) -> Element:
     if isinstance(value, dict):
         match value:
             case {"node": str(id_), "labels": list(labels), "properties": dict(properties)} if len(value) == 3:
-                if all(isinstance(each, str) for each in labels):
+                if all(isinstance(label, str) for label in labels):
                     return Node(id_, tuple(sorted(labels)), properties)
             case {
                 "relationship": str(kind),

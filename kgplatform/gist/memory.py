@@ -145,9 +145,9 @@ def _is_all(spans: Sequence[list[int]], row: Row) -> bool:
 def open_memory(store: Store, row: Row, question: str, made: str) -> Memory:
     """The text of a document, and the pages that its memory has, by a ``row`` of ``survey``."""
     passages = store.read("gist/text", document=row["id"])
-    text = rejoin([(each["start"], each["text"]) for each in passages], 0, row["characters"])
-    starts = tuple(each["start"] for each in passages)
-    tokens = sum(each["tokens"] for each in passages)
+    text = rejoin([(passage["start"], passage["text"]) for passage in passages], 0, row["characters"])
+    starts = tuple(passage["start"] for passage in passages)
+    tokens = sum(passage["tokens"] for passage in passages)
     memory = Memory(row["id"], row["name"], row["sha256"], question, made, text, starts, tokens)
     memory.pages = [Page(**each["page"]) for each in store.read("gist/pages_of_memory", memory=memory.id)]
     return memory

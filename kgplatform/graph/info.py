@@ -50,7 +50,7 @@ class GraphSchema:
         """What the graph's ``state`` has of it; None before the first ingest."""
         if "schema" not in state:
             return None
-        expansions = tuple(Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
+        expansions = tuple(Expansion(**expansion) for expansion in json.loads(state.get("expansions", "[]")))
         return cls(Schema.from_dict(json.loads(state["schema"])), expansions)
 
     def to_dict(self) -> dict[str, Any]:

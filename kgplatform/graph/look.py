@@ -149,7 +149,7 @@ class Look:
             start=first,
             end=last,
             text=rejoin(map(tuple, row["pieces"]), first, last),
-            facts=tuple(FactAt(**each) for each in row["facts"]),
+            facts=tuple(FactAt(**fact) for fact in row["facts"]),
         )
 
     def types(self) -> dict[str, int]:

@@ -34,9 +34,9 @@ def map_of(entities: Sequence[Any], communities: Sequence[Any], nodes: int, rela
     links = _joined(entities)
     nest = _Nest(links, np.full(len(entities), -1, np.int64))
     nest.add_tree(entities, communities)
-    nest.add_groups(np.flatnonzero(nest.inside < 0), -1, [str(each[1]) for each in entities])
+    nest.add_groups(np.flatnonzero(nest.inside < 0), -1, [str(entity[1]) for entity in entities])
     nest.take_together()
-    columns = list(zip(*(each[:5] for each in entities), strict=True)) or [()] * 5
+    columns = list(zip(*(entity[:5] for entity in entities), strict=True)) or [()] * 5
     return GraphMap(
         ids=columns[0],
         names=columns[1],
@@ -109,7 +109,7 @@ class _Nest:
         """The communities; none without entities of the map."""
         parents = {id_: parent for id_, _, parent, _ in communities}
         shown: set[str] = set()
-        for each in {each[4] for each in entities}:
+        for each in {entity[4] for entity in entities}:
             while each in parents and each not in shown:
                 shown.add(each)
                 each = parents[each]
@@ -117,7 +117,7 @@ class _Nest:
         for id_, name, parent, _ in communities:
             if id_ in shown:
                 numbers[id_] = self.add(id_, name, numbers.get(parent, -1))
-        self.inside[:] = [numbers.get(each[4], -1) for each in entities]
+        self.inside[:] = [numbers.get(entity[4], -1) for entity in entities]
 
     def add_groups(self, rows: Indices, around: int, names: Sequence[str]) -> None:
         """Groups among the entities ``rows``, called by the most connected of each, and groups inside of large ones."""

@@ -176,7 +176,7 @@ def call_statistics(store: Store, by_reader: Mapping[str, Sequence[str]]) -> Cal
     if not rows:
         return None
     stages = stages_of({row["name"]: row["number"] for row in rows}, by_reader)
-    calls, runs, paths = sum(each.calls for each in stages), rows[0]["runs"], max(1, rows[0]["paths"])
+    calls, runs, paths = sum(stage.calls for stage in stages), rows[0]["runs"], max(1, rows[0]["paths"])
     return CallStatistics(runs, paths, calls, round(calls / runs, 2), round(calls / paths, 2), stages)
 
 

@@ -249,7 +249,9 @@ def known_proposals(store: Store) -> dict[str, list[Proposed]]:
     """What passages of the graph have proposed, by the passage."""
     rows = store.read("ingest/proposals")
     return {
-        row["passage"]: [(row["passage"], row["document"], Proposal(**each)) for each in json.loads(row["proposals"])]
+        row["passage"]: [
+            (row["passage"], row["document"], Proposal(**proposal)) for proposal in json.loads(row["proposals"])
+        ]
         for row in rows
     }
 
@@ -285,7 +287,7 @@ def _bounded(
         "duplicates": stated - found - not_found,
         "malformedKinds": kinds,
         "malformedCounts": counts,
-        "proposals": json.dumps([asdict(each) for each in bounded.proposals]) if bounded.proposals else None,
+        "proposals": json.dumps([asdict(proposal) for proposal in bounded.proposals]) if bounded.proposals else None,
         "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
     }
     return {"id": passage.id, "state": state}, rows
@@ -293,9 +295,13 @@ def _bounded(
 
 def _without_unusable(extraction: Extraction) -> Extraction:
     """``extraction`` without what has no name, or one too long to be a name; that is malformed, and counted."""
-    entities = tuple(each for each in extraction.entities if has_usable_names(each.name))
-    triples = tuple(each for each in extraction.triples if has_usable_names(each.subject, each.predicate, each.object))
-    attributes = tuple(each for each in extraction.attributes if has_usable_names(each.entity, each.key))
+    entities = tuple(entity for entity in extraction.entities if has_usable_names(entity.name))
+    triples = tuple(
+        triple for triple in extraction.triples if has_usable_names(triple.subject, triple.predicate, triple.object)
+    )
+    attributes = tuple(
+        attribute for attribute in extraction.attributes if has_usable_names(attribute.entity, attribute.key)
+    )
     before = len(extraction.entities) + len(extraction.triples) + len(extraction.attributes)
     lost = before - len(entities) - len(triples) - len(attributes)
     malformed = extraction.malformed + (Malformed("name that is empty or too long", ""),) * lost

@@ -83,7 +83,7 @@ def read_markdown(path: str, stream: BinaryIO) -> FileText:
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
         said = _FRONT_TITLE.search(front[2]) if front else None
         headings = (tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open")
-        title = said[3] if said and said[3] else next((_inline(each.children) for each in headings), None)
+        title = said[3] if said and said[3] else next((_inline(heading.children) for heading in headings), None)
         return FileText(clean(_render(tokens)), title)
 
 

@@ -135,7 +135,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         extracted=read.read,
         failed=read.failed,
         expansions=read.expansions,
-        expansions_added=[each for each in read.expansions if (each.kind, each.name) not in known],
+        expansions_added=[expansion for expansion in read.expansions if (expansion.kind, expansion.name) not in known],
         characters=sum(len(document.text) for document in plan.documents),
         stopped=read.stopped,
         notes=_notes_on_others(tools, before, len(plan.done)),
@@ -219,7 +219,7 @@ def _record(tools: Tools, expansions: Sequence[Expansion]) -> None:
 
 
 def _as_json(expansions: Sequence[Expansion]) -> str:
-    return json.dumps([asdict(each) for each in expansions], ensure_ascii=False)
+    return json.dumps([asdict(expansion) for expansion in expansions], ensure_ascii=False)
 
 
 def _lay(store: Store, plan: IngestPlan, progress: Progress) -> None:

@@ -179,11 +179,14 @@ class Schema:
     def prompt_text(self) -> str:
         """The schema in few words, for a prompt: one line a type."""
         parts = [
-            _section("Entity types", [_line(each.name, "", each.description) for each in self.entities]),
-            _section("Relation types (subject -> object)", [_relation_line(each) for each in self.relations]),
+            _section("Entity types", [_line(entity.name, "", entity.description) for entity in self.entities]),
+            _section("Relation types (subject -> object)", [_relation_line(relation) for relation in self.relations]),
             _section(
                 "Attribute keys",
-                [_line(each.name, ", ".join(each.entities), each.description) for each in self.attributes],
+                [
+                    _line(attribute.name, ", ".join(attribute.entities), attribute.description)
+                    for attribute in self.attributes
+                ],
             ),
         ]
         return "\n".join(part for part in parts if part)
@@ -247,14 +250,14 @@ def _with_ends(relation: RelationType, entities: Mapping[str, EntityType]) -> Re
 def _with_owners(attribute: AttributeType, entities: Mapping[str, EntityType]) -> AttributeType:
     said = f"The attribute type {attribute.name!r} names the entity type"
     return replace(
-        attribute, entities=tuple(dict.fromkeys(_known(each, entities, said) for each in attribute.entities))
+        attribute, entities=tuple(dict.fromkeys(_known(entity, entities, said) for entity in attribute.entities))
     )
 
 
 def _known(name: str, entities: Mapping[str, EntityType], said: str) -> str:
     found = entities.get(type_key(name))
     if found is None:
-        hint = nearest(name, [each.name for each in entities.values()])
+        hint = nearest(name, [entity.name for entity in entities.values()])
         raise SchemaError(f"{said} {name!r}, which is not an entity type of the schema{hint}.")
     return found.name
 
@@ -312,7 +315,7 @@ def _types(content: object, kind: TypeKind, shape: type[AnyType]) -> Iterator[An
 
 
 def _type(shape: type[AnyType], name: str, keys: Mapping[str, Any], kind: TypeKind) -> AnyType:
-    where, known = f"the {kind} type {name!r}", [each.name for each in fields(shape)]
+    where, known = f"the {kind} type {name!r}", [field.name for field in fields(shape)]
     _check_keys(keys, known, where)
     readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs}
     values = {key: readers.get(key, _texts)(keys.get(key), f"In {where}, {key}") for key in known[1:]}

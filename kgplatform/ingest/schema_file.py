@@ -108,10 +108,14 @@ def _from_graph_schema(content: Content) -> Content:
             raise SchemaError(f"A pattern names the relationship {name!r}, which is not in relationship_types.")
         pairs[name].append([head, tail])
     return {
-        "entities": [{"name": each["label"], "description": each.get("description") or ""} for each in nodes],
+        "entities": [{"name": node["label"], "description": node.get("description") or ""} for node in nodes],
         "relations": [
-            {"name": each["label"], "description": each.get("description") or "", "pairs": pairs[each["label"]]}
-            for each in relations
+            {
+                "name": relation["label"],
+                "description": relation.get("description") or "",
+                "pairs": pairs[relation["label"]],
+            }
+            for relation in relations
         ],
         "attributes": _properties(nodes),
     }

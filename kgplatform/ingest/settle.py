@@ -140,7 +140,7 @@ def _settle_likenesses(store: Store, pending: list[Row], keys: list[Row], thresh
     if not entities:
         return
     every = {row["id"]: row["key"] for row in keys if row["isEntity"]}
-    pairs = like_names({each: every[each] for each in entities}, every)
+    pairs = like_names({entity: every[entity] for entity in entities}, every)
     for some in batches(entities, _BATCH):
         store.write(("ingest/remove_same_as", {"ids": some}))
     rows = [{"one": one, "other": other} for one, other in pairs]
@@ -220,10 +220,10 @@ def groups(elements: Mapping[str, Element], pairs: Iterable[Likeness]) -> list[G
     stem of the other, so that no chain of likenesses leads astray, and if at most one of the two has entities.
     """
     by_stem: dict[str, list[str]] = defaultdict(list)
-    for each in sorted(elements):
-        by_stem[elements[each].stem].append(each)
+    for element in sorted(elements):
+        by_stem[elements[element].stem].append(element)
     scores = _scores(elements, pairs)
-    anchored = {elements[each].stem for each in elements if elements[each].is_entity} if scores else set()
+    anchored = {elements[element].stem for element in elements if elements[element].is_entity} if scores else set()
     found = []
     joined: set[str] = set()
     for stems in _joined(scores, anchored):
@@ -267,7 +267,7 @@ def forms_of(group: Group, elements: Mapping[str, Element], shown: Mapping[str, 
     """
     target = min(group.members, key=lambda each: (-shown[each].passages, len(shown[each].name), shown[each].name, each))
     of = elements[target].stem
-    stems = {each: elements[each].stem for each in group.members if each != target}
+    stems = {member: elements[member].stem for member in group.members if member != target}
     return [
         Form(each, target, "stem", 1.0) if stem == of else Form(each, target, "meaning", group.scores[stem, of])
         for each, stem in stems.items()

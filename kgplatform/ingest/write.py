@@ -329,8 +329,8 @@ class Writer:
             while len(self._writes) > left:
                 self._writes.popleft().result()
         except BaseException:  # whatever it is, nothing more is written, and it is raised
-            for each in self._writes:
-                each.cancel()
+            for write in self._writes:
+                write.cancel()
             self._writes.clear()
             raise
 

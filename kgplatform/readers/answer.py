@@ -99,7 +99,7 @@ def write_answer(
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
     calls.add(name, f"answered after {repairs} repairs" if repairs else "answered", mark, prompt=_PROMPT)
-    stored = evidence.stored([each.id for each in result.passages]) if reply.citations else Stored({}, ())
+    stored = evidence.stored([passage.id for passage in result.passages]) if reply.citations else Stored({}, ())
     citations, wrong = _check_citations(result, reply, stored)
     calls.note("check citations", checked_citations(len(citations), wrong), stored.queries)
     return _checked(reply, citations, wrong, mode)
@@ -275,8 +275,8 @@ def cite_words(answer: str, passages: Sequence[FoundPassage]) -> tuple[Citation,
     if is_short and (found := _cited(passages, partial(_first_name, short))):
         return found
     unique: dict[str, Citation] = {}
-    for each in sentences(answer):
-        for citation in _of_statement(answer[each.start : each.end], passages):
+    for sentence in sentences(answer):
+        for citation in _of_statement(answer[sentence.start : sentence.end], passages):
             unique.setdefault(citation.passage, citation)
     return tuple(unique.values())[:MOST_CITED]
 

@@ -189,7 +189,7 @@ def check(options: Any) -> None:
 
 
 def _option(name: str, hint: Any, default: Any, said: Mapping[str, Any]) -> Option:
-    kinds = [each for each in get_args(hint) if each is not type(None)]
+    kinds = [arg for arg in get_args(hint) if arg is not type(None)]
     optional = type(None) in get_args(hint)
     if get_origin(hint) is tuple:
         type_ = "list"

@@ -35,7 +35,7 @@ READERS: list[Reader] = [
 
 def names() -> tuple[str, ...]:
     """The names of all readers."""
-    return tuple(each.name for each in READERS)
+    return tuple(reader.name for reader in READERS)
 
 
 def find(name: str) -> Reader:
@@ -48,7 +48,7 @@ def find(name: str) -> Reader:
 
 def stages_by_reader() -> dict[str, Sequence[str]]:
     """The stages of each reader that has some (``Reader.stages``)."""
-    return {each.name: each.stages for each in READERS if each.stages}
+    return {reader.name: reader.stages for reader in READERS if reader.stages}
 
 
 def options_for(name: str, given: Mapping[str, Any]) -> Any:
@@ -58,14 +58,14 @@ def options_for(name: str, given: Mapping[str, Any]) -> Any:
     type or out of bounds.
     """
     reader = find(name)
-    known = {each.name for each in reader.options}
+    known = {option.name for option in reader.options}
     if foreign := [each for each in given if each not in known]:
         raise _foreign(name, foreign)
     return reader.made(given)
 
 
 def _foreign(name: str, foreign: list[str]) -> InputError:
-    owners = [each.name for each in READERS if {option.name for option in each.options}.issuperset(foreign)]
+    owners = [reader.name for reader in READERS if {option.name for option in reader.options}.issuperset(foreign)]
     use = f", or use the reader {' or '.join(owners)}" if owners else ""
     said = f"The reader {name} has no option {' and '.join(foreign)}."
     return InputError(f"{said} Leave {'it' if len(foreign) == 1 else 'them'} out{use}.", *foreign)

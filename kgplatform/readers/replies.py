@@ -198,9 +198,9 @@ def check_choices(choices: Sequence[str]) -> None:
         raise InputError(
             f"Give 2 to {MOST_CHOICES} choices, or none; there {'is one' if len(choices) == 1 else 'are more'}."
         )
-    if not all(each.strip() for each in choices):
+    if not all(choice.strip() for choice in choices):
         raise InputError("A choice is empty. Write each as a short text.")
-    if len({normalise_name(each) for each in choices}) < len(choices):
+    if len({normalise_name(choice) for choice in choices}) < len(choices):
         raise InputError("Two choices are the same. Give each once.")
 
 

@@ -110,7 +110,7 @@ class StepFound:
 
     def of(self, step: Step) -> Step:
         """``step``, with what it found."""
-        return replace(step, **{each.name: getattr(self, each.name) for each in fields(self)})
+        return replace(step, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 
 NOTHING = StepFound()

@@ -74,7 +74,7 @@ def facts_found(rows: Iterable[Row], route: str) -> Found:
     rows = list(rows)
     facts = best_scores((row["id"], row["cosine"]) for row in rows)
     passages = best_scores((each, row["cosine"]) for row in rows for each in row["passages"])
-    return Found(passages, facts, {each: {route} for each in passages}, {each: {route} for each in facts})
+    return Found(passages, facts, {passage: {route} for passage in passages}, {fact: {route} for fact in facts})
 
 
 def rank_scores(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
@@ -174,7 +174,7 @@ def _path(path: Path, facts: dict[str, FoundFact]) -> FoundPath:
         names=(path.start_name, *(hop.next_name for hop in path.hops)),
         predicates=tuple(hop.predicate for hop in path.hops),
         forward=tuple(hop.forward for hop in path.hops),
-        facts=tuple(facts[each] for each in path.facts),
+        facts=tuple(facts[fact] for fact in path.facts),
         score=round(path.score, 6),
     )
 

@@ -79,7 +79,7 @@ class LiveSchema:
         """Labels, relationship types and properties, as a statement may write them."""
         return (
             {*self.labels, *(each.label for each in self.types)}
-            | {each.type for each in self.relations}
+            | {relation.type for relation in self.relations}
             | {each.name for each in self.properties}
         )
 
@@ -133,13 +133,16 @@ def shown_schema(schema: LiveSchema, tokens: int) -> str:
     """Labels, properties, types, relations, attributes: a part a line or a list, none longer than its share of
     ``tokens``, and what one leaves is left to those after it."""
     properties = groupby(schema.properties, lambda each: each.label)
-    attributes = [(f"{quoted(each.label)} {each.key}", each.count, [each.example]) for each in schema.attributes]
+    attributes = [
+        (f"{quoted(attribute.label)} {attribute.key}", attribute.count, [attribute.example])
+        for attribute in schema.attributes
+    ]
     parts = [
         ("Nodes: ", ", ", [f"{label} {count:,}" for label, count in schema.labels.items()]),
         ("Properties, with an example: ", "; ", [_properties(label, group) for label, group in properties]),
         ("Entities by type, with examples: ", ", ", [_with(t.label, t.count, t.examples) for t in schema.types]),
         ("Relations between entities:\n", "\n", list(map(_relation, schema.relations))),
-        ("Attributes of entities, with an example:\n", "\n", [_with(*each) for each in attributes]),
+        ("Attributes of entities, with an example:\n", "\n", [_with(*attribute) for attribute in attributes]),
         ("Predicates of RELATED_TO: ", ", ", [f"{_example(name)} {n:,}" for name, n in schema.predicates.items()]),
     ]
     shown: list[str] = []

@@ -203,12 +203,12 @@ def _overlapping(pages: Sequence[StoredPage], passage: FoundPassage) -> Sequence
 def _text(row: Row) -> PageText:
     """The page without the white space at its ends."""
     start, end = row["start"], row["end"]
-    passages = [unscored(each) for each in row["passages"]]
-    whole = rejoin(((each.start, each.text) for each in passages), start, end)
+    passages = [unscored(passage) for passage in row["passages"]]
+    whole = rejoin(((passage.start, passage.text) for passage in passages), start, end)
     text = whole.strip()
     first = start + len(whole) - len(whole.lstrip())
-    parts = (part_of(each, first, first + len(text)) for each in passages)
-    return PageText(text, tuple(each for each in parts if each.text))
+    parts = (part_of(passage, first, first + len(text)) for passage in passages)
+    return PageText(text, tuple(part for part in parts if part.text))
 
 
 K1 = 1.2

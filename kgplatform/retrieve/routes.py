@@ -49,7 +49,7 @@ def passages_found(rows: list[Row]) -> Found:
     """Scores of ``passage_rows``."""
     top = max((row["bm25"] for row in rows), default=0.0) or 1.0
     scores = {row["id"]: COSINE_SHARE * row["cosine"] + (1 - COSINE_SHARE) * row["bm25"] / top for row in rows}
-    return Found(scores, {}, {each: {"passage"} for each in scores})
+    return Found(scores, {}, {passage: {"passage"} for passage in scores})
 
 
 def bm25_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
@@ -114,7 +114,7 @@ def path_found(paths: list[Path]) -> Found:
     """The facts of ``paths`` and the passages that state them; each scores as the best path that it lies on."""
     facts = best_scores((fact, path.score) for path in paths for fact in path.facts)
     passages = best_scores((passage, path.score) for path in paths for hop in path.hops for passage in hop.passages)
-    routes = ({each: {"path"} for each in passages}, {each: {"path"} for each in facts})
+    routes = ({passage: {"path"} for passage in passages}, {fact: {"path"} for fact in facts})
     return Found(passages, facts, *routes, paths=paths)
 
 
@@ -124,7 +124,7 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     Only facts between two entities lead anywhere. A path and its reverse are one.
     """
     found: list[Path] = []
-    beam = [Path(each, "") for each in starts]
+    beam = [Path(start, "") for start in starts]
     for _ in range(depth):
         steps = _steps(store, question, sorted({path.end for path in beam}))
         longer = [

@@ -135,11 +135,11 @@ def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
     """
     return SearchResult(
         question=results[0].question if results else "",
-        passages=_routed([each.passages for each in results], top_k),
-        facts=_routed([each.facts for each in results], top_k),
-        seconds=round(sum(each.seconds for each in results), 4),
-        paths=_by_turns([each.paths for each in results], top_k),
-        communities=_by_turns([each.communities for each in results], top_k),
+        passages=_routed([result.passages for result in results], top_k),
+        facts=_routed([result.facts for result in results], top_k),
+        seconds=round(sum(result.seconds for result in results), 4),
+        paths=_by_turns([result.paths for result in results], top_k),
+        communities=_by_turns([result.communities for result in results], top_k),
     )
 
 
@@ -147,7 +147,7 @@ def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
     routes: dict[str, set[str]] = {}
     for each in (item for items in lists for item in items):
         routes.setdefault(each.id, set()).update(each.routes)
-    return tuple(replace(each, routes=tuple(sorted(routes[each.id]))) for each in _by_turns(lists, top_k))
+    return tuple(replace(item, routes=tuple(sorted(routes[item.id]))) for item in _by_turns(lists, top_k))
 
 
 def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
@@ -155,7 +155,7 @@ def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
     for each in (item for items in lists for item in items):
         known = best.setdefault(_key(each), each)
         best[_key(each)] = each if each.score > known.score else known
-    order = _order([[_key(each) for each in items] for items in lists], top_k)
+    order = _order([[_key(item) for item in items] for items in lists], top_k)
     return tuple(best[key] for key in order)
 
 
@@ -184,7 +184,7 @@ def _deal(turns: Sequence[Sequence[object]], taken: Collection[object], count: i
 
 def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> object:
     if isinstance(item, FoundPath):
-        facts = tuple(each.id for each in item.facts)
+        facts = tuple(fact.id for fact in item.facts)
         return min(facts, facts[::-1])
     return item.id
 
@@ -286,7 +286,7 @@ def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
     if not found:
         return [], 0
     names = ("id", "total", "passages", "relations", "sameAs")
-    return [dict(zip(names, each, strict=True)) for each in found[0]["elements"]], found[0]["allPassages"]
+    return [dict(zip(names, element, strict=True)) for element in found[0]["elements"]], found[0]["allPassages"]
 
 
 def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: int) -> Neighbourhood:
@@ -336,7 +336,7 @@ def _facts(seeds: _Seeds, paths: list[Path]) -> list[Row]:
             rows[hop.fact] = {"id": hop.fact, "cosine": hop.cosine, "elements": list(elements)}
     rows |= {row["id"]: row for row in seeds.near.facts}
     known = {row["id"] for row in seeds.facts}
-    others = [{**rows[each], "seed": False} for each in sorted(rows) if each not in known]
+    others = [{**rows[row], "seed": False} for row in sorted(rows) if row not in known]
     return [{**row, "seed": True} for row in seeds.facts] + others
 
 

@@ -205,7 +205,11 @@ def _write(tools: TreeTools, found: Changes, stored: StoredTree, state: Row, cou
 def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
     """The communities that stay, and have a name that no model gave though one could."""
     known = stored.communities
-    return [each for each in tree.communities if each.id in known and _could_be_named(each, known[each.id].name_by)]
+    return [
+        community
+        for community in tree.communities
+        if community.id in known and _could_be_named(community, known[community.id].name_by)
+    ]
 
 
 def _could_be_named(community: Community, name_by: str) -> bool:
@@ -237,9 +241,9 @@ def _name(tools: TreeTools, stored: StoredTree, found: Changes, course: _Course)
     named_now: set[str] = set()
 
     def commit(names: list[Named]) -> None:
-        rows = [{"id": each.id, "name": each.name, "summary": each.summary, "by": "model"} for each in names]
+        rows = [{"id": name.id, "name": name.name, "summary": name.summary, "by": "model"} for name in names]
         tools.store.write(("tree/names", {"rows": rows}))
-        named_now.update(each.id for each in names)
+        named_now.update(name.id for name in names)
         tools.progress("naming communities", len(named_now), len(due))
 
     spent = tools.ledger.by_stage().get(STAGE, Usage())
@@ -265,13 +269,13 @@ def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
     new = {each.id for each in found.new}
     known = stored.communities
     due = [
-        each
-        for each in found.tree.communities
-        if each.size > 1
+        community
+        for community in found.tree.communities
+        if community.size > 1
         and (
-            each.id in new
-            or known[each.id].name_due
-            or (action == "rebuilt" and _could_be_named(each, known[each.id].name_by))
+            community.id in new
+            or known[community.id].name_due
+            or (action == "rebuilt" and _could_be_named(community, known[community.id].name_by))
         )
     ]
     return sorted(due, key=lambda each: (each.depth, -each.size, each.id))
@@ -307,8 +311,8 @@ def _report(
         course.action,
         entities=graph.size,
         communities=len(communities),
-        depths=np.bincount([each.depth for each in communities]).tolist(),
-        keywords=sum(len(each.keywords(graph)) for each in communities),
+        depths=np.bincount([community.depth for community in communities]).tolist(),
+        keywords=sum(len(community.keywords(graph)) for community in communities),
         entities_new=entities.new,
         entities_gone=max(0, before.get("treeEntities", 0) - graph.size + entities.new),
         entities_changed=entities.changed,

@@ -120,7 +120,9 @@ def central_members(graph: EntityGraph, community: Community) -> list[tuple[str,
 
 def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -> dict[str, list[SaidFact]]:
     """By community, what is said of its central members: a few facts, the most telling first."""
-    central = {each.id: [graph.ids[member] for member in each.members[:_ASKED].tolist()] for each in communities}
+    central = {
+        community.id: [graph.ids[member] for member in community.members[:_ASKED].tolist()] for community in communities
+    }
     rows = [{"id": identity, "members": members} for identity, members in central.items()]
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
     return {row["id"]: central_facts([_said(fact) for fact in row["facts"]], central[row["id"]]) for row in found}
@@ -162,17 +164,19 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
     before = stored.communities
     ids = {community.id for community in tree.communities}
     changed = stored.signatures != signed
-    new = [each for each in tree.communities if each.id not in before]
-    alone = [each for each in tree.communities if each.size == 1 and each.id in before]
+    new = [community for community in tree.communities if community.id not in before]
+    alone = [community for community in tree.communities if community.size == 1 and community.id in before]
     return Changes(
         graph,
         tree,
         signed,
         new=new,
         gone=sorted(before.keys() - ids),
-        touched=[each for each in tree.communities if _is_touched(graph, each, stored)],
+        touched=[community for community in tree.communities if _is_touched(graph, community, stored)],
         entities=_entities(tree, stored, changed),
-        represented=[each for each in tree.communities if _is_represented_otherwise(graph, each, stored, changed)],
+        represented=[
+            community for community in tree.communities if _is_represented_otherwise(graph, community, stored, changed)
+        ],
         renamed=[each for each in alone if changed[each.members[0]]],
     )
 

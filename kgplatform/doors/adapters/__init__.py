@@ -40,5 +40,5 @@ def fact_metadata(fact: FoundFact) -> dict[str, Any]:
         "id": fact.id,
         "score": fact.score,
         "routes": list(fact.routes),
-        "citations": [asdict(each) for each in fact.citations],
+        "citations": [asdict(citation) for citation in fact.citations],
     }

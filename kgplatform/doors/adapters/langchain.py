@@ -63,9 +63,11 @@ class KgRetriever(BaseRetriever):
         route: str | None = None,
     ) -> list[Document]:
         result = found(self.graph, query, route or self.route, self.top_k if top_k is None else top_k)
-        documents = [Document(each.text, id=each.id, metadata=passage_metadata(each)) for each in result.passages]
+        documents = [
+            Document(passage.text, id=passage.id, metadata=passage_metadata(passage)) for passage in result.passages
+        ]
         if self.facts:
-            documents += [Document(each.text, id=each.id, metadata=fact_metadata(each)) for each in result.facts]
+            documents += [Document(fact.text, id=fact.id, metadata=fact_metadata(fact)) for fact in result.facts]
         return documents
 
 
@@ -94,13 +96,13 @@ def _graph_document(row: Row) -> GraphDocument:
     triples = sorted(row["triples"], key=lambda each: (each["start"], each["id"]))
     relationships = [
         Relationship(
-            source=nodes[each["subject"]],
-            target=nodes[each["object"]],
-            type=relationship_for(each["predicate"]) if each["inSchema"] else RELATED_TO,
-            properties=_said(each, row),
+            source=nodes[triple["subject"]],
+            target=nodes[triple["object"]],
+            type=relationship_for(triple["predicate"]) if triple["inSchema"] else RELATED_TO,
+            properties=_said(triple, row),
         )
-        for each in triples
-        if each["subject"] in nodes and each["object"] in nodes
+        for triple in triples
+        if triple["subject"] in nodes and triple["object"] in nodes
     ]
     return GraphDocument(nodes=list(nodes.values()), relationships=relationships, source=_source(row))
 
@@ -118,7 +120,7 @@ def _quoted(fact: Row, row: Row) -> dict[str, str]:
 
 def _source(row: Row) -> Document:
     metadata = {name: row[name] for name in ("id", "document", "title", "index", "start", "end", "page")}
-    names = {each["id"]: each["name"] for each in row["entities"]}
+    names = {entity["id"]: entity["name"] for entity in row["entities"]}
     said = {
         "facts": [
             {"text": each["text"], "key_elements": sorted(each["elements"]), **_quoted(each, row)}
@@ -188,7 +190,7 @@ def _title(source: Document, number: int, taken: dict[str, Row]) -> str:
 
 
 def _recorded(document: GraphDocument) -> Row:
-    ends = [end for each in document.relationships for end in (each.source, each.target)]
+    ends = [end for relationship in document.relationships for end in (relationship.source, relationship.target)]
     nodes = {(str(node.id), node.type): node for node in (*ends, *document.nodes)}
     told = document.source.metadata if document.source else {}
     # Our own export says there which words state an attribute; the nodes alone do not.
@@ -196,8 +198,11 @@ def _recorded(document: GraphDocument) -> Row:
     attributes = [each for node in nodes.values() for each in _attributes(node)]
     return {
         "entities": [{"name": name, "type": None if type_ in _UNTYPED else type_} for name, type_ in nodes],
-        "triples": [_triple(each) for each in document.relationships],
-        "attributes": [placed.get((each["entity"], each["key"], each["value"]), each) for each in attributes],
+        "triples": [_triple(relationship) for relationship in document.relationships],
+        "attributes": [
+            placed.get((attribute["entity"], attribute["key"], attribute["value"]), attribute)
+            for attribute in attributes
+        ],
         "facts": _listed(told, "facts"),
     }
 
@@ -234,11 +239,13 @@ def _attributes(node: Node) -> Iterator[Row]:
 
 def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordings: list[Row]) -> None:
     """Remove documents with the same text but another extraction: an ingest would keep them as they are."""
-    before = {each["document"]: each for each in _lines(recording)}
+    before = {line["document"]: line for line in _lines(recording)}
     now = {each["document"]: each for each in recordings}
     retold = {title for title, each in now.items() if before.get(title, each) != each}
     there = [
-        each.id for each in graph.documents() if each.source == corpus.absolute().as_uri() and each.title in retold
+        document.id
+        for document in graph.documents()
+        if document.source == corpus.absolute().as_uri() and document.title in retold
     ]
     if there:
         graph.remove(there)

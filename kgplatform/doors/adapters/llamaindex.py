@@ -48,7 +48,7 @@ class KgRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         result = found(self._graph, query_bundle.query_str, self._route, self._top_k)
-        nodes = [NodeWithScore(node=_node(each), score=each.score) for each in result.passages]
+        nodes = [NodeWithScore(node=_node(passage), score=passage.score) for passage in result.passages]
         for fact in result.facts if self._facts else ():
             metadata = fact_metadata(fact) | {"title": fact.citations[0].title if fact.citations else ""}
             nodes.append(NodeWithScore(node=_text_node(fact.id, fact.text, metadata), score=fact.score))

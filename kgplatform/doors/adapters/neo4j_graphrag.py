@@ -74,10 +74,12 @@ class KgRetriever(Retriever):
         """
         asked = route or self.route
         result = found(self.graph, query_text, asked, self.top_k if top_k is None else top_k)
-        records = [_Record({"text": each.text, "metadata": passage_metadata(each)}) for each in result.passages]
+        records = [
+            _Record({"text": passage.text, "metadata": passage_metadata(passage)}) for passage in result.passages
+        ]
         facts = [{"text": fact.text, **fact_metadata(fact)} for fact in result.facts]
         if self.facts:
-            records += [_Record({"text": each["text"], "metadata": each}) for each in facts]
+            records += [_Record({"text": fact["text"], "metadata": fact}) for fact in facts]
         metadata = {"route": asked, "facts": facts, "seconds": result.seconds}
         return RawSearchResult(records=records, metadata=metadata)
 

@@ -213,7 +213,7 @@ def _tell_faults(dataset: DataSet) -> None:
 
 def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
     """The same data set from two places is two: each has its own folder of results."""
-    names = [each.name for each in datasets]
+    names = [data_set.name for data_set in datasets]
     numbers = [names[:place].count(name) for place, name in enumerate(names)]
     return [
         replace(each, name=f"{each.name} {number + 1}") if number else each
@@ -257,13 +257,13 @@ def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
         texts.append(Text(each.title, each.text))
         if each.uri == each.source:  # a file of its own: questions may name it, and its texts go without its name
             titles[unquote(urlsplit(each.uri).path.rsplit("/", 1)[-1])] = each.title
-    questions = tuple(_by_title(each, titles) for each in dataset.questions)
+    questions = tuple(_by_title(question, titles) for question in dataset.questions)
     return replace(dataset, corpus=tuple(texts), questions=questions)
 
 
 def _by_title(question: Question, titles: Mapping[str, str]) -> Question:
     """``question`` with the titles of the documents whose files it names."""
-    supports = tuple(replace(each, title=titles.get(each.title, each.title)) for each in question.supports)
+    supports = tuple(replace(support, title=titles.get(support.title, support.title)) for support in question.supports)
     return replace(question, supports=supports, within=tuple(titles.get(each, each) for each in question.within))
 
 
@@ -280,9 +280,9 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
     needles = "needles" in given
     plans = [
         EvaluationPlan(
-            _with_corpus(each, corpus),
+            _with_corpus(data_set, corpus),
             setups,
-            given["out"] / slug(each.name) if len(datasets) > 1 else given["out"],
+            given["out"] / slug(data_set.name) if len(datasets) > 1 else given["out"],
             parallel=given.get("parallel", 1),
             prepare=given.get("prepare", False),
             raters=_raters(given),
@@ -291,7 +291,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
             alone=len(datasets) == 1,
             in_words=trace_in_words,
         )
-        for each in datasets
+        for data_set in datasets
     ]
     done = []
     try:
@@ -332,7 +332,7 @@ def _run(
     pictures = draw(results, timing, plan.out, caption)
     if "needles" in given:
         pictures += draw_heat_map(heat_map(results), plan.out, caption)
-    names = [each.relative_to(plan.out) for each in pictures]
+    names = [picture.relative_to(plan.out) for picture in pictures]
     write_whole(report, markdown(results, timing, prices, names).encode(), mode=0o644)
     return results, timing
 
@@ -367,6 +367,6 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
 
 def _cuts(text: str) -> tuple[int, ...]:
     words = [each.strip() for each in text.split(",")]
-    if not all(each.isascii() and each.isdigit() and int(each) for each in words):
+    if not all(word.isascii() and word.isdigit() and int(word) for word in words):
         raise InputError(f"--at {text} cannot be used: write ranks from 1 as 2,5,10.")
     return tuple(map(int, words))

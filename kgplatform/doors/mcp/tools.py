@@ -237,7 +237,7 @@ def _shown(graph: KnowledgeGraph, answer: Answer) -> dict[str, Any]:
         "question": answer.question,
         "reader": answer.reader,
         "answer": answer.text,
-        "citations": [_quoted(graph, each) for each in answer.citations],
+        "citations": [_quoted(graph, citation) for citation in answer.citations],
         "passages": answer.evidence.passages if answer.text is None else (),
         "note": answer.note,
         "usage": answer.usage,

@@ -84,7 +84,7 @@ def _source(root: Path, path: Path, documents: tuple[Document, ...]) -> SourceFi
     suffix, head = path.suffix.lower(), data[:HEAD_BYTES]
     foreign = is_pdf(head, suffix) or is_zip(head)
     if foreign or (suffix not in JSON_FILES and (suffix in _HTML or is_html(head))):
-        text = "\n\n".join(each.text for each in documents)
+        text = "\n\n".join(document.text for document in documents)
         return SourceFile(name, text, "utf-8", "foreign", sha256(text.encode()), documents)
     text, encoding = read_exactly(str(path), data)
     if encoding is None:
@@ -216,7 +216,7 @@ class Map(_Strict):
 
     def names(self) -> Mapping[str, str]:
         """The name of each placeholder."""
-        return {each.placeholder: each.name for each in self.entities}
+        return {entity.placeholder: entity.name for entity in self.entities}
 
 
 def read_map(path: Path) -> Map:

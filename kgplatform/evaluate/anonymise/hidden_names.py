@@ -154,7 +154,7 @@ def names_of_texts(
         graph = graphs.for_data_set(dataset, Build(extractor=extractor), alone=by_address, without_model=True)
     found = graph_names(graph, types)
     ours = {document.title for document in documents}
-    return replace(found, statements=tuple(each for each in found.statements if each.document in ours))
+    return replace(found, statements=tuple(statement for statement in found.statements if statement.document in ours))
 
 
 def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ()) -> dict[str, str]:
@@ -286,13 +286,13 @@ def _words(key: str) -> frozenset[str]:
 
 def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:
     names: dict[str, _Name] = {}
-    for each in candidates:
-        if not any(letter.isalpha() for letter in each.name):
+    for candidate in candidates:
+        if not any(letter.isalpha() for letter in candidate.name):
             continue
-        name = names.setdefault(_key(each.name), _Name(each.label, each.is_person, each.weight))
-        if each.label and each.label != name.label and (each.weight > name.weight or not name.label):
-            name.label, name.is_person, name.weight = each.label, each.is_person, each.weight
-        for form in (each.name, *each.aliases):
+        name = names.setdefault(_key(candidate.name), _Name(candidate.label, candidate.is_person, candidate.weight))
+        if candidate.label and candidate.label != name.label and (candidate.weight > name.weight or not name.label):
+            name.label, name.is_person, name.weight = candidate.label, candidate.is_person, candidate.weight
+        for form in (candidate.name, *candidate.aliases):
             spellings = name.forms.setdefault(_key(form), [])
             if _shown(form) not in spellings and any(letter.isalpha() for letter in form):
                 spellings.append(_shown(form))

@@ -122,8 +122,8 @@ def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None 
     asked = _read_questions(request.questions) if request.questions else None
     documents = [document for file in files for document in file.documents]
     names = tuple(sources(documents))
-    texts = [file.text for file in files] + [each.text for each in documents] + ([asked.text] if asked else [])
-    dictionary = Dictionary.of(names, [each.text for each in documents] + texts, request.seed)
+    texts = [file.text for file in files] + [document.text for document in documents] + ([asked.text] if asked else [])
+    dictionary = Dictionary.of(names, [document.text for document in documents] + texts, request.seed)
     if not dictionary.entities:
         raise InputError(
             "No name was found to be replaced. Choose another type=TYPE, or name them with names=FILE.", "type", "names"

@@ -89,7 +89,7 @@ class Finder:
 
     def replaced(self, text: str) -> str:
         """``text`` with all its names replaced."""
-        return with_edits(text, [(each.start, each.end, each.placeholder) for each in self.mentions(text)])
+        return with_edits(text, [(mention.start, mention.end, mention.placeholder) for mention in self.mentions(text)])
 
     def _candidates(self, text: str) -> list[Mention]:
         found: list[Mention] = []

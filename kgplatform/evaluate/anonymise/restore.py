@@ -50,7 +50,7 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
     content = read_map(map_path)
     _check(folder, out, content, map_path)
     there = {path.relative_to(folder.absolute()).as_posix(): path for path in find_files([folder.absolute()])}
-    known = {each.name: each for each in content.files}
+    known = {file.name: file for file in content.files}
     data = {name: read_bytes(path) for name, path in sorted(there.items())}
     exact = {name for name, each in known.items() if name in data and sha256(data[name]) == each.sha256}
     telling = {name for name, each in known.items() if each.edits} or set(known)
@@ -67,9 +67,9 @@ def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = No
         else:
             restored.append((targets[name], text))
     notes += [
-        f"{_original(each)}: the text of {each.original}, which was not copied"
-        for each in content.files
-        if each.converted and each.name in exact
+        f"{_original(file)}: the text of {file.original}, which was not copied"
+        for file in content.files
+        if file.converted and file.name in exact
     ]
     others: list[Output] = []
     if questions is not None:
@@ -100,8 +100,8 @@ def _check(folder: Path, out: Path, content: Map, map_path: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder. Name the folder that `anonymise` wrote.")
     check_apart(folder, out)
-    for each in content.files:
-        for name in (each.original, each.name):
+    for file in content.files:
+        for name in (file.original, file.name):
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts or not path.parts:
                 raise InputError(f"The map {map_path} is damaged: {name!r} is not a path inside a folder.")

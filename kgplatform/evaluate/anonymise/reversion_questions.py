@@ -70,13 +70,13 @@ Chain = tuple[tuple[Edge, str], ...]
 def edges_of(statements: Iterable[StatedTriple], dictionary: Dictionary, documents: Mapping[str, str]) -> list[Edge]:
     """The statements that join two names, at least one of them hidden, in a sentence that shows both."""
     edges: dict[Edge, None] = {}
-    for each in statements:
-        ends = [dictionary.finder.placeholder_of(name) or tidy(name) for name in (each.subject, each.object)]
-        clue = tidy(dictionary.finder.replaced(each.text))
+    for statement in statements:
+        ends = [dictionary.finder.placeholder_of(name) or tidy(name) for name in (statement.subject, statement.object)]
+        clue = tidy(dictionary.finder.replaced(statement.text))
         hidden = any(end in dictionary.entities for end in ends)
         if hidden and ends[0] != ends[1] and all(end in clue for end in ends) and len(clue) <= _LONGEST_CLUE:
-            document = documents.get(each.document, dictionary.finder.replaced(each.document))
-            edges[Edge(ends[0], each.predicate, ends[1], clue, document)] = None
+            document = documents.get(statement.document, dictionary.finder.replaced(statement.document))
+            edges[Edge(ends[0], statement.predicate, ends[1], clue, document)] = None
     return sorted(edges, key=lambda edge: (edge.subject, edge.predicate, edge.object, edge.clue, edge.document))
 
 
@@ -240,8 +240,13 @@ def _distractors(
 
 def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
     """The placeholders that may stand for one whom one of ``placeholders`` may stand for."""
-    meant = {name for each in placeholders if each in dictionary.entities for name in dictionary.meant_by(each)}
-    return {each for each in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(each))}
+    meant = {
+        name
+        for placeholder in placeholders
+        if placeholder in dictionary.entities
+        for name in dictionary.meant_by(placeholder)
+    }
+    return {entity for entity in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(entity))}
 
 
 def _lettered(clue: str, letters: Mapping[str, str]) -> str:

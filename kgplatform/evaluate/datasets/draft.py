@@ -123,8 +123,12 @@ class Draft:
         )
 
     def _report_missing(self, questions: Iterable[Question], corpus: Sequence[Text]) -> None:
-        titles = {each.title for each in corpus}
-        lacking = [each.id for each in questions if any(s.title not in titles for s in each.supports)] if titles else []
+        titles = {document.title for document in corpus}
+        lacking = (
+            [question.id for question in questions if any(s.title not in titles for s in question.supports)]
+            if titles
+            else []
+        )
         if lacking:
             self.fault(
                 self.name,
@@ -164,7 +168,7 @@ class Draft:
         return content
 
     def _asked(self, question: Question, titles: dict[int, str]) -> Question:
-        numbers = [self._numbers.get((each.title, each.text), -1) for each in question.supports]
+        numbers = [self._numbers.get((support.title, support.text), -1) for support in question.supports]
         supports = [
             Text(titles[number]) if number in titles else each
             for number, each in zip(numbers, question.supports, strict=True)
@@ -181,19 +185,19 @@ def _chosen(questions: Sequence[Question], limit: int | None, sample: int | None
         return list(questions[:limit])
     drawn = sorted(questions, key=lambda each: (node_id("sample", each.id), each.id))[:sample]
     ids = {each.id for each in drawn}
-    return [each for each in questions if each.id in ids]
+    return [question for question in questions if question.id in ids]
 
 
 def _by_title(questions: Iterable[Question], corpus: Iterable[Text]) -> list[Question]:
     """Supports without their texts where their titles identify them: white space in them cannot mislead then."""
     texts: dict[str, list[str]] = {}
-    for each in corpus:
-        texts.setdefault(each.title, []).append(each.text)
+    for document in corpus:
+        texts.setdefault(document.title, []).append(document.text)
 
     def short(support: Text) -> Text:
         return Text(support.title) if texts.get(support.title) == [support.text] else support
 
-    return [replace(each, supports=tuple(map(short, each.supports))) for each in questions]
+    return [replace(question, supports=tuple(map(short, question.supports))) for question in questions]
 
 
 def _with_right_choice(question: Question) -> Question:
@@ -205,7 +209,7 @@ def _with_right_choice(question: Question) -> Question:
         return question
     if not question.answers:
         raise UnusableError("no choice is marked as the right one")
-    spelled = {normalise_name(each): each for each in question.choices}
+    spelled = {normalise_name(choice): choice for choice in question.choices}
     right = tuple(spelled[key] for key in map(normalise_name, question.answers) if key in spelled)
     if not right:
         raise UnusableError(f"its answer {shown(question.answers[0])} is none of the choices")
@@ -247,11 +251,11 @@ def write_corpus(dataset: DataSet, file: Path) -> Path:
 
     The file is written whole or not at all. Raises ``KgError`` where that fails.
     """
-    return write_lines(file, ({"title": each.title, "text": each.text} for each in dataset.corpus))
+    return write_lines(file, ({"title": document.title, "text": document.text} for document in dataset.corpus))
 
 
 def write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
     """Write one JSON object a line, all or none. Raises ``KgError`` where that fails."""
-    lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in values)
+    lines = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
     write_whole(file, lines.encode(), kept="Nothing was changed")
     return file

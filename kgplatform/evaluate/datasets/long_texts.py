@@ -146,7 +146,7 @@ def _read_article(draft: Draft, entry: Entry) -> None:
 def _from_options(draft: Draft, entry: Entry, identity: str) -> Question:
     """Hard questions are those that most people got wrong who had little time."""
     values = entry.values
-    options = tuple(as_text(each, "options") for each in values.listed("options"))
+    options = tuple(as_text(option, "options") for option in values.listed("options"))
     if not options:
         raise UnusableError('there are no "options"')
     return Question(
@@ -212,7 +212,7 @@ class _Stories:
             about = values.inner("document")
             document = about.wanted("id")
             number = self._number(document, lambda: self._inner_text(entry, document, about))
-            answers = [each.text("text") for each in values.objects("answers")]
+            answers = [answer.text("text") for answer in values.objects("answers")]
             text, kind = values.inner("question").wanted("text"), about.text("kind")
         self._asked[document] += 1
         if number is None:

@@ -162,7 +162,7 @@ def _candidates(folder: Path) -> tuple[list[Path], list[str]]:
                 found.append(here / name)
         if len(found) > _MOST_FILES:
             raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
-    return found, [f"{each.filename} cannot be opened: {(each.strerror or str(each)).lower()}" for each in errors]
+    return found, [f"{error.filename} cannot be opened: {(error.strerror or str(error)).lower()}" for error in errors]
 
 
 def _only_format(folder: Path, formats: dict[Path, Format], corpus: Sequence[Path]) -> Format:
@@ -231,7 +231,7 @@ def _with_recording(dataset: DataSet, recording: Path | None) -> DataSet:
     for entry in entries(recording):
         with suppress(UnusableError):  # it records no text of the corpus, then
             recorded.add(_passage(entry.values))
-    lacking = sum(each not in recorded for each in dataset.corpus)
+    lacking = sum(document not in recorded for document in dataset.corpus)
     if not lacking:
         return replace(dataset, recording=recording)
     fault = (

@@ -43,8 +43,8 @@ def _read_own(draft: Draft, entry: Entry) -> None:
     answers = values.texts("answer", "answers")
     if answers and not answerable:
         draft.fault(entry.where, '"answerable" is false, so that its answer is not used')
-    named = [Text(tidy(each)) for each in values.texts("documents")]
-    passages = [Text(tidy(each.wanted("title")), each.text("text")) for each in values.objects("passages")]
+    named = [Text(tidy(document)) for document in values.texts("documents")]
+    passages = [Text(tidy(passage.wanted("title")), passage.text("text")) for passage in values.objects("passages")]
     hops = "hops" in values and "kind" not in values
     draft.question(
         entry.where,
@@ -53,7 +53,7 @@ def _read_own(draft: Draft, entry: Entry) -> None:
             text=values.wanted("question"),
             answers=answers if answerable else (),
             keywords=values.texts("keywords"),
-            choices=tuple(as_text(each, "choices") for each in values.listed("choices")),
+            choices=tuple(as_text(choice, "choices") for choice in values.listed("choices")),
             supports=tuple(dict.fromkeys((*named, *passages))),
             facts=values.texts("facts"),
             parts=values.texts("parts"),
@@ -86,11 +86,11 @@ def write_questions(file: Path, questions: Iterable[Question]) -> Path:
 
 def as_own(question: Question) -> dict[str, Any]:
     """A question as an object of one's own file."""
-    supports = [{"title": each.title, "text": each.text} for each in question.supports]
-    named_alone = not any(each["text"] for each in supports)
+    supports = [{"title": support.title, "text": support.text} for support in question.supports]
+    named_alone = not any(support["text"] for support in supports)
     same = ("id", "answers", "keywords", "choices", "facts", "parts", "within", "kind", "placeholders")
     values = {"question": question.text, **{key: getattr(question, key) for key in same}}
-    values |= {"documents": [each["title"] for each in supports]} if named_alone else {"passages": supports}
+    values |= {"documents": [support["title"] for support in supports]} if named_alone else {"passages": supports}
     kept = {key: values[key] for key in KEYS if values.get(key)}
     return kept if question.answerable else kept | {"answerable": False}
 
@@ -110,7 +110,7 @@ def _is_musique(values: Values) -> bool:
     paragraphs = values.get("paragraphs")
     if "question" not in values or not isinstance(paragraphs, list):
         return False
-    return all(isinstance(each, dict) and "paragraph_text" in each for each in paragraphs[:1])
+    return all(isinstance(paragraph, dict) and "paragraph_text" in paragraph for paragraph in paragraphs[:1])
 
 
 def _read_musique(draft: Draft, entry: Entry) -> None:
@@ -136,17 +136,17 @@ def _read_musique(draft: Draft, entry: Entry) -> None:
             kind=counted(number, "hop") if number else "",
             answerable=answerable,
         ),
-        [draft.text(each.title, each.text) for each in passages],
+        [draft.text(passage.title, passage.text) for passage in passages],
     )
 
 
 def _paragraphs(values: Values) -> tuple[list[Text], list[Text]]:
     """All passages, and those that support the answer."""
     passages, supporting = [], []
-    for each in values.objects("paragraphs"):
-        is_supporting = each.yes_or_no("is_supporting", False)
-        read = each.wanted if is_supporting else each.text
-        passage = Text(each.title("title"), read("paragraph_text"))
+    for paragraph in values.objects("paragraphs"):
+        is_supporting = paragraph.yes_or_no("is_supporting", False)
+        read = paragraph.wanted if is_supporting else paragraph.text
+        passage = Text(paragraph.title("title"), read("paragraph_text"))
         passages += [passage] if passage.text else []
         supporting += [passage] if is_supporting else []
     return passages, supporting
@@ -154,7 +154,7 @@ def _paragraphs(values: Values) -> tuple[list[Text], list[Text]]:
 
 def _parts(steps: Sequence[Values]) -> tuple[str, ...]:
     """The parts of a question, the answer to the first one in the place of ``#1``."""
-    answers = [each.text("answer") for each in steps]
+    answers = [step.text("answer") for step in steps]
 
     def answer(mark: re.Match[str]) -> str:
         if not 1 <= int(mark[1]) <= len(answers):
@@ -163,7 +163,7 @@ def _parts(steps: Sequence[Values]) -> tuple[str, ...]:
             )
         return answers[int(mark[1]) - 1]
 
-    return tuple(_EARLIER.sub(answer, each.wanted("question")) for each in steps)
+    return tuple(_EARLIER.sub(answer, step.wanted("question")) for step in steps)
 
 
 MUSIQUE = Format(
@@ -340,7 +340,7 @@ def _options(values: Values) -> dict[str, str]:
 
 def _right(options: dict[str, str], answers: tuple[str, ...]) -> list[str]:
     """The letters of the right options, given as "B", as "ABD", as "A, B, D", as a list of these, or by an option."""
-    told = "".join(answers) if all(len(each) == 1 for each in answers) else ", ".join(answers)
+    told = "".join(answers) if all(len(answer) == 1 for answer in answers) else ", ".join(answers)
     spelled = [each for each in told if each.isalnum()]
     if spelled and all(each in options for each in spelled):
         return sorted(set(spelled))

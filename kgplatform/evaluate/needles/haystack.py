@@ -78,12 +78,12 @@ class NeedleTask:
     @property
     def depths(self) -> tuple[float, ...]:
         """Where the needles do stand: the share of the haystack's tokens before each (LongAgent, section 3.1)."""
-        return tuple(each.before / self.haystack if self.haystack else 0.0 for each in self.needles)
+        return tuple(needle.before / self.haystack if self.haystack else 0.0 for needle in self.needles)
 
     @property
     def hidden(self) -> tuple[str, ...]:
         """The needles' texts."""
-        return tuple(self.text[each.start : each.end] for each in self.needles)
+        return tuple(self.text[needle.start : needle.end] for needle in self.needles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def without(pieces: Iterable[str], words: Iterable[str]) -> Iterator[str]:
     if not wanted:
         return iter(pieces)
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
-    return (each for each in pieces if not pattern.search(each))
+    return (piece for piece in pieces if not pattern.search(piece))
 
 
 def _filled(pieces: Iterable[str], room: int, length: int, frame: Frame) -> tuple[list[str], list[int]]:
@@ -294,13 +294,13 @@ def _parted(paragraph: str, most: int) -> Iterator[str]:
         yield paragraph
         return
     start = end = tokens = 0
-    for each in sentences(paragraph):
-        more = count_tokens(paragraph[end : each.end])
+    for sentence in sentences(paragraph):
+        more = count_tokens(paragraph[end : sentence.end])
         if end and tokens + more > most:
             yield paragraph[start:end]
-            start, tokens = each.start, 0
-            more = count_tokens(paragraph[start : each.end])
-        tokens, end = tokens + more, each.end
+            start, tokens = sentence.start, 0
+            more = count_tokens(paragraph[start : sentence.end])
+        tokens, end = tokens + more, sentence.end
     if end > start:
         yield paragraph[start:end]
 

@@ -127,12 +127,12 @@ def _check(
         raise InputError(unknown("rank", rank, RANKS))
     if not lengths or not depths or samples < 1:
         raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
-    for given, word in ((lengths, "length"), ([_depth_name(each) for each in depths], "depth")):
+    for given, word in ((lengths, "length"), ([_depth_name(depth) for depth in depths], "depth")):
         if len(set(given)) < len(given):
             raise InputError(
                 f"A {word} is given twice. Give each once; samples asks for several tasks of each.", "samples"
             )
-    if any(isinstance(each, tuple) != (kind == "multi") for each in depths):
+    if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
         wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
         raise InputError(f"A task {kind} has {wants}.")
     if haystack is not None and kind not in _IN_PROSE:
@@ -212,7 +212,7 @@ def heat_map(results: Results) -> HeatMap:
             cells.setdefault((answer.setup, int(cell[2]), cell[3]), []).append(answer.scores[METRIC])
     lengths = tuple(sorted({int(cell[2]) for _, cell in asked}))
     depths = tuple(sorted({cell[3] for _, cell in asked}, key=lambda depth: tuple(map(float, depth.split("/")))))
-    setups = tuple(each.setup.name for each in results.setups)
+    setups = tuple(setup.setup.name for setup in results.setups)
 
     def table(of: Callable[[list[float]], Any]) -> dict[str, tuple[tuple[Any, ...], ...]]:
         return {

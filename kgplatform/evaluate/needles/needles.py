@@ -167,7 +167,7 @@ def _task(
 ) -> NeedleTask:
     chance = wanted.chance()
     choices = [invent(chance)] if needles is None else needles
-    fitting = [each for each in choices if len(each.statements) == len(wanted.depths)]
+    fitting = [choice for choice in choices if len(choice.statements) == len(wanted.depths)]
     if not fitting:
         raise InputError(f"None of the needles has as many passages as there are depths ({len(wanted.depths)}).")
     told = chance.choice(fitting)

@@ -188,7 +188,7 @@ def _titles(sample: Sample) -> list[str]:
 
 def _names(text: str) -> list[str]:
     words = DocumentWords.of(text, "")
-    return [span.name for each in sentences(text) for span in names(text, each.start, each.end, words)]
+    return [span.name for sentence in sentences(text) for span in names(text, sentence.start, sentence.end, words)]
 
 
 def _places(phrase: str, text: str) -> Iterator[tuple[int, int]]:

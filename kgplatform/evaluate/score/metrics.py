@@ -52,7 +52,7 @@ def ranks(supports: Sequence[Text], passages: Sequence[FoundPassage]) -> tuple[i
     text stands, or the other way round, white space aside. Where a support has no text its title is enough.
     """
     compared = [_Compared(_names(passage), _squeezed(passage.text)) for passage in passages]
-    return tuple(_rank(_squeezed(each.title), _squeezed(each.text), compared) for each in supports)
+    return tuple(_rank(_squeezed(support.title), _squeezed(support.text), compared) for support in supports)
 
 
 def recall_at(found: Sequence[int | None], k: int) -> float:
@@ -76,7 +76,7 @@ def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
 
 
 def _rank(title: str, text: str, passages: Sequence[_Compared]) -> int | None:
-    fits = (title in each.names and (each.text in text or text in each.text) for each in passages)
+    fits = (title in passage.names and (passage.text in text or text in passage.text) for passage in passages)
     return next((rank for rank, fit in enumerate(fits, start=1) if fit), None)
 
 
@@ -118,8 +118,8 @@ def what_was_kept(answer: Answer) -> str:
 
 def _text(passages: Iterable[FoundPassage], facts: Iterable[FoundFact], notes: Iterable[str]) -> str:
     parts = [
-        *(f"{each.title}\n{each.text}" for each in passages),
-        "\n".join(f"- {each.text}" for each in facts),
+        *(f"{passage.title}\n{passage.text}" for passage in passages),
+        "\n".join(f"- {fact.text}" for fact in facts),
         *notes,
     ]
     return "\n\n".join(filter(None, parts))

@@ -101,7 +101,9 @@ def _placed(text: str, verdict: str) -> re.Match[str] | None:
 T = TypeVar("T")
 
 RATERS = ("judge", "lr", "rubric", "facts")
-METRICS = {rater: tuple(each.name for each in metrics.METRICS.values() if each.rater == rater) for rater in RATERS}
+METRICS = {
+    rater: tuple(metric.name for metric in metrics.METRICS.values() if metric.rater == rater) for rater in RATERS
+}
 """What each rater scores."""
 READ_TOKENS = 16_000
 """Of what a reader had read, as much as the rater ``facts`` sees."""
@@ -213,7 +215,7 @@ def _lr(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
 
 
 def _lr_scores(verdicts: Sequence[tuple[bool, Degree]]) -> dict[str, float]:
-    levels = {lr_level(*each) for each in verdicts}
+    levels = {lr_level(*verdict) for verdict in verdicts}
     degrees = {permissive for _, permissive in verdicts}
     return {
         "lr1": float("exact" in levels),

@@ -126,7 +126,7 @@ class Ratings:
 def remarks(rater: str, ratings: Sequence[Rating]) -> tuple[str, ...]:
     """What a person must know of ``ratings`` to read their scores, a sentence each; most often nothing."""
     whys = Counter(flag.partition(":")[0] for rating in ratings for flag in rating.flags)
-    first = {why: next(f for each in ratings for f in each.flags if f.startswith(why)) for why in whys}
+    first = {why: next(f for rating in ratings for f in rating.flags if f.startswith(why)) for why in whys}
     meaning = {
         UNRATED: "unrated, counted neither as right nor as wrong; the first",
         FLAGGED: "without a verdict, counted as wrong; the first",

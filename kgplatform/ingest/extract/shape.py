@@ -218,7 +218,7 @@ def _proposal_items(value: object) -> Iterator[tuple[object, Any]]:
     """What proposes a type, each with the kind that it is of."""
     if isinstance(value, Mapping) and "name" not in value:
         for kind, inner in value.items():
-            yield from ((kind, each) for each in _members(inner, "proposals"))
+            yield from ((kind, member) for member in _members(inner, "proposals"))
         return
     for item in _members(value, "proposals"):
         yield (_get(item, ("kind", "category")) if isinstance(item, Mapping) else None), item

@@ -154,7 +154,7 @@ def _read_last(answered: Answer) -> list[FoundPassage]:
     """The passage, or the part of one, that was before the model at the end; of several parts the latest."""
     read = [step.passages for step in answered.trace if step.prompt == _PROMPT_WITH_NOTES]
     last = set(read[-1]) if read else set()
-    return [each for each in answered.evidence.passages if each.id in last][:1]
+    return [passage for passage in answered.evidence.passages if passage.id in last][:1]
 
 
 READER = Reader(

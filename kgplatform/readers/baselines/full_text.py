@@ -148,7 +148,7 @@ def _tail(paragraph: Sequence[_Piece], room: int) -> list[_Piece]:
     """The last sentences of a paragraph that fit; of a last sentence that is larger its last words."""
     kept: list[_Piece] = []
     for piece in reversed(paragraph):
-        starts = [0, *(each.start for each in sentences(piece.text))]
+        starts = [0, *(sentence.start for sentence in sentences(piece.text))]
         starts += [] if kept else [each.start() for each in _WORD.finditer(piece.text)]
         parts = (replace(piece, start=piece.start + start) for start in starts)
         fitting = next((part for part in parts if tokens(_shown([part, *kept])) <= room), None)
@@ -182,9 +182,9 @@ def _read(pieces: Sequence[_Piece]) -> tuple[FoundPassage, ...]:
 def _step(part: Part, evidence: Evidence, options: Options) -> Step:
     """What is read, of how much: ``characters 0-14,213 of 1,050,000 (3 of 40 documents)``."""
     size = evidence.size(options.documents)
-    reached = {each.document: each.end for each in part.passages}
+    reached = {passage.document: passage.end for passage in part.passages}
     if options.from_end:
-        firsts = {each.document: each.start for each in reversed(part.passages)}
+        firsts = {passage.document: passage.start for passage in reversed(part.passages)}
         reached = {document: end - firsts[document] for document, end in reached.items()}
     read = size.characters if part.whole else sum(reached.values())
     documents = size.documents if part.whole else len(reached)
@@ -192,7 +192,7 @@ def _step(part: Part, evidence: Evidence, options: Options) -> Step:
     detail = f"{shown} of {size.characters:,} ({documents:,} of {size.documents:,} documents)"
     queries = (*part.queries, *size.queries)
     seconds = round(sum(run.seconds for run in queries), 4)
-    return Step("read", detail, seconds, queries=queries, passages=tuple(each.id for each in part.passages))
+    return Step("read", detail, seconds, queries=queries, passages=tuple(passage.id for passage in part.passages))
 
 
 def _messages(question: str, text: str) -> Messages:

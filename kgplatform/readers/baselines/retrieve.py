@@ -67,7 +67,7 @@ def found_elsewhere(
     Of equal scores, the first of ``scores`` comes first. Ids that are no passage's are left out.
     """
     stored = evidence.stored(list(scores))
-    ids = sorted((each for each in scores if each in stored.passages), key=lambda each: -scores[each])
+    ids = sorted((passage for passage in scores if passage in stored.passages), key=lambda each: -scores[each])
     passages = tuple(replace(stored.passages[each], score=round(scores[each], 6), routes=(route,)) for each in ids)
     return SearchResult(question, passages, (), seconds)
 

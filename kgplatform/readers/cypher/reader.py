@@ -314,7 +314,7 @@ def _without_ids(value: Any) -> Any:
         return {name: each for name, each in kept.items() if each is not None} or None
     if isinstance(value, (list, tuple)):
         items = [_without_ids(each) for each in value]
-        return [each for each in items if each is not None][:_ITEMS] or None
+        return [item for item in items if item is not None][:_ITEMS] or None
     return value
 
 
@@ -324,12 +324,12 @@ def _short(value: Any) -> str:
 
 def _is_named(row: Sequence[Any], answer: str) -> bool:
     """Whether a name of ``row`` stands in ``answer``."""
-    return any(len(each) >= _SHORTEST and _is_word(each, answer) for each in _values(row) if not each.isdigit())
+    return any(len(value) >= _SHORTEST and _is_word(value, answer) for value in _values(row) if not value.isdigit())
 
 
 def _stands_in(row: Sequence[Any], answer: str) -> bool:
     """Whether any value of ``row`` does; a truth value is one that no words need to repeat."""
-    return any(isinstance(cell, bool) for cell in row) or any(_is_word(each, answer) for each in _values(row))
+    return any(isinstance(cell, bool) for cell in row) or any(_is_word(value, answer) for value in _values(row))
 
 
 def _is_word(value: str, answer: str) -> bool:

@@ -221,14 +221,14 @@ def _marks(text: str) -> Iterator[_Mark]:
     end, statement = 0, ""
     for found in _MARK.finditer(text):
         before = text[end : found.start()]
-        said = [before[each.start : each.end] for each in sentences(before)]
+        said = [before[sentence.start : sentence.end] for sentence in sentences(before)]
         statement = said[-1] if said else statement
         end = found.end()
         inside = found[found.lastgroup or 0]
         items = list(_ITEM.finditer(inside))
-        ends = [*(each.start() for each in items), len(inside)][1:]
+        ends = [*(item.start() for item in items), len(inside)][1:]
         words = [inside[each.end() : stop].strip(_EDGES) for each, stop in zip(items, ends, strict=True)]
-        numbers = [int(each[1]) for each in items]
+        numbers = [int(item[1]) for item in items]
         yield _Mark(found.start(), end, tuple(zip(numbers, words, strict=True)), statement)
 
 
@@ -272,8 +272,13 @@ def _citation(passage: FoundPassage, words: str, statement: str) -> Citation | N
 def _best_sentence(wanted: set[str], text: str) -> Place | None:
     """The sentence with most of the words ``wanted``, the shortest of equals; None if none has half of them."""
     scored = [
-        (len(wanted & _content_words(text[each.start : each.end])), each.start - each.end, -each.start, each)
-        for each in sentences(text)
+        (
+            len(wanted & _content_words(text[sentence.start : sentence.end])),
+            sentence.start - sentence.end,
+            -sentence.start,
+            sentence,
+        )
+        for sentence in sentences(text)
     ]
     if not scored:
         return None

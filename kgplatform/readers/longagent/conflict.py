@@ -147,9 +147,9 @@ def _once(x: Cluster, y: Cluster, reading: SharedReading) -> _Verdict:
 
 def _each(x: Cluster, y: Cluster, i: int, j: int, readings: Sequence[SharedReading], stands: Stands) -> _Verdict:
     """Equation 3 of E: both members have both parts, so that the one whose answer was invented changes it."""
-    if any(each.failed for each in readings):
+    if any(reading.failed for reading in readings):
         return _Verdict((x,), (y,))
-    first, second = (each.answer for each in readings)
+    first, second = (reading.answer for reading in readings)
     kept = [
         replace(cluster, answer=said)
         for cluster, said in ((x, first), (y, second))
@@ -188,13 +188,13 @@ def _fused(queue: list[Cluster]) -> list[Cluster]:
 def _together(clusters: Sequence[Cluster]) -> list[Cluster]:
     """Those that came to the same answer one by one as one."""
     by_key: dict[str, list[Cluster]] = {}
-    for each in clusters:
-        by_key.setdefault(_key(each.answer), []).append(each)
+    for cluster in clusters:
+        by_key.setdefault(_key(cluster.answer), []).append(cluster)
     return [_union(twins) for twins in by_key.values()]
 
 
 def _union(clusters: Sequence[Cluster]) -> Cluster:
-    return Cluster(clusters[0].answer, tuple(sorted({number for each in clusters for number in each.members})))
+    return Cluster(clusters[0].answer, tuple(sorted({number for cluster in clusters for number in cluster.members})))
 
 
 def _merge(x: Cluster, y: Cluster, i: int, j: int, verdict: _Verdict) -> Merge:

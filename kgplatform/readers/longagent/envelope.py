@@ -162,7 +162,7 @@ def _objects(text: str, *, cut_off: bool) -> Iterator[dict[str, Any]]:
     parts = sorted(pieces(text), key=lambda part: -text.rfind(part.text))
     values = [value_of(part.text) for part in parts if part.whole or not cut_off]
     items = [each for value in values for each in (reversed(value) if isinstance(value, list) else [value])]
-    typed = [each for each in items if isinstance(each, dict) and "type" in each]
+    typed = [item for item in items if isinstance(item, dict) and "type" in item]
     yield from typed
     bare = list(_BARE.finditer(text))
     if bare and not typed and not cut_off:

@@ -156,7 +156,7 @@ class Leader:
 
     def _summed(self, pieces: Sequence[_Piece], instruction: str) -> list[_Piece]:
         """A piece for each page of ``pieces``; one whose sum cannot be used is its own beginning."""
-        pages = pack([_line(each) for each in pieces], self._room(_BATCH))
+        pages = pack([_line(piece) for piece in pieces], self._room(_BATCH))
         bound = max(_SHORTEST_SUM, self._room(_DECIDE) // len(pages) - _LABEL)
         sums: list[_Piece] = []
         for number, page in enumerate(pages, 1):

@@ -174,7 +174,7 @@ class Meeting:
             if reply.outcome == "answer":
                 self.calls.tell(self._member_step(number, reply))
 
-        everybody = [(each.number,) for each in self.team.members]
+        everybody = [(member.number,) for member in self.team.members]
         replies = self.team.ask(instruction, everybody, stage="member", heard=heard)
         self.counts["rounds"] += 1
         self.counts["actions.query"] += 1
@@ -193,7 +193,7 @@ class Meeting:
     def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
         path = (number - 1) * len(self.team) + reply.member
-        passages = tuple(each.id for each in self.team.member(reply.member).passages)
+        passages = tuple(passage.id for passage in self.team.member(reply.member).passages)
         return replace(reply.step, path=path, passages=passages)
 
     def _clusters(self, answers: dict[int, str]) -> list[Cluster]:
@@ -211,7 +211,7 @@ class Meeting:
             status = f"Replies {_listed(labels)} contradict each other, and members could not settle it between them."
         elif not clusters:
             status = NOTHING_CONFIRMED if any_found else NOBODY
-        shown = self.leader.shown([each.answer for each in clusters], instruction)
+        shown = self.leader.shown([cluster.answer for cluster in clusters], instruction)
         return Round(number, instruction, shown, status)
 
     def _decide(self, seen: Round, resolution: Resolution) -> Envelope | None:
@@ -223,7 +223,9 @@ class Meeting:
         named = [each for place, each in enumerate(clusters, 1) if place in decision.numbers]
         chosen = named if len(named) > 1 else list(clusters)
         again = self._resolve(seen.number, seen.instruction, chosen, f"{seen.number} again", self.options.conflict)
-        left = sorted([*again.clusters, *(each for each in clusters if each not in chosen)], key=lambda c: c.members)
+        left = sorted(
+            [*again.clusters, *(cluster for cluster in clusters if cluster not in chosen)], key=lambda c: c.members
+        )
         resolution = Resolution(tuple(left), again.merges, again.unsettled)
         self.found[-1] = resolution.clusters
         return self.leader.decide(
@@ -260,11 +262,11 @@ class Meeting:
         return Step(
             "merge",
             f"members {merge.first} and {merge.second}: {_verdict(merge)}",
-            max(each.step.seconds for each in replies),
+            max(reply.step.seconds for reply in replies),
             prompt=MEMBER_PROMPT,
-            reply="\n\n".join(each.step.reply for each in replies),
+            reply="\n\n".join(reply.step.reply for reply in replies),
             passages=tuple(dict.fromkeys(passages)),
-            usage=sum((each.step.usage for each in replies), Usage()),
+            usage=sum((reply.step.usage for reply in replies), Usage()),
         )
 
     def _count(self, kind: str, replies: Sequence[MemberReply]) -> None:
@@ -281,8 +283,8 @@ class Meeting:
 
 def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutcome]) -> str:
     """``parts: 43; all calls: 45, tokens: 51,234 in and 900 out; found something: 5 …``."""
-    usage = sum((each.step.usage for each in replies), Usage())
-    calls = sum(each.calls for each in replies)
+    usage = sum((reply.step.usage for reply in replies), Usage())
+    calls = sum(reply.calls for reply in replies)
     spent = f"all calls: {calls:,}, tokens: {usage.input_tokens:,} in and {usage.output_tokens:,} out"
     own = " (each a step of its own)" if outcomes["answer"] else ""
     said = f"found something: {outcomes['answer']:,}{own}, nothing: {outcomes['no mention']:,}"
@@ -292,13 +294,13 @@ def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutc
 
 
 def _shown_clusters(clusters: Sequence[Cluster]) -> str:
-    shown = [f"‘{each.answer}’ ({_numbers(each.members)})" for each in clusters[:_LISTED]]
+    shown = [f"‘{cluster.answer}’ ({_numbers(cluster.members)})" for cluster in clusters[:_LISTED]]
     more = f"; and {len(clusters) - _LISTED:,} more" if len(clusters) > _LISTED else ""
     return f"{len(clusters):,} different answers: {'; '.join(shown)}{more}"
 
 
 def _numbers(members: Sequence[int]) -> str:
-    return f"member{'' if len(members) == 1 else 's'} {listed([str(each) for each in members])}"
+    return f"member{'' if len(members) == 1 else 's'} {listed([str(member) for member in members])}"
 
 
 def _listed(labels: Sequence[int]) -> str:

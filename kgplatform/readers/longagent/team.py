@@ -79,12 +79,12 @@ EXPERTS: dict[str, Expert] = {
 def find_expert(name: str) -> Expert | None:
     """The kind that ``name`` means, whatever its case and with or without "member"; None if there is none."""
     wanted = type_key(name).removesuffix("member")
-    return next((each for each in EXPERTS.values() if type_key(each.name).removesuffix("member") == wanted), None)
+    return next((expert for expert in EXPERTS.values() if type_key(expert.name).removesuffix("member") == wanted), None)
 
 
 def listed_experts() -> str:
     """All kinds, one a line."""
-    return "\n".join(f"- {each.name}: {each.good_at}" for each in EXPERTS.values())
+    return "\n".join(f"- {expert.name}: {expert.good_at}" for expert in EXPERTS.values())
 
 
 MemberOutcome = Literal["answer", "no mention", "malformed", "failed"]
@@ -178,7 +178,7 @@ class Team:
             heard(reply)
             return reply
 
-        return side_by_side([partial(ask_one, each) for each in readers], _THREADS)
+        return side_by_side([partial(ask_one, reader) for reader in readers], _THREADS)
 
     def _ask(self, instruction: str, readers: tuple[int, ...], stage: str) -> MemberReply:
         text = "\n\n".join(self.member(number).text for number in readers)
@@ -205,14 +205,14 @@ def read_parts(question: str, evidence: Evidence, options: Options) -> tuple[lis
     if options.retrieved:
         found = evidence.search(question, top_k=options.retrieved)
         passages = sorted(found.result.passages, key=lambda each: (each.title, each.document, each.start))
-        shares = [share for each in passages for share in _shares([each], options.member_tokens)]
+        shares = [share for passage in passages for share in _shares([passage], options.member_tokens)]
         source = f"the best of a search; passages: {len(passages):,}"
         queries = found.queries
     else:
         pages = list(evidence.in_reading_order(documents=options.documents))
         passages = [passage for page, _ in pages for passage in page]
         shares = list(_shares(passages, options.member_tokens))
-        documents = len({each.document for each in passages})
+        documents = len({passage.document for passage in passages})
         source = f"all text; documents: {documents:,}"
         queries = tuple(run for _, ran in pages for run in ran)
     members = [Member(number, tuple(share)) for number, share in enumerate(shares, 1)]
@@ -250,7 +250,7 @@ def _with(share: list[FoundPassage], passage: FoundPassage, start: int, end: int
 
 
 def _titled(shares: Sequence[FoundPassage]) -> str:
-    pieces = [(each.start, each.text) for each in shares]
+    pieces = [(share.start, share.text) for share in shares]
     return f"{_heading(shares[0].title)}{rejoin(pieces, shares[0].start, shares[-1].end)}"
 
 

@@ -266,7 +266,7 @@ def _best(brief: PageBrief, pages: Pages, size: MemorySize, evidence: Evidence, 
     mean = _TAG_TOKENS + size.tokens // size.pages
     near = pages.near(2 * room // mean)
     searched = evidence.search(brief.question, documents=brief.options.documents, top_k=_PASSAGES)
-    holding = pages.with_passages([each.id for each in searched.result.passages])
+    holding = pages.with_passages([passage.id for passage in searched.result.passages])
     ranked = fuse_ranks(near.ids, holding.ids)
     found = pages.named(ranked)
     kept = _fitting(ranked, {page.id: page for page in found.pages}, room)

@@ -172,7 +172,7 @@ class LookUp:
         seen = StepFound(
             found.queries,
             pages=tuple(self.memory.pages[number].id for number in read),
-            passages=tuple(each.id for each in self.passages[passages:]),
+            passages=tuple(passage.id for passage in self.passages[passages:]),
         )
         self.calls.note("read pages", f"{_listed(read)}{cut}{_refused(refused)}", found=seen)
         return not refused and not cut
@@ -200,7 +200,9 @@ class LookUp:
 def _shortened(page: PageText, end: int) -> PageText:
     """The first ``end`` characters of a page, with what its passages have of them."""
     last = page.passages[0].start + end
-    return PageText(page.text[:end], tuple(part_of(each, 0, last) for each in page.passages if each.start < last))
+    return PageText(
+        page.text[:end], tuple(part_of(passage, 0, last) for passage in page.passages if passage.start < last)
+    )
 
 
 def _told(request: Request) -> str:

@@ -164,7 +164,7 @@ class _Run:
             for number, page in memory.pages.items()
             if page.gist and number not in self.look_up.raw
         ]
-        ids = list(dict.fromkeys(each.passage for each in cite_words(text, gists)))
+        ids = list(dict.fromkeys(citation.passage for citation in cite_words(text, gists)))
         if not ids:
             return read
         found = self.pages.texts(ids)
@@ -183,7 +183,7 @@ class _Run:
 def _read_again(answered: Answer) -> list[FoundPassage]:
     """The passages of the pages that were read again."""
     again = {id_ for step in answered.trace if step.pages for id_ in step.passages}
-    return [each for each in answered.evidence.passages if each.id in again]
+    return [passage for passage in answered.evidence.passages if passage.id in again]
 
 
 READER = Reader(

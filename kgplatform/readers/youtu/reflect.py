@@ -38,7 +38,7 @@ class AgentMemory:
         In turn, because the scores of two searches cannot be compared, and because the newest step alone could fill
         the prompt: so the best of every step is in it.
         """
-        most = max(1, sum(max(len(each.passages), len(each.facts)) for each in self.results))
+        most = max(1, sum(max(len(result.passages), len(result.facts)) for result in self.results))
         merged = round_robin(list(reversed(self.results)), most)
         return within(replace(merged, question=self.question), self.tokens)
 
@@ -46,7 +46,7 @@ class AgentMemory:
         """The thoughts as a prompt shows them; empty without any."""
         # Of a long thought its end: what came of it stands there.
         most = _LONGEST_THOUGHT
-        return "\n\n".join(each if len(each) <= most else f"… {each[-most:]}" for each in self.thoughts)
+        return "\n\n".join(thought if len(thought) <= most else f"… {thought[-most:]}" for thought in self.thoughts)
 
 
 _STAGE = "reflect"

@@ -119,7 +119,7 @@ def arrange(texts: Sequence[str], question: str, most: int) -> tuple[SubQuestion
     parts: list[SubQuestion] = []
     for position, (number, text) in enumerate(kept):
         filled, needs = _with_marks(text, number, position, places, texts, question)
-        level = 1 + max((parts[each].level for each in needs), default=-1)
+        level = 1 + max((parts[need].level for need in needs), default=-1)
         parts.append(SubQuestion(filled if same_words(filled) else question, tuple(sorted(needs)), level))
     return tuple(parts) or (SubQuestion(question),)
 

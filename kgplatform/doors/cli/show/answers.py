@@ -154,7 +154,7 @@ def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
     """Function calls by stage; other counts by the first part of their names."""
     stages = stages_of(counts, stages_by_reader())
     if stages:
-        out.print(f"function calls: {sum(each.calls for each in stages):,}")
+        out.print(f"function calls: {sum(stage.calls for stage in stages):,}")
         show_stages(out, stages)
     others: dict[str, list[str]] = {}
     called = {f"{stage.stage}.{function.name}" for stage in stages for function in stage.functions}
@@ -168,9 +168,9 @@ def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
 
 def show_stages(out: Console, stages: Sequence[StageCalls]) -> None:
     """A line per stage: its calls and their share of all, its functions and their share of its calls."""
-    for each in stages:
-        functions = ", ".join(f"{one.name} {one.calls:,} ({one.share:.0%})" for one in each.functions)
-        out.print(f"{_INDENT}{each.stage} {each.calls:,} ({each.share:.0%}): {safe(functions)}")
+    for stage in stages:
+        functions = ", ".join(f"{one.name} {one.calls:,} ({one.share:.0%})" for one in stage.functions)
+        out.print(f"{_INDENT}{stage.stage} {stage.calls:,} ({stage.share:.0%}): {safe(functions)}")
 
 
 def trace_in_words(answer: Answer) -> str:
@@ -212,7 +212,7 @@ def _found(step: Step, stage: str) -> str:
     if step.pages:
         return f"read: {counted(len(step.pages), 'page')}, from {passages}"
     found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
-    is_read = any(step.prompt in each.reads for each in READERS)
+    is_read = any(step.prompt in reader.reads for reader in READERS)
     return f"{'read' if is_read else 'found'}: {' and '.join(found)}" if found else ""
 
 
@@ -246,10 +246,10 @@ def ranges(numbers: Sequence[int]) -> str:
 def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
     """Plain and with no line broken: rich's markup and wrapping would change what is pasted."""
     print(_HOW, file=file)
-    for each in statements:
-        held = f", with the vector set for {each.before}" if each.before is not None else ""
-        rows = f"{counted(each.run.rows, 'row')} in {duration(each.run.seconds)}"
-        print(f"\n// {each.number}. {each.run.name}: {rows}{held}\n{each.text}", file=file)
+    for statement in statements:
+        held = f", with the vector set for {statement.before}" if statement.before is not None else ""
+        rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
+        print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=file)
 
 
 def show_kept(run: str, *, walked: bool = False) -> None:
@@ -323,10 +323,10 @@ def show_schema(found: GraphSchema) -> None:
     for kind, types in (("entity", schema.entities), ("relation", schema.relations), ("attribute", schema.attributes)):
         table(out, (f"{kind.capitalize()} types", "Meaning"), ((each.name, each.description) for each in types))
         out.print()
-    for each in found.expansions:
+    for expansion in found.expansions:
         out.print(
-            f"Added: {each.kind} [bold]{safe(each.name)}[/bold] (confidence {each.confidence:.2f}, "
-            f"{counted(each.count, 'document')}), as in: {safe(each.example)}"
+            f"Added: {expansion.kind} [bold]{safe(expansion.name)}[/bold] (confidence {expansion.confidence:.2f}, "
+            f"{counted(expansion.count, 'document')}), as in: {safe(expansion.example)}"
         )
     grown = counted(len(found.expansions), "type")
     out.print(f"Schema {safe(schema.name)}; {grown} added to it in this graph.")
@@ -340,7 +340,7 @@ def _cell(value: object) -> str:
         case {"labels": list(labels), "properties": dict(properties), **rest} if not rest:
             name = properties.get("name", properties.get("id", ""))
             # An entity is shown by its type; every entity is a key element too.
-            shown = [each for each in labels if each not in ("Entity", "KeyElement")] or labels
+            shown = [label for label in labels if label not in ("Entity", "KeyElement")] or labels
             return f"(:{':'.join(shown)} {json.dumps(name, ensure_ascii=False)})"
         case {"type": str(kind), "properties": dict(), **rest} if not rest:
             return f"[:{kind}]"
@@ -348,5 +348,5 @@ def _cell(value: object) -> str:
             steps = zip([_cell(each) for each in relationships], [_cell(each) for each in nodes[1:]], strict=True)
             return _cell(nodes[0]) + "".join(f"-{relationship}-{node}" for relationship, node in steps)
         case [*items]:
-            return f"[{', '.join(_cell(each) for each in items)}]"
+            return f"[{', '.join(_cell(item) for item in items)}]"
     return json.dumps(plain(value), ensure_ascii=False)

@@ -78,9 +78,9 @@ def _show_costs(to: Console, results: Results, timing: Timing, prices: Prices | 
     heads = ["Setup", *([title_of(chief)] if chief else []), "Calls", "Tokens", *seconds]
     heads += [priced.currency] if priced else []
     rows = []
-    for each in results.setups:
-        cost = costs[each.setup.name]
-        row = [each.setup.name, *([interval(each.scores.get(chief))] if chief else []), *_costs(cost, len(seconds))]
+    for setup in results.setups:
+        cost = costs[setup.setup.name]
+        row = [setup.setup.name, *([interval(setup.scores.get(chief))] if chief else []), *_costs(cost, len(seconds))]
         rows.append([*row, money(cost.money if cost else None)] if priced else row)
     to.print(_table(heads, rows))
     money_told = f"; amounts by prices of {priced.as_of}" if priced else ""
@@ -101,8 +101,8 @@ def _costs(cost: PerQuestion | None, seconds: int) -> list[str]:
 
 def _show_metrics(to: Console, results: Results) -> None:
     """The other metrics, by their names in the files, as many as fit."""
-    others = [metric for metric in results.metrics[1:] if any(metric in each.scores for each in results.setups)]
-    room = to.width - min(max(len(each.setup.name) for each in results.setups), 24)
+    others = [metric for metric in results.metrics[1:] if any(metric in setup.scores for setup in results.setups)]
+    room = to.width - min(max(len(setup.setup.name) for setup in results.setups), 24)
     shown: list[str] = []
     for metric in others:
         room -= max(len(metric), _FIGURE) + _GAP + 1
@@ -111,7 +111,7 @@ def _show_metrics(to: Console, results: Results) -> None:
         shown.append(metric)
     if not shown:
         return
-    rows = [[each.setup.name, *(percent(each.scores.get(metric)) for metric in shown)] for each in results.setups]
+    rows = [[setup.setup.name, *(percent(setup.scores.get(metric)) for metric in shown)] for setup in results.setups]
     to.print()
     to.print(_table(["Setup", *shown], rows))
     if len(shown) < len(others):
