@@ -11,8 +11,6 @@ import logging
 import re
 from contextlib import suppress
 
-from charset_normalizer import from_bytes
-
 from kgplatform.errors import DocumentError
 
 HEAD_BYTES = 8192
@@ -197,6 +195,8 @@ def _telling_lines(data: bytes) -> bytes:
 
 def _likely_encoding(sample: bytes) -> str | None:
     """The best fit; Western European where nothing speaks for another one and most letters are ASCII."""
+    from charset_normalizer import from_bytes
+
     matches = from_bytes(sample, cp_isolation=_ENCODINGS, enable_fallback=False)
     best = matches.best()
     if best is None:

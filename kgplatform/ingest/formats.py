@@ -17,21 +17,19 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO
 from xml.etree import ElementTree
 
-import lxml.html  # type: ignore[import-untyped]  # publishes no types
-from lxml import etree
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import decode
 from kgplatform.records import PageSpan
 from kgplatform.text import tidy
 
 if TYPE_CHECKING:
+    import lxml.html  # type: ignore[import-untyped]  # publishes no types
     import pypdf
+    from lxml import etree
+    from markdown_it.token import Token
 
-# trafilatura, pypdf and mammoth take a quarter of the start of every command, so they are imported where a file needs
-# them. Without a handler of their own, the libraries' warnings would go to the terminal.
+# The parsers took a third of the start of every command, so they are imported where a file needs them.
+# Without a handler of their own, the libraries' warnings would go to the terminal.
 for _name in ("pypdf", "trafilatura", "htmldate", "justext", "courlan"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
@@ -77,6 +75,8 @@ _FRONT_TITLE = re.compile(r"^title\s*[:=]\s*(\"?)('?)(.*?)\2\1\s*$", re.M | re.I
 
 def read_markdown(path: str, stream: BinaryIO) -> FileText:
     """Markdown as it reads: no marks, no link targets, no front matter; headings are paragraphs."""
+    from markdown_it import MarkdownIt
+
     source = clean(decode(path, stream.read()))
     front = _FRONT_MATTER.match(source)
     with _parser(path, "Markdown that cannot be parsed: save it as plain text"):
@@ -156,10 +156,15 @@ def read_html(path: str, stream: BinaryIO) -> FileText:
 
 def _html_tree(source: bytes) -> lxml.html.HtmlElement | None:
     """The parsed page; None where there is no element at all."""
+    import lxml.html
+    from lxml import etree
+
     return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
 
 
 def _visible(source: bytes) -> str:
+    from lxml import etree
+
     page = _html_tree(source)
     if page is None:
         return ""
@@ -172,6 +177,8 @@ def _layout(root: etree._Element) -> str:
 
     Knows the tags of HTML and of trafilatura's own trees. Walks without recursion: pages may nest very deeply.
     """
+    from lxml import etree
+
     parts: list[str] = []
     for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
         tag = element.tag

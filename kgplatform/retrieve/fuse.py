@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array  # type: ignore[import-untyped]  # scipy carries no types
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array  # type: ignore[import-untyped]  # scipy carries no types
 
 # Restart and walk: docs/retrieval.md has the recipe. "Study": measured; each value lies on a plateau of HotpotQA
 # without triples, MuSiQue with them and MuSiQue without.
@@ -198,6 +201,8 @@ def transition(graph: Neighbourhood) -> csr_array:
 
     A mention weighs its entity's inverse document frequency, so that what few passages share leads to few passages.
     """
+    from scipy.sparse import csr_array  # a fifth of the start of every command, most of which do not search
+
     offset = len(graph.passage_ids)
     size = offset + len(graph.entity_ids)
     passages, entities = _unique_rows(graph.mentions).T
