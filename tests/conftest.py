@@ -45,6 +45,7 @@ _SERVERS = "TESTS_OF_KGPLATFORM_SERVERS"
 """Names the folder with the homes of the run's servers."""
 _MEMORY = Path("/dev/shm")  # a disk in memory, where Linux has one
 _PLANNED_ONCE = ("dbms.cypher.min_replan_interval=1d", "internal.cypher.use_parameter_size=false")
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
 _ROOM = 2_000_000_000
 """Bytes that must be free there for the data of the run's servers."""
 
@@ -119,15 +120,16 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 def quick_java(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Java for servers of tests, which live for minutes, over graphs of a few nodes that come and go.
 
-    Without its second compiler it starts and answers with half the work. Statements are planned once: neither for
-    every size of a list, nor anew because a graph has grown; that alone was a quarter of the server's work in tests.
+    Without its second compiler it starts and answers with half the work, and without a proof of the byte code of jars
+    whose checksums are known with a tenth less. Statements are planned once: neither for every size of a list, nor
+    anew because a graph has grown; that alone was a quarter of the server's work in tests.
     """
     java = tmp_path_factory.mktemp("java") / "java"
     server = " ".join(f"-c {setting}" for setting in _PLANNED_ONCE)
     java.write_text(
         f"""#!/bin/sh
 case " $* " in *" --console-mode "*) set -- "$@" {server};; esac
-exec env -u PWD {shlex.quote(str(JAVA))} -XX:TieredStopAtLevel=1 "$@"
+exec env -u PWD {shlex.quote(str(JAVA))} {" ".join(_QUICK)} "$@"
 """,
         "utf-8",
     )
