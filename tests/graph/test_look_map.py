@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
@@ -19,18 +19,12 @@ Entities = list[list[Any]]
 
 def entities(count: int, pairs: set[tuple[int, int]], communities: list[str | None] | None = None) -> Entities:
     """As ``cypher/graph/map.cypher`` gives them."""
-    facts = [sum(each in pair for pair in pairs) for each in range(count)]
-    return [
-        [
-            f"e{n}",
-            f"E {n}",
-            "Person",
-            facts[n],
-            (communities or [None] * count)[n],
-            [f"e{b}" for a, b in pairs if a == n],
-        ]
-        for n in range(count)
-    ]
+    facts = Counter(end for pair in pairs for end in set(pair))
+    others: dict[int, list[str]] = defaultdict(list)
+    for subject, other in pairs:
+        others[subject].append(f"e{other}")
+    inside = communities or [None] * count
+    return [[f"e{n}", f"E {n}", "Person", facts[n], inside[n], others[n]] for n in range(count)]
 
 
 def holders(drawn: GraphMap, row: int) -> list[int]:
