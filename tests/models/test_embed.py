@@ -61,16 +61,6 @@ def no_openai(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @local
 class TestBundledModel:
-    @pytest.mark.long
-    def test_equals_sentence_transformers(self, mini: LocalEmbedder) -> None:
-        from sentence_transformers import SentenceTransformer
-
-        model = SentenceTransformer(str(embed._bundled_folder()), device="cpu")
-        wanted = model.encode(TEXTS, normalize_embeddings=True, show_progress_bar=False)
-        found = mini.embed(TEXTS)
-        np.testing.assert_allclose(found, wanted, atol=1e-5)
-        assert (found * wanted).sum(axis=1).min() > 0.99999
-
     def test_shape_type_and_length_of_rows(self, mini: LocalEmbedder) -> None:
         vectors = mini.embed(TEXTS)
         assert vectors.shape == (len(TEXTS), mini.dimension) == (len(TEXTS), 384)
@@ -136,32 +126,60 @@ class TestBundledModel:
         assert done.stdout + done.stderr == ""
 
 
+OTHER_MODELS = """
+import json, sys
+import numpy as np
+from kgplatform.errors import SettingError
+from kgplatform.models.embed import LocalEmbedder
+
+asked = json.load(sys.stdin)
+model = LocalEmbedder(asked["model"], batch=8)
+found = {name: model.embed(texts) for name, texts in asked["texts"].items()}
+found["dimension"] = model.dimension
+try:
+    LocalEmbedder(asked["no model"], batch=8).embed(["a"])
+except SettingError as error:
+    found["error"] = str(error)
+
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer(asked["model"], device="cpu")
+found["theirs"] = model.encode(asked["texts"]["all"], normalize_embeddings=True, show_progress_bar=False)
+np.savez(asked["found"], **found)
+"""
+
+
 @local
 @pytest.mark.long
-class TestOtherModels:
-    def test_a_model_by_path(self, tmp_path: Path, mini: LocalEmbedder) -> None:
-        folder = tmp_path / "my-model"
-        shutil.copytree(embed._bundled_folder(), folder)
-        model = LocalEmbedder(str(folder), batch=8)
-        texts = [TEXTS[0], "word " * 600, "", TEXTS[0]]
-        assert model.dimension == 384
-        np.testing.assert_allclose(model.embed(texts)[[0, 2, 3]], mini.embed(texts)[[0, 2, 3]], atol=1e-5)
-        filler = "The committee met again and talked about the budget of the year. " * 60
-        a, b, end = model.embed([filler, filler + "Whales sing in the deep sea. " * 60, "Whales sing in the deep sea."])
+def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path: Path, mini: LocalEmbedder) -> None:
+    """A model by path prints nothing, reads long texts to their end and gives the vectors of the bundled one, which
+    are those of sentence-transformers; a folder that is no model is a clear error.
+
+    In one process of its own, because PyTorch takes long to import.
+    """
+    folder, none, filled = tmp_path / "my-model", tmp_path / "none", tmp_path / "found.npz"
+    shutil.copytree(embed._bundled_folder(), folder)
+    none.mkdir()
+    (none / "config.json").write_text(json.dumps({"model_type": "nonsense"}))
+    filler = "The committee met again and talked about the budget of the year. " * 60
+    texts = {
+        "loading": ["a", "b " * 2000],
+        "few": [TEXTS[0], "word " * 600, "", TEXTS[0]],
+        "long": [filler, filler + "Whales sing in the deep sea. " * 60, "Whales sing in the deep sea."],
+        "all": TEXTS,
+    }
+    asked = {"model": str(folder), "no model": str(none), "texts": texts, "found": str(filled)}
+    command = [sys.executable, "-c", OTHER_MODELS]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == ""
+    with np.load(filled) as found:
+        assert found["dimension"] == 384
+        np.testing.assert_allclose(found["few"][[0, 2, 3]], mini.embed(texts["few"])[[0, 2, 3]], atol=1e-5)
+        a, b, end = found["long"]
         assert b @ end > a @ end + 0.3
-
-    def test_loading_prints_nothing(self, tmp_path: Path) -> None:
-        code = (
-            f"from kgplatform.models.embed import LocalEmbedder\n"
-            f"LocalEmbedder({str(embed._bundled_folder())!r}, batch=8).embed(['a', 'b ' * 2000])\n"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        assert done.stdout + done.stderr == ""
-
-    def test_a_folder_that_is_no_model_is_a_clear_error(self, tmp_path: Path) -> None:
-        (tmp_path / "config.json").write_text(json.dumps({"model_type": "nonsense"}))
-        with pytest.raises(SettingError, match="cannot be loaded"):
-            LocalEmbedder(str(tmp_path), batch=8).embed(["a"])
+        assert "cannot be loaded" in str(found["error"])
+        np.testing.assert_allclose(mini.embed(TEXTS), found["theirs"], atol=1e-5)
+        assert (mini.embed(TEXTS) * found["theirs"]).sum(axis=1).min() > 0.99999
 
 
 @contextmanager
