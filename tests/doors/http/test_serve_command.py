@@ -19,11 +19,13 @@ import pytest
 from conftest import ROOT
 from test_readme import ALL, blocks
 
+from kgplatform.doors.cli import main as cli
 from kgplatform.doors.cli.serve import read_token
 from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Connection, Store
 
 TOKEN = "a-token-of-good-length"
+SERVE = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve"]
 OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 
 
@@ -42,7 +44,7 @@ def environment(neo4j_server: Connection, store: Store, tmp_path: Path) -> dict[
 @contextmanager
 def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The process, and the address that it prints."""
-    command = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve", *options]
+    command = [*SERVE, *options]
     process = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -56,61 +58,39 @@ def serving(environment: dict[str, str], *options: str) -> Iterator[tuple[subpro
         process.communicate()
 
 
-def refused(environment: dict[str, str], *options: str) -> str:
-    command = [sys.executable, "-m", "kgplatform.doors.cli.main", "serve", *options]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-@pytest.mark.parametrize(("number", "host"), [(signal.SIGINT, "127.0.0.1"), (signal.SIGTERM, OTHER_LOOPBACK)])
-def test_it_serves_and_ends_quietly(environment: dict[str, str], number: signal.Signals, host: str) -> None:
-    with serving(environment, "--port", "0", "--host", host) as (process, address):
-        with httpx.Client(base_url=address, timeout=60) as client:
-            assert client.get("/api/health").json()["status"] == "ok"
-            assert client.get("/").status_code == 200
-            secret = "what-I-would-rather-not-see-in-a-log"
-            client.post("/api/search", json={"question": secret})
-            client.get("/api/graph/find", params={"text": secret})
-            client.get("/api/about%0d%0aforged")
-            process.send_signal(number)
-            out, err = process.communicate()
-        assert process.returncode == 0, err
-        assert out == "", "one line, and nothing after it"
-        assert "Traceback" not in err
-        assert secret not in err
-        assert "POST /api/search 400" in err
-        assert not [line for line in err.splitlines() if line.startswith("forged")]
-
-
-def test_a_token_lets_others_in(environment: dict[str, str], tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text(f"{TOKEN}\n")
-    file.chmod(0o600)
-    with serving(environment, "--port", "0", "--host", "0.0.0.0", "--token-file", str(file)) as (process, address):
-        assert httpx.get(f"{address}/api/about", headers={"host": "graph.example"}).status_code == 401
-        headers = {"host": "graph.example", "authorization": f"Bearer {TOKEN}"}
-        assert httpx.get(f"{address}/api/about", headers=headers, timeout=60).status_code == 200
-        process.terminate()
-        assert TOKEN not in process.communicate()[1]
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_others_need_a_token(environment: dict[str, str], host: str) -> None:
-    assert "--token-file" in refused(environment, "--host", host)
-
-
-@pytest.mark.parametrize("origin", ["*", "example.org", "https://example.org/path", "ftp://example.org", "http://["])
-def test_what_is_no_origin(environment: dict[str, str], origin: str) -> None:
-    assert "is not an origin" in refused(environment, "--cors", origin)
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        *(("--host", host, "--token-file") for host in ("0.0.0.0", "::", "192.0.2.1", "example.org")),
+        *(
+            ("--cors", origin, "is not an origin")
+            for origin in ("*", "example.org", "https://example.org/path", "ftp://example.org", "http://[")
+        ),
+    ],
+)
+def test_what_is_refused(
+    option: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An address that others can reach without a token, and what is no origin: said by the command line itself."""
+    monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")  # what is not refused ends there
+    monkeypatch.setenv("NEO4J_PASSWORD", "none")
+    monkeypatch.setattr(sys, "argv", ["kgplatform", "serve", option, value])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert said in err
+    assert "Traceback" not in err
 
 
 def test_a_port_that_is_taken(environment: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert f"127.0.0.1:{port}" in refused(environment, "--port", str(port))
+        command = [*SERVE, "--port", str(port)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_token_files(tmp_path: Path) -> None:
@@ -135,23 +115,51 @@ def test_token_files(tmp_path: Path) -> None:
 
 # -------------------------------------------------------------------------------------------------- what the pages say
 
-DOCUMENTED = [line for line in ALL if line.startswith("kgplatform serve")]
+DOCUMENTED = [shlex.split(line)[2:] for line in ALL if line.startswith("kgplatform serve")]
+
+
+def begins_a_longer_one(options: list[str]) -> bool:
+    return any(other[: len(options)] == options != other for other in DOCUMENTED)
+
+
+# What begins a longer command is tried with that one.
+STARTED = [options for options in DOCUMENTED if not begins_a_longer_one(options)]
+STARTED.append(["--port", "0", "--host", OTHER_LOOPBACK])
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def test_serving_is_documented() -> None:
     assert len(DOCUMENTED) > 3
 
 
-@pytest.mark.parametrize("line", DOCUMENTED)
-def test_every_command_serves(environment: dict[str, str], line: str) -> None:
-    Path("token").write_text(TOKEN)
+@pytest.mark.parametrize(
+    ("options", "number"), [(options, SIGNALS[place % 2]) for place, options in enumerate(STARTED)], ids=str
+)
+def test_it_serves_and_ends_quietly(environment: dict[str, str], options: list[str], number: signal.Signals) -> None:
+    """By every command of the pages. A token lets others in; neither it nor what was asked is in the log."""
+    Path("token").write_text(f"{TOKEN}\n")
     Path("token").chmod(0o600)
-    with serving(environment | {"BROWSER": "true"}, *shlex.split(line)[2:]) as (process, address):
-        headers = {"authorization": f"Bearer {TOKEN}"}
-        assert httpx.get(f"{address}/api/health", headers=headers, timeout=60).status_code == 200
-        process.terminate()
-        process.communicate()
-        assert process.returncode == 0
+    with serving(environment | {"BROWSER": "true"}, *options) as (process, address):
+        given = {"host": "graph.example", "authorization": f"Bearer {TOKEN}"} if "--token-file" in options else {}
+        with httpx.Client(base_url=address, timeout=60, headers=given) as client:
+            assert client.get("/api/health").json()["status"] == "ok"
+            assert client.get("/").status_code == 200
+            assert client.get("/api/about").status_code == 200
+            if given:
+                assert httpx.get(f"{address}/api/about", headers={"host": given["host"]}).status_code == 401
+            secret = "what-I-would-rather-not-see-in-a-log"
+            client.post("/api/search", json={"question": secret})
+            client.get("/api/graph/find", params={"text": secret})
+            client.get("/api/about%0d%0aforged")
+            process.send_signal(number)
+            out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert out == "", "one line, and nothing after it"
+    assert "Traceback" not in err
+    assert secret not in err
+    assert TOKEN not in err
+    assert "POST /api/search 400" in err
+    assert not [line for line in err.splitlines() if line.startswith("forged")]
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
