@@ -13,8 +13,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.terms import Build, DataSet, Question, Text
-from kgplatform.ingest.graph_state import define_graph
-from kgplatform.ingest.schema import load_schema
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings, load_settings
@@ -219,9 +217,14 @@ def test_a_driver_that_fails_when_it_is_closed_does_not_hide_ctrl_c(given: Setti
 
 
 @pytest.mark.long
-def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
-    """Each in a folder of its own, one server at a time; the home's own server is not even started."""
+def test_several_data_sets_have_graphs_of_their_own_and_an_empty_graph_begins_anew(managed: Settings) -> None:
+    """Each in a folder of its own, one server at a time; the home's own server is not even started.
+
+    Whatever a run that was killed left in the folder of an empty graph is gone: here texts, an embedding model and a
+    schema. The folder is one that was a data set's, for a server takes long to start.
+    """
     lines: list[str] = []
+    build = Build(passage_tokens=20)
     with pytest.raises(KeyboardInterrupt), Graphs(managed, lines.append) as graphs:
         ships = graphs.for_data_set(data_set(), alone=False)
         assert graphs.for_data_set(data_set(), alone=False) is ships
@@ -230,33 +233,25 @@ def test_several_data_sets_have_graphs_of_their_own(managed: Settings) -> None:
         assert shipping.startswith("ships-local-")
         graphs.release(ships)
         assert running(managed.home_folder) == []
-        birds = graphs.for_data_set(data_set("birds", BIRDS), Build(passage_tokens=20), alone=False)
+        birds = graphs.for_data_set(data_set("birds-apart", BIRDS), build, alone=False)
+        folder = birds.settings.home_folder
         assert birds.settings.passage_tokens == 20
-        assert len(birds.documents()) == len(BIRDS)
+        assert (len(birds.documents()), birds.schema() is None) == (len(BIRDS), False)
+        assert birds.state()["embeddingModel"]
         assert set(graphs.seconds) == {shipping, graphs.name_of(birds)}
         raise KeyboardInterrupt
-    assert not (managed.home_folder / "neo4j").exists()
-    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
-
-
-@pytest.mark.long
-def test_an_empty_graph_begins_anew(managed: Settings) -> None:
-    """Whatever a run that was killed left there: here a text, an embedding model, a schema, and its server."""
+    assert running(managed.home_folder) == []
+    build = Build(extractor="local", passage_tokens=20)  # which was chosen for the data set
     with Graphs(managed) as graphs:
-        left = graphs.empty("needles")
-        folder = left.settings.home_folder
-        define_graph(left.store, left.embedder)
-        schema = json.dumps(load_schema("general").to_dict())
-        left.store.write(("ingest/set_graph_state", {"state": {"schema": schema, "expansions": "[]"}}))
-        left.cypher("CREATE (:Document {id: 'left', name: 'left', source: 'left.txt'})", write=True)
-        assert (len(left.documents()), left.schema() is None) == (1, False)
-        with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):
-            others.empty("needles")
-    with Graphs(managed) as graphs:
-        graph = graphs.empty("needles")
+        graph = graphs.empty("birds", build)
         assert graph.settings.home_folder == folder
         assert graph.documents() == []
         assert graph.schema() is None
+        assert graph.state() == {}
+        with Graphs(managed) as others, pytest.raises(InputError, match="Another evaluation is using"):
+            others.empty("birds", build)
+    assert not (managed.home_folder / "neo4j").exists()
+    assert len([line for line in lines if "into a graph of its own" in line and "extractor local" in line]) == 2
 
 
 def test_names_of_graphs(managed: Settings) -> None:

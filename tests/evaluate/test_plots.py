@@ -76,9 +76,8 @@ def not_drawn(axis: Axis) -> list[Tick]:
 
 def boxes_overlap(figure: Figure) -> list[tuple[str, str]]:
     """The pairs of texts of a figure that lie over each other."""
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    renderer = canvas.get_renderer()
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw_without_rendering()
     outside = {id(each.label1) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for each in not_drawn(axis)}
     texts = [
         each
@@ -267,7 +266,10 @@ def test_very_many_setups_are_told_by_their_readers(tmp_path: Path, figures: lis
         [f"youtu agent={flag} community={flag} schema=false top_k={n}" for flag in (True, False) for n in range(12)],
     ],
 )
-def test_no_label_lies_over_another(setups: Sequence[str], tmp_path: Path, figures: list[Figure]) -> None:
+def test_no_label_lies_over_another(
+    setups: Sequence[str], tmp_path: Path, figures: list[Figure], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # nobody looks at the files
     results = results_of(dict.fromkeys(setups, "+-0-+-+-++"), kinds=["one hop", "two hops, and one of them is long"])
     draw(results, timing_of(results), tmp_path, "simulated readers")
     draw_heat_map(

@@ -245,7 +245,10 @@ def test_lost_password_file_says_what_to_do(shared: LocalNeo4j, running: Connect
 
 
 @pytest.mark.killed
-def test_restart_keeps_data_ports_and_password(shared: LocalNeo4j, running: Connection) -> None:
+def test_stopped_and_killed_it_keeps_data_ports_and_password(
+    shared: LocalNeo4j, running: Connection, usual_ports: Ports, quick_java: Path
+) -> None:
+    """Down and up again; up by a process that is killed on its way; and killed itself."""
     keep_note(running, "kept")
     pid = shared.status().pid
     assert shared.down() is True
@@ -265,8 +268,28 @@ def test_restart_keeps_data_ports_and_password(shared: LocalNeo4j, running: Conn
         fault, sentence = failing(shared)
     assert fault is StartFault.STORE and "in use by another process" in sentence
 
+    caller = up_elsewhere(status.home.parent, usual_ports, quick_java)
+    assert caller.stdout is not None and "Starting Neo4j" in caller.stdout.readline()
+    wait_for_record(status.home, caller)
+    caller.kill()
+    caller.communicate()
+    pid = shared.status().pid
+    assert pid is not None and shared.connection() is None
     assert shared.up() == running
-    assert "kept" in notes(running)
+    assert shared.status().pid == pid and "kept" in notes(running)
+
+    keep_note(running, "written before the crash")
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)]) if psutil.pid_exists(pid) else None
+    assert not shared.status().running and shared.connection() is None
+    assert shared.up() == running
+    assert shared.status().pid != pid and {"kept", "written before the crash"} <= set(notes(running))
+
+
+def wait_for_record(home: Path, caller: subprocess.Popen[str]) -> None:
+    """Until ``caller`` has started the server, which does not answer yet."""
+    while load_record(home / "server.json") is None:
+        assert caller.poll() is None
 
 
 def failing(server: LocalNeo4j) -> tuple[StartFault, str]:
@@ -281,36 +304,10 @@ def failing(server: LocalNeo4j) -> tuple[StartFault, str]:
 
 
 @pytest.mark.killed
-def test_killed_caller_and_killed_server_are_recovered(
-    make: Make, tmp_path: Path, usual_ports: Ports, quick_java: Path
-) -> None:
-    server = make()
-    caller = up_elsewhere(tmp_path / "home", usual_ports, quick_java)
-    assert caller.stdout is not None and "Starting Neo4j" in caller.stdout.readline()
-    while load_record(server.status().home / "server.json") is None:
-        assert caller.poll() is None
-    caller.kill()
-    caller.communicate()
-    pid = server.status().pid
-    assert pid is not None and server.connection() is None
-    connection = server.up()
-    assert server.status().pid == pid
-    keep_note(connection, "written before the crash")
-
-    os.kill(pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(pid)]) if psutil.pid_exists(pid) else None
-    assert not server.status().running and server.connection() is None
-    assert server.up() == connection
-    assert server.status().pid != pid and notes(connection) == ["written before the crash"]
-    assert server.down()
-
-
-@pytest.mark.killed
 def test_ctrl_c_stops_the_half_started_server(make: Make, tmp_path: Path, usual_ports: Ports, quick_java: Path) -> None:
     server = make()
     caller = up_elsewhere(tmp_path / "home", usual_ports, quick_java)
-    while load_record(server.status().home / "server.json") is None:
-        assert caller.poll() is None
+    wait_for_record(server.status().home, caller)
     pid = server.status().pid
     caller.send_signal(signal.SIGINT)
     caller.communicate()
@@ -320,32 +317,26 @@ def test_ctrl_c_stops_the_half_started_server(make: Make, tmp_path: Path, usual_
 
 
 @pytest.mark.killed
-def test_port_lost_at_the_last_moment_is_replaced(make: Make) -> None:
-    with ExitStack() as thieves:
-
-        def steal(line: str) -> None:
-            if line.startswith("Starting") and not stolen:
-                stolen.append(int(line.split("port ")[1].split()[0]))
-                thieves.enter_context(closing(socket.create_server(("127.0.0.1", stolen[0]))))
-
-        stolen: list[int] = []
-        server = make(report=steal)
-        uri = server.up().uri
-        assert stolen and not uri.endswith(f":{stolen[0]}")
-        assert server.down()
-
-
-@pytest.mark.killed
-def test_jar_that_java_cannot_read_is_fetched_again(
+def test_jar_that_java_cannot_read_is_fetched_again_and_a_port_lost_at_the_last_moment_is_replaced(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The one on the first try, before it starts, and the other on the second: a third is made."""
     folder = linked_jars(tmp_path / 'jars of "mine" \\ ö')
     jar = one_jar("neo4j-kernel")
     spoil(folder / jar.path, flipped(folder / jar.path)[: jar.size - 5000] + bytes(5000), same_time=True)
-    server = make(neo4j_jars=folder)
-    with serve(tmp_path, monkeypatch) as repository:
-        server.up()
-    assert repository.asked == [jar.path]
+    stolen: list[int] = []
+    with ExitStack() as thieves, serve(tmp_path, monkeypatch) as repository:
+
+        def steal(line: str) -> None:
+            if line.startswith("Starting") and not stolen:
+                assert repository.asked == [jar.path]
+                stolen.append(int(line.split("port ")[1].split()[0]))
+                thieves.enter_context(closing(socket.create_server(("127.0.0.1", stolen[0]))))
+
+        server = make(neo4j_jars=folder, report=steal)
+        uri = server.up().uri
+        assert stolen and not uri.endswith(f":{stolen[0]}")
+        assert repository.asked == [jar.path]
     assert server.down()
 
 
