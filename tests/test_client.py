@@ -1,12 +1,13 @@
-"""``connect`` and the object that it gives: which graph it opens, and what it refuses in one sentence."""
+"""``connect`` and the object that it gives: which graph it opens, and what it refuses in one sentence.
+
+That it starts the managed server where no address is given is told in ``exchange/test_neo4j_admin.py``.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from pathlib import Path
 
-import psutil
 import pytest
 from conftest import EXAMPLES, wipe
 from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
@@ -16,7 +17,6 @@ from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ServerError, SettingError
 from kgplatform.models.chat import Ledger, OpenAIChat, make_chat
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -111,27 +111,6 @@ def test_who_gives_a_model_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with open_graph(settings) as graph:
         own = graph.chat
     assert closed == [own]
-
-
-@pytest.mark.usefixtures("quick_servers")
-@pytest.mark.long
-def test_without_an_address_the_managed_server_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home, said = tmp_path / "graph", list[str]()
-    options = {"embedder": "hash:16", "neo4j_heap": "256m", "neo4j_page_cache": "16m"}
-    server = LocalNeo4j(load_settings(home=home, **options))
-    try:
-        with connect(home=home, report=said.append, **options) as graph:
-            graph.ingest(put(tmp_path, FIELD), extractor="local")
-        pid = server.status().pid
-        assert any(line.startswith("Starting Neo4j") for line in said)
-        with connect(home=home, report=said.append, **options) as graph:
-            assert [info.title for info in graph.documents()] == ["field"]
-        assert server.status().pid == pid
-    finally:
-        server.down()
-    assert pid is not None
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    shutil.rmtree(home)
 
 
 # ------------------------------------------------------------------------------------------------------------ the verbs

