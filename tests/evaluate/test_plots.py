@@ -46,7 +46,7 @@ MAP = HeatMap(
 
 
 @pytest.fixture
-def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures that are drawn from now on, to be asked what is in them."""
     made: list[Figure] = []
     make = plots.new_figure
@@ -57,6 +57,18 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
 
     monkeypatch.setattr(plots, "new_figure", new_figure)
     return made
+
+
+@pytest.fixture
+def figures(drawn: list[Figure], monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The same where nobody looks at the files, which stay empty: all is put in its place, once, and not drawn."""
+
+    def lay_out(figure: Figure, *_: object, format: str, **__: object) -> None:
+        if format == "png":
+            figure.draw_without_rendering()
+
+    monkeypatch.setattr(Figure, "savefig", lay_out)
+    return drawn
 
 
 def legend_of(figure: Figure) -> list[str]:
@@ -75,9 +87,8 @@ def not_drawn(axis: Axis) -> list[Tick]:
 
 
 def boxes_overlap(figure: Figure) -> list[tuple[str, str]]:
-    """The pairs of texts of a figure that lie over each other."""
+    """The pairs of texts of a figure, which was laid out, that lie over each other."""
     renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw_without_rendering()
     outside = {id(each.label1) for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) for each in not_drawn(axis)}
     texts = [
         each
@@ -266,10 +277,7 @@ def test_very_many_setups_are_told_by_their_readers(tmp_path: Path, figures: lis
         [f"youtu agent={flag} community={flag} schema=false top_k={n}" for flag in (True, False) for n in range(12)],
     ],
 )
-def test_no_label_lies_over_another(
-    setups: Sequence[str], tmp_path: Path, figures: list[Figure], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: None)  # nobody looks at the files
+def test_no_label_lies_over_another(setups: Sequence[str], tmp_path: Path, figures: list[Figure]) -> None:
     results = results_of(dict.fromkeys(setups, "+-0-+-+-++"), kinds=["one hop", "two hops, and one of them is long"])
     draw(results, timing_of(results), tmp_path, "simulated readers")
     draw_heat_map(
@@ -347,17 +355,17 @@ def test_no_picture_of_no_kinds_or_very_many(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------- heat map
 
 
-def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: Path, figures: list[Figure]) -> None:
+def test_the_heat_map_writes_each_share_and_hatches_what_was_not_run(tmp_path: Path, drawn: list[Figure]) -> None:
     files = draw_heat_map(MAP, tmp_path, "simulated readers")
     assert [file.name for file in files] == ["heat-map.png", "heat-map.svg"]
-    first, second = figures[0].axes[:2]
+    first, second = drawn[0].axes[:2]
     assert (first.get_title(), second.get_title()) == MAP.setups
     written = {(int(text.get_position()[1]), int(text.get_position()[0])): text.get_text() for text in first.texts}
     assert written == {(0, 0): "100", (0, 1): "0", (1, 0): "50", (2, 0): "100", (2, 1): "25"}
     assert np.isnan(np.ma.filled(first.images[0].get_array(), np.nan)[1, 1])
     assert first.images[0].get_clim() == (0, 1)
-    assert ticks_of(figures[0])[0] == ["1k", "16.4k"]
-    assert figures[0].get_suptitle() == "Right answers by length and depth, %, 4 texts per cell (simulated readers)"
+    assert ticks_of(drawn[0])[0] == ["1k", "16.4k"]
+    assert drawn[0].get_suptitle() == "Right answers by length and depth, %, 4 texts per cell (simulated readers)"
     assert image.imread(files[0]).shape[1] == 7.5 * 160
 
 
