@@ -1,4 +1,4 @@
-"""The program files of the managed Neo4j: fetched once with jgo into one folder that all homes share.
+"""The program files of the managed Neo4j: fetched once into one folder that all homes share.
 
 The lock file beside this module names every jar with its size and SHA-256, so that every machine runs the same
 bytes. A jar folder is laid out like a Maven repository. ``complete.json`` in it lists the size and the time of every
@@ -15,16 +15,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kgplatform.errors import ServerError
 from kgplatform.work.files import file_lock, write_atomically
 
-if TYPE_CHECKING:
-    from jgo.maven import MavenContext
-
 VERSION = "5.26.30"
 Report = Callable[[str], None]
+Download = Callable[["Jar"], bytes | None]
+"""The bytes of a jar; None where no repository has it. Raises ``OSError``."""
 
 _LOCK_FILE = Path(__file__).with_name(f"neo4j-{VERSION}.lock")
 _DOWNLOADS_AT_ONCE = 8
@@ -114,7 +112,7 @@ def _complete(folder: Path, jars: list[Jar], report: Report) -> None:
     if wanting:
         _fetch_all(folder, wanting, report)
     manifest = json.dumps(_marks(folder, jars), indent=0).encode()
-    write_atomically(folder / "complete.json", manifest, mode=0o644)  # other users may read it
+    write_atomically(folder / "complete.json", manifest, mode=0o644)
 
 
 def _whole(path: Path, jar: Jar) -> bool:
@@ -126,49 +124,64 @@ def _whole(path: Path, jar: Jar) -> bool:
 def _fetch_all(folder: Path, jars: list[Jar], report: Report) -> None:
     size = sum(jar.size for jar in jars) / 1e6
     report(f"Fetching Neo4j {VERSION} ({len(jars)} files, {size:.0f} MB, once) …")
-    # Maven Central, after the repositories of the user's jgo configuration (a mirror, say).
+    with _repositories() as download, ThreadPoolExecutor(_DOWNLOADS_AT_ONCE) as pool:
+        try:
+            for done, _ in enumerate(pool.map(partial(_fetch, download, folder), jars), start=1):
+                if done % 50 == 0:
+                    report(f"Fetched {done} of {len(jars)} files …")
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _repositories() -> Iterator[Download]:
+    """What downloads a jar from the repositories of the user's jgo configuration (a mirror, say) or Maven Central.
+
+    Connections are kept: jgo's own resolver opens two for each jar, and reads all certificates for each.
+    """
+    import requests
     from jgo.config import GlobalSettings
     from jgo.constants import MAVEN_CENTRAL_URL
-    from jgo.maven import MavenContext
 
     remotes = {**GlobalSettings.load().repositories}
     remotes.setdefault("central", MAVEN_CENTRAL_URL)
-    context = MavenContext(repo_cache=folder, remote_repos=remotes, timeout=30)
-    pool = ThreadPoolExecutor(_DOWNLOADS_AT_ONCE)
-    try:
-        for done, _ in enumerate(pool.map(partial(_fetch, context, folder), jars), start=1):
-            if done % 50 == 0:
-                report(f"Fetched {done} of {len(jars)} files …")
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with requests.Session() as session:
+        for scheme in ("https://", "http://"):
+            session.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=_DOWNLOADS_AT_ONCE))
+
+        def download(jar: Jar) -> bytes | None:
+            for remote in remotes.values():
+                response = session.get(f"{remote.rstrip('/')}/{jar.path}", timeout=30)
+                if response.status_code == 200:
+                    return bytes(response.content)
+            return None
+
+        yield download
 
 
-def _fetch(context: MavenContext, folder: Path, jar: Jar) -> None:
-    """jgo only warns about a wrong checksum and leaves a cut-off file behind: both are dealt with here."""
+def _fetch(download: Download, folder: Path, jar: Jar) -> None:
+    """Write ``jar`` into ``folder``. What was broken off or arrived damaged is fetched again."""
     path = folder / jar.path
-    component = context.project(jar.group, jar.artifact).at_version(jar.version)
+    path.parent.mkdir(parents=True, exist_ok=True)
     for last in (*[False] * (_TRIES - 1), True):
-        path.unlink(missing_ok=True)
         try:
-            component.artifact(jar.classifier).resolve()
-        except (OSError, RuntimeError) as error:
-            path.unlink(missing_ok=True)
-            may_pass = isinstance(error, OSError) and error.errno is None
-            if last or not may_pass:
+            content = download(jar)
+        except OSError as error:
+            if last:
                 raise _fetch_error(jar, error) from error
             continue
-        if _whole(path, jar):
+        if content is None:
+            raise _fetch_error(jar)
+        if hashlib.sha256(content).hexdigest() == jar.sha256:
+            write_atomically(path, content, mode=0o644)  # other users may read it
             return
-        path.unlink()
     raise ServerError(
         f"{path.name} arrived damaged {_TRIES} times (its checksum is not the expected one); "
         "check the connection or the mirror, then run it again."
     )
 
 
-def _fetch_error(jar: Jar, error: Exception) -> ServerError:
-    if isinstance(error, OSError) and error.errno is not None:
-        return ServerError(f"{Path(jar.path).name} cannot be stored: {error.strerror}.")
+def _fetch_error(jar: Jar, error: OSError | None = None) -> ServerError:
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return ServerError(
             f"Neo4j {VERSION} cannot be fetched: the Maven repository's certificate is not trusted on this machine. If "
