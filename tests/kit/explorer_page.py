@@ -11,10 +11,11 @@ No ``conftest.py``: a second one would take the place of the first, from which o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from explorer_steps import WAIT
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError
 from web_server import served
 
 from kgplatform.client import KnowledgeGraph
@@ -41,15 +42,61 @@ def allowed_errors() -> list[str]:
     return []
 
 
+@pytest.fixture(scope="module")
+def profile(chromium: Browser) -> Iterator[BrowserContext]:
+    """Whose cache and process the pages of a module's tests share: to begin anew is half the work of a small page."""
+    with _profile(chromium) as profile:
+        profile.new_page()  # the process ends with its last page
+        yield profile
+
+
 @pytest.fixture
-def page(chromium: Browser, allowed_errors: list[str]) -> Iterator[Page]:
-    """A page of its own context, 1280 by 800. A fault of the page fails the test, and so does one in its console."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
-    context.set_default_timeout(WAIT)
+def page(profile: BrowserContext, allowed_errors: list[str]) -> Iterator[Page]:
+    """A page, 1280 by 800, of a browser that knows nothing yet. A fault of the page, or in its console, fails the test.
+
+    What earlier pages left is taken back here, but for a clock: who installs one asks for ``lone_page``.
+    """
+    profile.clear_permissions()
+    control = profile.new_cdp_session(profile.pages[0])
+    control.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})  # without a page for each origin
+    control.detach()
+    with _watched_page(profile, allowed_errors) as page:
+        yield page
+
+
+@pytest.fixture
+def lone_page(chromium: Browser, allowed_errors: list[str]) -> Iterator[Page]:
+    """The same, and no other test has its profile."""
+    with _profile(chromium) as profile, _watched_page(profile, allowed_errors) as page:
+        yield page
+
+
+@contextmanager
+def _profile(chromium: Browser) -> Iterator[BrowserContext]:
+    profile = chromium.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    profile.set_default_timeout(WAIT)
+    yield profile
+    profile.close()
+
+
+@contextmanager
+def _watched_page(profile: BrowserContext, allowed_errors: list[str]) -> Iterator[Page]:
     faults: list[str] = []
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    context.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    page = context.new_page()
-    yield page
-    context.close()
+
+    def note_error(error: WebError) -> None:
+        faults.append(str(error.error))
+
+    def note_message(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            faults.append(message.text)
+
+    profile.on("weberror", note_error)
+    profile.on("console", note_message)
+    before = profile.pages
+    yield profile.new_page()
+    for page in profile.pages:
+        if page not in before:  # it, or opened by it
+            page.close()
+    profile.remove_listener("weberror", note_error)
+    profile.remove_listener("console", note_message)
     assert [fault for fault in faults if not any(part in fault for part in allowed_errors)] == []

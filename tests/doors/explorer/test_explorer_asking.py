@@ -148,7 +148,8 @@ def test_markup_that_a_model_writes_stays_text(page: Page, explorer: str) -> Non
     assert opened == []
 
 
-def test_the_walk_is_replayed_on_the_graph(page: Page, explorer: str) -> None:
+def test_the_walk_is_replayed_on_the_graph(lone_page: Page, explorer: str) -> None:
+    page = lone_page
     page.clock.install()
     page.goto(explorer)
     ask(page, "Which ship laid the cable of 1866?", "graphreader")

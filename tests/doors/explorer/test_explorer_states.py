@@ -151,8 +151,9 @@ def test_light_and_dark(page: Page, explorer: str) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "light", "the choice is kept"
 
 
-def test_a_server_that_goes_and_comes_back(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+def test_a_server_that_goes_and_comes_back(lone_page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
     allowed_errors += CLOSING
+    page = lone_page
     page.clock.install()
     with serving(sample, 0) as (address, port):
         page.goto(address)
