@@ -142,12 +142,15 @@ def _repositories() -> Iterator[Download]:
     import requests
     from jgo.config import GlobalSettings
     from jgo.constants import MAVEN_CENTRAL_URL
+    from urllib3 import Retry
 
     remotes = {**GlobalSettings.load().repositories}
     remotes.setdefault("central", MAVEN_CENTRAL_URL)
+    # Too many requests: asked again when the repository says. All other faults are for ``_fetch``.
+    busy = Retry(total=None, connect=0, read=0, other=0, status=3, status_forcelist=[429], raise_on_status=False)
     with requests.Session() as session:
         for scheme in ("https://", "http://"):
-            session.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=_DOWNLOADS_AT_ONCE))
+            session.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=_DOWNLOADS_AT_ONCE, max_retries=busy))
 
         def download(jar: Jar) -> bytes | None:
             for remote in remotes.values():
@@ -163,6 +166,7 @@ def _fetch(download: Download, folder: Path, jar: Jar) -> None:
     """Write ``jar`` into ``folder``. What was broken off or arrived damaged is fetched again."""
     path = folder / jar.path
     path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)  # a bad one whose size and time are those of ``complete.json`` would be taken as whole
     for last in (*[False] * (_TRIES - 1), True):
         try:
             content = download(jar)

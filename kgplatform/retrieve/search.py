@@ -336,7 +336,7 @@ def _facts(seeds: _Seeds, paths: list[Path]) -> list[Row]:
             rows[hop.fact] = {"id": hop.fact, "cosine": hop.cosine, "elements": list(elements)}
     rows |= {row["id"]: row for row in seeds.near.facts}
     known = {row["id"] for row in seeds.facts}
-    others = [{**rows[row], "seed": False} for row in sorted(rows) if row not in known]
+    others = [{**rows[fact], "seed": False} for fact in sorted(rows) if fact not in known]
     return [{**row, "seed": True} for row in seeds.facts] + others
 
 

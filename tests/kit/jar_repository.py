@@ -19,7 +19,7 @@ from kgplatform.neo4j.install import Jar, install, locked_jars
 
 @dataclass
 class Repository:
-    """What was asked for, and how the answers are spoilt: not, ``flip``, ``cut`` or ``missing``."""
+    """What was asked for, and how answers are spoilt: not, ``flip``, ``cut``, ``missing`` or, at first, ``busy``."""
 
     url: str = ""
     fault: str = ""
@@ -36,7 +36,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not path.endswith(".jar") or self.repository.fault == "missing":
             self.send_error(404)
             return
+        is_first = path not in self.repository.asked
         self.repository.asked.append(path)
+        if self.repository.fault == "busy" and is_first:
+            self.send_response(429)
+            self.send_header("Retry-After", "0")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         body = (JARS / path).read_bytes()
         if self.repository.fault == "flip":
             body = body[:100] + bytes([body[100] ^ 1]) + body[101:]

@@ -110,6 +110,25 @@ def test_bad_repository_is_one_sentence_and_leaves_no_bad_file(
     assert (folder / jar.path).stat().st_size == jar.size
 
 
+def test_a_bad_jar_goes_even_where_no_other_comes(folder: Path, repository: Repository) -> None:
+    """Else the next start, which asks for size and time only, would run with it."""
+    jar = one_jar()
+    spoil(folder / jar.path, flipped(folder / jar.path), same_time=True)
+    repository.fault = "missing"
+    with pytest.raises(ServerError, match="does not give"):
+        install(folder, lambda line: None, recheck=True)
+    assert not (folder / jar.path).exists()
+
+
+def test_a_busy_repository_is_asked_again(folder: Path, repository: Repository) -> None:
+    jar = one_jar()
+    (folder / jar.path).unlink()
+    repository.fault = "busy"
+    install(folder, lambda line: None)
+    assert repository.asked == [jar.path, jar.path]
+    assert (folder / jar.path).read_bytes() == (JARS / jar.path).read_bytes()
+
+
 def test_no_network_says_what_to_do(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use_repository(tmp_path, monkeypatch, "http://127.0.0.1:9")
     (folder / one_jar().path).unlink()

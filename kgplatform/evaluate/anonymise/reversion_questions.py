@@ -246,7 +246,7 @@ def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
         if placeholder in dictionary.entities
         for name in dictionary.meant_by(placeholder)
     }
-    return {entity for entity in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(entity))}
+    return {each for each in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(each))}
 
 
 def _lettered(clue: str, letters: Mapping[str, str]) -> str:
