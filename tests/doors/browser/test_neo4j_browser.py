@@ -125,8 +125,12 @@ def wait_until_connected(page: Page) -> None:
 
 
 def run_in(page: Page) -> None:
-    """Run what a link puts into the editor, as soon as it is there: Browser does that after it has connected."""
+    """Run what a link puts into the editor, as soon as it is there: Browser does that after it has connected.
+
+    Its two frames of welcome come by themselves, and would otherwise come above the frame of what is run.
+    """
     wait_until_connected(page)
+    page.get_by_test_id("frame").nth(1).wait_for()
     page.get_by_test_id("activeEditor").get_by_text("RETURN").first.wait_for()
     page.get_by_test_id("editor-Run").click()
 
