@@ -155,8 +155,9 @@ def duration(seconds: float) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`` Did you mean X?``, with a blank before it; nothing where no known word is near."""
-    found = get_close_matches(word.lower(), list(known), n=1)
-    return f" Did you mean {found[0]}?" if found else ""
+    by_case = {name.casefold(): name for name in known}
+    found = get_close_matches(word.casefold(), by_case, n=1)
+    return f" Did you mean {by_case[found[0]]}?" if found else ""
 
 
 def unknown(noun: str, word: str, known: Iterable[str]) -> str:

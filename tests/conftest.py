@@ -7,9 +7,11 @@ import shlex
 import shutil
 import signal
 import socket
+import ssl
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +95,14 @@ def own_environment() -> Iterator[None]:
         for name in list(os.environ):
             if name.startswith(_OURS) and not name.startswith(_OF_THE_RUN):
                 patched.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Else every HTTP client reads all that the system trusts, 25 ms, though no server of the tests has one."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
 
 

@@ -23,7 +23,7 @@ A value alone is set for all setups, a list is varied. An option that itself tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
@@ -40,6 +40,7 @@ from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.gist.options import GistOptions
 from kgplatform.ingest.bound import MODES
 from kgplatform.ingest.schema import load_schema
+from kgplatform.ingest.schema_file import TextLoader
 from kgplatform.readers.baselines.retrieve import READER as RETRIEVE
 from kgplatform.readers.reader import Need, Option, options_of
 from kgplatform.readers.readers import READERS, find, options_for
@@ -343,20 +344,9 @@ def _check_size(setups: int) -> None:
         raise InputError(f"the grid makes {setups:,} setups; the most is {MOST}. Vary fewer options.")
 
 
-class _Loader(yaml.BaseLoader):
-    """Every scalar is text: ``conflict: [each, off]`` means the word off. No key may be given twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        keys = [key.value for key, _ in node.value]
-        for number, (key, _) in enumerate(node.value):
-            if key.value in keys[:number]:
-                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} is given twice", key.start_mark)
-        return super().construct_mapping(node, deep)
-
-
 def _read_yaml(file: Path) -> object:
     try:
-        return yaml.load(file.read_text(encoding="utf-8-sig"), _Loader)
+        return yaml.load(file.read_text(encoding="utf-8-sig"), TextLoader)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the grid cannot be read: {error}.") from error
     except yaml.MarkedYAMLError as error:

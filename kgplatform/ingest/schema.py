@@ -25,14 +25,14 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from kgplatform.errors import SchemaError
-from kgplatform.ingest.schema_file import nearest, read_schema_file
+from kgplatform.ingest.schema_file import read_schema_file
 from kgplatform.query import data_folder
-from kgplatform.text import in_word, type_key
+from kgplatform.text import did_you_mean, in_word, type_key, unknown
 
 TypeKind = Literal["entity", "relation", "attribute"]
 
@@ -204,7 +204,22 @@ def load_schema(name_or_path: str | Path) -> Schema:
 
     Raises ``SchemaError`` with the file's name, and the line where the file cannot be read at all.
     """
-    path = _file_of(name_or_path)
+    name, shipped = str(name_or_path), shipped_schemas()
+    if name in shipped:
+        return _shipped(name)
+    path = Path(name_or_path).expanduser()
+    if not path.exists():
+        raise SchemaError(f"{unknown('schema', name, shipped)} Or give a YAML or JSON file.")
+    return _read(path)
+
+
+@cache
+def _shipped(name: str) -> Schema:
+    """Read once: a server looks these up with each upload."""
+    return _read(Path(str(data_folder("schemas") / f"{name}.yaml")))
+
+
+def _read(path: Path) -> Schema:
     content = read_schema_file(path)
     try:
         schema = Schema.from_dict({"name": path.stem, **content})
@@ -219,20 +234,6 @@ def shipped_schemas() -> list[str]:
     """The names of the schemas that come with the platform, for ``load_schema``."""
     folder = data_folder("schemas")
     return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
-
-
-def _file_of(name_or_path: str | Path) -> Path:
-    shipped = shipped_schemas()
-    if str(name_or_path) in shipped:
-        return Path(str(data_folder("schemas") / f"{name_or_path}.yaml"))
-    path = Path(name_or_path).expanduser()
-    if not path.exists():
-        hint = nearest(str(name_or_path), shipped)
-        raise SchemaError(
-            f"Unknown schema {str(name_or_path)!r}{hint}. Give a YAML or JSON file, or choose one of "
-            f"{', '.join(shipped)}."
-        )
-    return path
 
 
 def _with_ends(relation: RelationType, entities: Mapping[str, EntityType]) -> RelationType:
@@ -257,8 +258,8 @@ def _with_owners(attribute: AttributeType, entities: Mapping[str, EntityType]) -
 def _known(name: str, entities: Mapping[str, EntityType], said: str) -> str:
     found = entities.get(type_key(name))
     if found is None:
-        hint = nearest(name, [entity.name for entity in entities.values()])
-        raise SchemaError(f"{said} {name!r}, which is not an entity type of the schema{hint}.")
+        hint = did_you_mean(name, [entity.name for entity in entities.values()])
+        raise SchemaError(f"{said} {name!r}, which is not an entity type of the schema.{hint}")
     return found.name
 
 
@@ -325,8 +326,8 @@ def _type(shape: type[AnyType], name: str, keys: Mapping[str, Any], kind: TypeKi
 def _check_keys(content: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
     for key, value in content.items():
         if key not in allowed:
-            hint = nearest(str(key), allowed) or ("" if value else "; a text with a comma needs quotes")
-            raise SchemaError(f"In {where}, {key!r} is not a known key{hint}. Known are: {', '.join(allowed)}.")
+            hint = did_you_mean(str(key), allowed) or ("" if value else " A text with a comma needs quotes.")
+            raise SchemaError(f"In {where}, {key!r} is not a known key.{hint} Known are: {', '.join(allowed)}.")
 
 
 def _text(value: object, what: str) -> str:

@@ -7,8 +7,7 @@ lists ``Nodes``, ``Relations``, ``Attributes`` of Youtu-GraphRAG. What the types
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,21 +35,14 @@ def read_schema_file(path: Path) -> Content:
         raise SchemaError(f"The schema {path} cannot be used. {error}") from error
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """``; did you mean 'X'?``, or nothing, for a message about ``name``."""
-    lowered = {each.casefold(): each for each in names}
-    close = get_close_matches(name.casefold(), lowered, n=1)
-    return f"; did you mean {lowered[close[0]]!r}?" if close else ""
-
-
-class _TextLoader(yaml.BaseLoader):
-    """Every scalar is text (``No`` is a type's name, not False), and no key may come twice."""
+class TextLoader(yaml.BaseLoader):
+    """For ``yaml.load``: every scalar is text (``No`` is a type's name, not False), and no key may come twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen if isinstance(key, yaml.ScalarNode) else False:
-                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} comes twice", key.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} is given twice", key.start_mark)
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
 
@@ -59,7 +51,7 @@ def _parsed(path: Path, text: str) -> object:
     try:
         if path.suffix.lower() == ".json":
             return json.loads(text, object_pairs_hook=_without_repeats)
-        return yaml.load(text, _TextLoader)
+        return yaml.load(text, TextLoader)
     except json.JSONDecodeError as error:
         raise SchemaError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from error
     except yaml.MarkedYAMLError as error:
@@ -74,7 +66,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Content:
     content = dict(pairs)
     if len(content) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} comes twice")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is given twice")
     return content
 
 

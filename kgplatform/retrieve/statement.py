@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import compress
 from typing import Any
 
@@ -22,7 +21,7 @@ from kgplatform.records import FoundFact, FoundPassage, QueryRun
 from kgplatform.retrieve.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.retrieve.live_schema import LiveSchema, live_schema
 from kgplatform.retrieve.question import full_text_words, names_in
-from kgplatform.text import WORD_RUN, tidy
+from kgplatform.text import WORD_RUN, did_you_mean, tidy
 
 WRITTEN = "written for the question"
 """What a statement is called in a trace that stands in no file."""
@@ -114,10 +113,7 @@ class Statements:
 
 def _with_nearest(said: str, known: set[str]) -> str:
     """ "The label `Persn` does not exist. Did you mean Person?"""
-    name = said.partition("`")[2].partition("`")[0]
-    by_case = {each.casefold(): each for each in sorted(known)}
-    near = get_close_matches(name.casefold(), by_case, n=1)
-    return f"{said} Did you mean {by_case[near[0]]}?" if near else said
+    return said + did_you_mean(said.partition("`")[2].partition("`")[0], sorted(known))
 
 
 _ID = re.compile(r"[0-9a-f]{32}")

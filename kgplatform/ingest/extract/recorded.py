@@ -20,7 +20,6 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -34,7 +33,7 @@ from kgplatform.ingest.extract.shape import KEYS, read_extraction
 from kgplatform.ingest.schema import Schema
 from kgplatform.places import Place, find_names, find_statement, find_words
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
-from kgplatform.text import node_id, normalise_name
+from kgplatform.text import did_you_mean, node_id, normalise_name
 
 _DOCUMENTS_KEPT = 64
 
@@ -194,9 +193,8 @@ def _read_ours(where: str, entry: Any) -> Entry:
     known = ("document", *KEYS)
     for key in entry:
         if key not in known:
-            close = get_close_matches(key, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise InputError(f"{where}: {key!r} is not a known key{hint}. Known are: {', '.join(known)}.")
+            hint = did_you_mean(key, known)
+            raise InputError(f"{where}: {key!r} is not a known key.{hint} Known are: {', '.join(known)}.")
     return title, (normalise_name(title),), entry
 
 

@@ -331,7 +331,7 @@ def test_status_needs_no_server(run: Run, tmp_path: Path) -> None:
         (["ingest", "nowhere"], 2, "nowhere: no such file or folder"),
         (["ingest", "x.txt", "--extractor", "llm"], 2, "Set OPENAI_API_KEY, or OPENAI_BASE_URL"),
         (["ingest", "x.txt", "--extractor", "recorded"], 2, "Name it with --recorded FILE."),
-        (["ingest", "x.txt", "--schema", "generl"], 2, "Unknown schema 'generl'"),
+        (["ingest", "x.txt", "--schema", "generl"], 2, 'Unknown schema "generl". Did you mean general?'),
         (["ingest", "x.txt", "--schema", "x.txt"], 2, "The schema x.txt"),
         (["search", "Who?"], 2, "The graph is empty. Run `kgplatform ingest PATH…` first."),
         (["ask", "Who?"], 2, "The graph is empty"),

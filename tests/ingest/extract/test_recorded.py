@@ -263,7 +263,7 @@ def test_a_changed_text_is_placed_again(tmp_path: Path) -> None:
         ('{"document": "a"}\n\n[1]\n', ["line 3", "document's name is missing"]),
         ('{"document": "a"}\n{"entities": []}\n', ["line 2", "document's name is missing"]),
         ('{"document": " "}', ["line 1", "document's name is missing"]),
-        ('{"document": "a", "entites": []}', ["line 1", "'entites' is not a known key; did you mean 'entities'"]),
+        ('{"document": "a", "entites": []}', ["line 1", "'entites' is not a known key. Did you mean entities? Known"]),
         ('[{"title": "a", "text": "b"}]', ["entry 1", "no extracted_entities and no extracted_triples"]),
         ('[{"title": "a", "extracted_triples": []}]', ["entry 1", "has no text"]),
         ('[{"document": "a"}, {"title": "b"}]', ["entry 1", "no extracted_entities"]),
