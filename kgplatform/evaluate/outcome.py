@@ -60,9 +60,9 @@ def compare(
     not adjusted yet.
     """
     common = sorted(first.keys() & second.keys())
-    differences = [first[each] - second[each] for each in common]
+    differences = [first[question] - second[question] for question in common]
     mean, low, high = _interval(differences, seed, resamples)
-    if all(scores[each] in (0, 1) for scores in (first, second) for each in common):
+    if all(scores[question] in (0, 1) for scores in (first, second) for question in common):
         p = _mcnemar(differences.count(1), differences.count(-1))
     else:
         p = _sign_flip(differences, seed, resamples)
@@ -79,7 +79,10 @@ def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pai
         for first, second in combinations(by_setup, 2)
         if by_setup[first].keys() & by_setup[second].keys()
     ]
-    return tuple(replace(each, adjusted=p) for each, p in zip(found, holm([each.p for each in found]), strict=True))
+    return tuple(
+        replace(comparison, adjusted=p)
+        for comparison, p in zip(found, holm([comparison.p for comparison in found]), strict=True)
+    )
 
 
 def holm(ps: Sequence[float]) -> list[float]:

@@ -184,7 +184,7 @@ def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
 
 def _draw_point(axes: Axes, place: float, score: Mean, number: int, along: str, **more: Any) -> None:
     """A score with its interval, in percent on the axis ``along`` ("x" or "y"), and at ``place`` on the other."""
-    mean, low, high = (100 * each for each in (score.mean, score.low, score.high))
+    mean, low, high = (100 * share for share in (score.mean, score.low, score.high))
     reach = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
     at: dict[str, Any] = {along: [mean], "y" if along == "x" else "x": [place], f"{along}err": reach}
     axes.errorbar(**at, **look(number), markersize=8, elinewidth=1.3, clip_on=False, zorder=3, **more)
@@ -198,7 +198,7 @@ def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
 
 def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[Path]:
     metric, costs = results.metrics[0], per_question(results, timing)
-    scores = {each.setup.name: each.scores.get(metric) for each in results.setups}
+    scores = {result.setup.name: result.scores.get(metric) for result in results.setups}
     labels = _labels(results, scores, never={name for name, cost in costs.items() if cost is None})
     figure = new_figure(_WIDTH, 4.2, f"{title_of(metric)} against cost, {of}")
     panels = figure.subplots(1, len(_COSTS), sharey=True)
@@ -220,17 +220,17 @@ def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[
 
 def _looks(results: Results) -> dict[str, int]:
     """The number of each setup's look; where they are too many for a legend, that of its reader's."""
-    setups = [each.setup for each in results.setups]
-    shown = [each.reader if len(setups) > _MOST_NAMED else each.name for each in setups]
+    setups = [result.setup for result in results.setups]
+    shown = [setup.reader if len(setups) > _MOST_NAMED else setup.name for setup in setups]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(shown))}
     return {setup.name: numbers[name] for setup, name in zip(setups, shown, strict=True)}
 
 
 def _labels(results: Results, scores: Mapping[str, Mean | None], never: Container[str] = ()) -> list[Label]:
     """The setups, the best first, with those that ``never`` answered; the readers where the setups are too many."""
-    setups = [each.setup for each in results.setups]
+    setups = [result.setup for result in results.setups]
     if len(setups) > _MOST_NAMED:
-        readers = Counter(each.reader for each in setups).items()
+        readers = Counter(setup.reader for setup in setups).items()
         return [(f"{short(reader)}: {counted(n, 'setup')}", look(at)) for at, (reader, n) in enumerate(readers)]
     labels = [
         (f"{name}  {_percent(scores[setup.name])}{', never answered' if setup.name in never else ''}", look(number))

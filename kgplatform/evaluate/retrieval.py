@@ -104,8 +104,8 @@ def evaluate_retrieval(
         _check_supports(dataset)
     alone = len(datasets) == 1
     measured = tuple(
-        _measure(each, graphs, tuple(routes), tuple(sorted(set(cuts))), build, alone, progress)
-        for each in _distinctly_named(datasets)
+        _measure(dataset, graphs, tuple(routes), tuple(sorted(set(cuts))), build, alone, progress)
+        for dataset in _distinctly_named(datasets)
     )
     return RetrievalReport(tuple(sorted(set(cuts))), measured, round(time.perf_counter() - started, 1))
 
@@ -152,7 +152,7 @@ def _row(
     route: str, graph: KnowledgeGraph, questions: Sequence[Question], cuts: tuple[int, ...]
 ) -> tuple[RouteRow, list[str]]:
     """The figures of one route, and what a person must know of them."""
-    asked = [each for each in questions if each.parts] if route == BY_PARTS else questions
+    asked = [question for question in questions if question.parts] if route == BY_PARTS else questions
     find = _finder(route, graph, max(cuts))
     for question in asked[-_WARM_UPS:]:
         find(question)
@@ -170,7 +170,7 @@ def _row(
         notes.append(f"{route}: {counted(len(faults), 'question')} failed and found nothing, the first {faults[0]}")
     if len(asked) < len(questions):
         notes.append(f"{route}: over the {counted(len(asked), 'question')} that people took apart.")
-    p50, p95 = (round(1000 * float(each), 2) for each in np.percentile(seconds, (50, 95)))
+    p50, p95 = (round(1000 * float(value), 2) for value in np.percentile(seconds, (50, 95)))
     recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in cuts)
     complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in cuts)
     return RouteRow(route, recall, complete, p50, p95, len(asked), len(faults)), notes
@@ -249,26 +249,31 @@ def _chosen(
         if route in lacking:
             raise InputError(f"The route {route} cannot be measured: {lacking[route]}.")
     missing = [] if routes else [f"{route} is not measured: {why}." for route, why in lacking.items()]
-    return [each for each in routes or ROUTES if each not in lacking], missing
+    return [route for route in routes or ROUTES if route not in lacking], missing
 
 
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
     """Says so if supporting passages are in no document, by their titles: no search can find them."""
-    titles = list(dict.fromkeys(each.title for question in questions for each in question.supports))
+    titles = list(dict.fromkeys(support.title for question in questions for support in question.supports))
     documents = [FoundPassage(info.id, info.uri, info.title, 0, 0, None, "", 0.0, ()) for info in graph.documents()]
     found = ranks([Text(title) for title in titles], documents)
     unknown = [title for title, rank in zip(titles, found, strict=True) if rank is None]
     if not unknown:
         return []
-    named = ", ".join(repr(each) for each in unknown[:_SHOWN]) + (" …" if len(unknown) > _SHOWN else "")
+    named = ", ".join(repr(title) for title in unknown[:_SHOWN]) + (" …" if len(unknown) > _SHOWN else "")
     return [f"The titles of {counted(len(unknown), 'supporting passage')} are no document's: {named}."]
 
 
 def retrieval_markdown(report: RetrievalReport) -> str:
     """The report as Markdown: a table for each data set, percent with 95 % confidence intervals."""
     parts = ["# Retrieval", _explained(report)]
-    for each in report.measured:
-        parts += [f"## {text(each.dataset)}", text(in_words(each)), _table(report.cuts, each.rows), listed(each.notes)]
+    for measured in report.measured:
+        parts += [
+            f"## {text(measured.dataset)}",
+            text(in_words(measured)),
+            _table(report.cuts, measured.rows),
+            listed(measured.notes),
+        ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 

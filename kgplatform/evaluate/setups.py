@@ -67,7 +67,7 @@ def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noq
     Values of options that hold several are joined by ``+``. Raises ``InputError`` for an unknown reader or option, a
     value that cannot be used, and for a setup that is given twice.
     """
-    written = [each.strip() for each in text.split(",")]
+    written = [part.strip() for part in text.split(",")]
     if not all(written):
         raise InputError(f"A reader's name is missing. Write readers as {usual()}.", "readers")
     setups = tuple(_parsed(each, build) for each in written)
@@ -111,7 +111,7 @@ def check_distinct(setups: Sequence[Setup]) -> None:
             raise InputError(
                 f"{setup.name} is the same as {other}: those are its options by default. Give one of them."
             )
-        if setup.name in (each.name for each in setups[:number]):
+        if setup.name in (other.name for other in setups[:number]):
             raise InputError(f"{setup.name} is given twice. Give each setup once.")
 
 
@@ -150,7 +150,7 @@ def _options(reader: str) -> tuple[Option, ...]:
 
 def _value(name: str, reader: str, option: str, value: Any) -> Any:
     """``value`` as the option wants it. What it means, and whether it is in bounds, is the reader's to check."""
-    known = {each.name: each for each in _options(reader)}
+    known = {one.name: one for one in _options(reader)}
     if option not in known:
         raise InputError(f"{name}: {unknown('option', option, known)}")
     wanted = known[option]
@@ -273,10 +273,10 @@ def _build_value(name: str, value: object, folder: Path) -> Any:
 def _corpus(given: object, folder: Path) -> tuple[Path, ...]:
     with _at("corpus"):
         listed = [] if given is None else given if isinstance(given, list) else [given]
-        named = [each for each in listed if isinstance(each, str) and each]
+        named = [path for path in listed if isinstance(path, str) and path]
         if len(named) < len(listed):
             raise InputError("this is not a path. Write corpus: FOLDER, or a list of files and folders.")
-        paths = tuple(folder / each for each in named)
+        paths = tuple(folder / path for path in named)
         for path in paths:
             if not path.exists():
                 raise InputError(f"{path} does not exist. Paths are relative to the folder of the grid.")
@@ -307,7 +307,7 @@ def _combined(
         return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
     fixed = {name: values[0] for name, values in choices.items() if len(values) == 1}
     single = [{**fixed, name: value} for name, values in choices.items() if name not in fixed for value in values]
-    return [fixed, *(each for each in single if meaning(each) != meaning(fixed))]
+    return [fixed, *(one for one in single if meaning(one) != meaning(fixed))]
 
 
 class _PlacedError(InputError):

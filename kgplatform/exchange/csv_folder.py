@@ -98,21 +98,21 @@ class _Tables:
         for table in self._tables.values():
             header = ",".join((*fixed, *(f"{name}:{kind}" for name, kind in table.columns)))
             (self._folder / header_name(table.name)).write_text(header + "\n", "utf-8")
-        return sorted(self._tables.values(), key=lambda each: each.name)
+        return sorted(self._tables.values(), key=lambda table: table.name)
 
     def _table(self, group: str, properties: dict[str, Any]) -> _Table:
         types = self._types[group]
         mixed = [name for name, kinds in sorted(types.items()) if len(kinds) > 1]
         own = {name: type_of(properties[name]) for name in mixed if name in properties}
         # A list without items is in the column of the first type of list.
-        lists = {name: next(each for each in types[name] if each.endswith("[]")) for name in own if own[name] == "[]"}
+        lists = {name: next(kind for kind in types[name] if kind.endswith("[]")) for name in own if own[name] == "[]"}
         variant = tuple(f"{name}:{kind}" for name, kind in (own | lists).items())
         if (group, variant) not in self._tables:
             before = sum(key[0] == group for key in self._tables)
             name = f"{group}-{before + 1}.csv" if before else f"{group}.csv"
-            mine = dict(each.rsplit(":", 1) for each in variant)
-            names = [each for each in sorted(types) if each in mine or each not in mixed]
-            columns = [(each, mine.get(each, types[each][0])) for each in names]
+            mine = dict(column.rsplit(":", 1) for column in variant)
+            names = [name for name in sorted(types) if name in mine or name not in mixed]
+            columns = [(name, mine.get(name, types[name][0])) for name in names]
             stream = self._open.enter_context((self._folder / name).open("w", encoding="utf-8", newline=""))
             self._tables[group, variant] = _Table(name, columns, 0, stream)
         return self._tables[group, variant]
@@ -121,7 +121,7 @@ class _Tables:
 def _settled(kinds: set[str]) -> list[str]:
     """The types of a column; an empty list is of any type of list."""
     known = sorted(kinds - {"[]"})
-    is_told = "[]" not in kinds or any(each.endswith("[]") for each in known)
+    is_told = "[]" not in kinds or any(kind.endswith("[]") for kind in known)
     return known if is_told else [*known, "string[]"]
 
 
@@ -143,8 +143,8 @@ def write_csv(spool: Spool, path: Path) -> None:
         edges = _Tables(path, relationship_types, open_files)
         for node in spool.each_node():
             nodes.add(_file(kinds_of(node.labels)[0]), [cell_of(node.id), cell_of(list(node.labels))], node)
-        for each in spool.each_relationship():
-            edges.add(_group(each.type), [cell_of(each.start), cell_of(each.end), cell_of(each.type)], each)
+        for edge in spool.each_relationship():
+            edges.add(_group(edge.type), [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
     parts += [f"  --relationships={header_name(table.name)},{table.name} \\\n" for table in edge_tables]
@@ -331,9 +331,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
         names = manifest.get(kind)
         if not isinstance(names, dict) or not all(_FILE_NAME.fullmatch(name) for name in names):
             raise InputError(f"{path} names files that no export has. Nothing was imported.")
-        for each in (part for name in names for part in (name, header_name(name))):
-            if (folder / each).is_symlink() or not (folder / each).is_file():
-                raise InputError(f"{folder / each} is missing, or is not a file. Nothing was imported.")
+        for file in (part for name in names for part in (name, header_name(name))):
+            if (folder / file).is_symlink() or not (folder / file).is_file():
+                raise InputError(f"{folder / file} is missing, or is not a file. Nothing was imported.")
     return dict(manifest)
 
 
@@ -341,13 +341,13 @@ def _columns(path: Path, fixed: tuple[str, ...]) -> list[tuple[str, str]]:
     """Names and types of the columns; those that every row has come first, without a type."""
     rows = [cells for _, cells in islice(read_cells(path), 2)]
     names = rows[0] if len(rows) == 1 else []
-    columns = [tuple(each.rsplit(":", 1)) for each in names[len(fixed) :]]
+    columns = [tuple(column.rsplit(":", 1)) for column in names[len(fixed) :]]
     known = all(
         len(column) == 2 and is_name(column[0]) and column[1].removesuffix("[]") in _TYPES for column in columns
     )
     if tuple(names[: len(fixed)]) != fixed or not known or len(set(names)) != len(names):
         raise InputError(f"{path} does not name columns that can be imported. Nothing was imported.")
-    return [*((each, "") for each in fixed), *((name, kind) for name, kind in columns)]
+    return [*((name, "") for name in fixed), *((name, kind) for name, kind in columns)]
 
 
 def _element(cells: list[str], columns: list[tuple[str, str]]) -> Element:

@@ -57,9 +57,9 @@ def write_graphml(spool: Spool, path: Path) -> None:
         for node in spool.each_node():
             labels = _data("labels", ":" + ":".join(node.labels))
             _write(out, f"<node id={_attribute(node.id)}>{labels}{_properties(node, node_keys, 'json')}</node>")
-        for number, each in enumerate(spool.each_relationship(), start=1):
-            ends = f"source={_attribute(each.start)} target={_attribute(each.end)}"
-            inside = _data("label", each.type) + _properties(each, edge_keys, "ejson")
+        for number, edge in enumerate(spool.each_relationship(), start=1):
+            ends = f"source={_attribute(edge.start)} target={_attribute(edge.end)}"
+            inside = _data("label", edge.type) + _properties(edge, edge_keys, "ejson")
             _write(out, f'<edge id="e{number}" {ends}>{inside}</edge>')
         _write(out, "</graph>\n</graphml>")
 

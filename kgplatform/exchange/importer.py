@@ -161,8 +161,8 @@ def _write(store: Store, work: _Work, elements: Iterator[Placed], progress: Prog
 def _write_part(store: Store, work: _Work, part: Sequence[Element], done: int) -> None:
     """Nodes alone, or relationships alone. ``done`` elements of the file came before them."""
     progress = {"done": done, "count": len(part)}
-    nodes = [each for each in part if isinstance(each, Node)]
-    relationships = [each for each in part if isinstance(each, Relationship)]
+    nodes = [element for element in part if isinstance(element, Node)]
+    relationships = [element for element in part if isinstance(element, Relationship)]
     if work.merges and nodes:
         new, met = _merge_nodes(store, work.contents, nodes)
         written = store.write(
@@ -212,8 +212,8 @@ def _finish(
 def _digest_of(path: Path, format_: str) -> str:
     """SHA-256 over all that an import of ``path`` reads: the same for the same graph."""
     digest = hashlib.sha256(format_.encode())
-    for each in files_of(path) if format_ == "csv" else [path]:
-        with each.open("rb") as stream:
+    for file in files_of(path) if format_ == "csv" else [path]:
+        with file.open("rb") as stream:
             while block := stream.read(_BLOCK):
                 digest.update(block)
     return digest.hexdigest()
@@ -306,10 +306,10 @@ def _relationship_rows(store: Store, kinds: NodeKinds, relationships: Sequence[R
     there = [
         relationship for relationship in relationships if relationship.start in where and relationship.end in where
     ]
-    found = _made(store, [each.properties for each in there])
+    found = _made(store, [edge.properties for edge in there])
     return [
-        {"start": where[each.start], "end": where[each.end], "type": each.type, "properties": properties}
-        for each, properties in zip(there, found, strict=True)
+        {"start": where[edge.start], "end": where[edge.end], "type": edge.type, "properties": properties}
+        for edge, properties in zip(there, found, strict=True)
     ]
 
 

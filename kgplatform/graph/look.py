@@ -115,7 +115,7 @@ class Look:
         if not rows:
             raise _unknown(id)
         (row,) = rows
-        found = [FactAt(**each) for each in row["facts"]]
+        found = [FactAt(**fact) for fact in row["facts"]]
         if "Chunk" in row["labels"]:
             found.sort(key=lambda fact: (fact.start, fact.end, fact.text, fact.id))
         return NodeDetails(
@@ -184,7 +184,7 @@ class Look:
         rows = self._store.read("graph/below", id=parent)
         if not rows:
             raise _unknown(parent)
-        return tuple(TreeNode(**each) for each in rows[0]["below"])
+        return tuple(TreeNode(**node) for node in rows[0]["below"])
 
     def communities(self, limit: int = 100) -> tuple[TreeNode, ...]:
         """Communities of all depths, the outermost first, of one depth the largest first."""
@@ -283,7 +283,7 @@ def _nearness(row: Row, key: str) -> tuple[Any, ...]:
 def _plain(value: Any) -> Any:
     """``value`` as JSON can hold it; a date as ISO 8601."""
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 

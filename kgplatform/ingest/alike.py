@@ -50,18 +50,18 @@ def like_names(new: Mapping[str, str], every: Mapping[str, str]) -> list[Pair]:
 
     Both map ids to normalised names; ``every`` holds ``new`` too.
     """
-    words = {each: _words_of(name) for each, name in every.items()}
+    words = {id_: _words_of(name) for id_, name in every.items()}
     same, longer, skeletons = _buckets(words)
     pairs: set[Pair] = set()
-    for each in new:
-        mine = words[each]
+    for id_ in new:
+        mine = words[id_]
         others = [*same.get(mine, ()), *longer.get(mine, ())]
         for shorter in _shortened(mine):
             others += same.get(shorter, ())
         skeleton = _skeleton(mine)
         if skeleton:
             others += (o for o in skeletons[skeleton] if _spelt_alike(mine, words[o]))
-        pairs.update((min(each, other), max(each, other)) for other in others if other != each)
+        pairs.update((min(id_, other), max(id_, other)) for other in others if other != id_)
     return sorted(pairs)
 
 
@@ -73,15 +73,15 @@ def _buckets(words: Mapping[str, Words]) -> tuple[dict[Words, list[str]], dict[W
     same: dict[Words, list[str]] = defaultdict(list)
     longer: dict[Words, list[str]] = defaultdict(list)
     skeletons: dict[str, list[str]] = defaultdict(list)
-    for each, mine in words.items():
+    for id_, mine in words.items():
         if not mine:
             continue
-        same[mine].append(each)
+        same[mine].append(id_)
         for shorter in _shortened(mine):
-            longer[shorter].append(each)
+            longer[shorter].append(id_)
         skeleton = _skeleton(mine)
         if skeleton:
-            skeletons[skeleton].append(each)
+            skeletons[skeleton].append(id_)
     return dict(same), dict(longer), dict(skeletons)
 
 

@@ -177,7 +177,7 @@ class PassageReader(Generic[T]):
                 yield item, partial(work, *item)
             return
         works = [partial(self._unless_halted, work, *item) for item in window]
-        futures: list[Future[T]] = [self._pool.submit(each) for each in works]
+        futures: list[Future[T]] = [self._pool.submit(task) for task in works]
         for item, future in zip(window, futures, strict=True):
             yield item, future.result
 
@@ -208,7 +208,7 @@ def extract_passages(tools: Tools, passages: Sequence[Item], done: set[str]) -> 
     """
     known = known_proposals(tools.store)
     ours = {passage.id for passage, _ in passages}
-    proposed = [each for passage, found in known.items() if passage not in ours for each in found]
+    proposed = [proposal for passage, found in known.items() if passage not in ours for proposal in found]
     expansions, read = expansions_of(tools, proposed), 0
     waits_on_network = tools.extractor.name == "llm"
     total, stream = sum(passage.id not in done for passage, _ in passages), iter(passages)
@@ -223,7 +223,7 @@ def extract_passages(tools: Tools, passages: Sequence[Item], done: set[str]) -> 
             found = _read_window(tools, reader, batch, pending, tools.schema.with_expansions(expansions))
             read += len(found)
             found += [known.get(passage.id, []) for passage, _ in window if passage.id in done]
-            if more := [each for proposals in found for each in proposals]:
+            if more := [proposal for proposals in found for proposal in proposals]:
                 proposed += more
                 expansions = expansions_of(tools, proposed)
     return PassagesRead(read, reader.failed, expansions, reader.stopped)
@@ -310,7 +310,7 @@ def _without_unusable(extraction: Extraction) -> Extraction:
 
 def _by_kind(malformed: Sequence[Malformed], before: Counter[str] | None = None) -> tuple[list[str], list[int]]:
     """The kinds of what is malformed, and how many there are of each, with those ``before``."""
-    counted = Counter(before or ()) + Counter(each.kind for each in malformed)
+    counted = Counter(before or ()) + Counter(item.kind for item in malformed)
     kinds = sorted(counted)
     return kinds, [counted[kind] for kind in kinds]
 
@@ -351,7 +351,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, documents: set[str] | None)
                     batch.put({"id": passage.id, "state": {"factsFailure": outcome.reason}})
                 else:
                     facts.append(_put_facts(batch, passage, document, outcome, known[passage.id]))
-                    malformed.update(each.kind for each in outcome.malformed)
+                    malformed.update(item.kind for item in outcome.malformed)
             if reader.stopped:
                 break
     return FactsRead(len(lacking), len(facts), sum(facts), malformed, reader.failed, reader.stopped)

@@ -121,7 +121,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         _lay(tools.store, plan, tools.progress)
     with watch.stage("extract"):
         read = extract_passages(tools, plan.passages, plan.done)
-    known = {(each["kind"], each["name"]) for each in json.loads(before.get("expansions", "[]"))}
+    known = {(expansion["kind"], expansion["name"]) for expansion in json.loads(before.get("expansions", "[]"))}
     report = IngestReport(
         tools.extractor.name,
         tools.schema.name,
@@ -251,7 +251,7 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
     state = graph_state(tools.store)
     if "schema" in state:  # it keeps the expansions that passages in the graph propose
         tools = replace(tools, schema=Schema.from_dict(json.loads(state["schema"])))
-        proposed = [each for found in known_proposals(tools.store).values() for each in found]
+        proposed = [proposal for found in known_proposals(tools.store).values() for proposal in found]
         tools.store.write(set_state(expansions=_as_json(expansions_of(tools, proposed))))
     settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)

@@ -131,7 +131,7 @@ class Schema:
         """Plain lists and texts, fit for JSON; ``Schema.from_dict`` reads it back to an equal schema."""
         content = cast(dict[str, Any], json.loads(json.dumps(asdict(self))))
         for kind in ("entities", "relations", "attributes"):
-            content[kind] = [{key: value for key, value in each.items() if value} for each in content[kind]]
+            content[kind] = [{key: value for key, value in type_.items() if value} for type_ in content[kind]]
         return content
 
     def entity(self, name: str | None) -> EntityType | None:
@@ -267,15 +267,15 @@ def _index(types: Sequence[AnyType], kind: TypeKind) -> dict[str, AnyType]:
     """Types by the match keys of their names and aliases, checked."""
     index: dict[str, AnyType] = {}
     named = [(one, one.name) for one in types] + [(one, alias) for one in types for alias in one.aliases]
-    for each, name in named:
+    for owner, name in named:
         fault = fault_of_name(name)
         if fault:
             raise SchemaError(f"The {kind} type {name!r} cannot be a name in Neo4j: it {fault}.")
-        if name == each.name and (taken := _RESERVED[kind].get(type_key(name))):
+        if name == owner.name and (taken := _RESERVED[kind].get(type_key(name))):
             raise SchemaError(f"The {kind} type {name!r} takes the platform's own name {taken}. Give it another name.")
-        other = index.setdefault(type_key(name), each)
-        if other is not each:
-            raise SchemaError(f"Two {kind} types answer to the name {name!r}: {other.name!r} and {each.name!r}.")
+        other = index.setdefault(type_key(name), owner)
+        if other is not owner:
+            raise SchemaError(f"Two {kind} types answer to the name {name!r}: {other.name!r} and {owner.name!r}.")
     return index
 
 

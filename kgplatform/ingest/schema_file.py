@@ -91,8 +91,8 @@ def _from_graph_schema(content: Content) -> Content:
     Left out are what this platform has otherwise or not at all: the property ``name`` (an entity's own name),
     properties of relationships, constraints, and the switches ``additional_…`` (strict and flexible mode here).
     """
-    nodes = [_labelled(each) for each in _list(content, "node_types")]
-    relations = [_labelled(each) for each in _list(content, "relationship_types")]
+    nodes = [_labelled(node) for node in _list(content, "node_types")]
+    relations = [_labelled(relationship) for relationship in _list(content, "relationship_types")]
     pairs: dict[str, list[list[str]]] = {relation["label"]: [] for relation in relations}
     for pattern in _list(content, "patterns"):
         head, name, tail = _pattern(pattern)
@@ -116,12 +116,12 @@ def _from_graph_schema(content: Content) -> Content:
 def _properties(nodes: list[Content]) -> list[Content]:
     attributes: dict[str, Content] = {}
     for node in nodes:
-        for each in _list(node, "properties"):
-            if not isinstance(each, dict) or not isinstance(each.get("name"), str):
-                raise SchemaError(f"A property of {node['label']} has no name: {each!r}.")
-            if each["name"] != "name":
-                new = {"name": each["name"], "description": each.get("description") or "", "entities": []}
-                attributes.setdefault(each["name"], new)["entities"].append(node["label"])
+        for given in _list(node, "properties"):
+            if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+                raise SchemaError(f"A property of {node['label']} has no name: {given!r}.")
+            if given["name"] != "name":
+                new = {"name": given["name"], "description": given.get("description") or "", "entities": []}
+                attributes.setdefault(given["name"], new)["entities"].append(node["label"])
     return list(attributes.values())
 
 

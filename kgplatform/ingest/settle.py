@@ -229,7 +229,7 @@ def groups(elements: Mapping[str, Element], pairs: Iterable[Likeness]) -> list[G
     for stems in _joined(scores, anchored):
         joined.update(stems)
         inner = {(one, other): score for (one, other), score in scores.items() if one in stems and other in stems}
-        found.append(Group(tuple(sorted(each for stem in stems for each in by_stem[stem])), inner))
+        found.append(Group(tuple(sorted(element for stem in stems for element in by_stem[stem])), inner))
     alone = [members for stem, members in by_stem.items() if len(members) > 1 and stem not in joined]
     return [*found, *(Group(tuple(members), {}) for members in alone)]
 
@@ -241,8 +241,8 @@ def _scores(elements: Mapping[str, Element], pairs: Iterable[Likeness]) -> dict[
         if one in elements and other in elements:
             stems = (elements[one].stem, elements[other].stem)
             if stems[0] != stems[1]:
-                for each in (stems, stems[::-1]):
-                    scores[each] = max(score, scores.get(each, score))
+                for pair in (stems, stems[::-1]):
+                    scores[pair] = max(score, scores.get(pair, score))
     return scores
 
 
@@ -265,12 +265,12 @@ def forms_of(group: Group, elements: Mapping[str, Element], shown: Mapping[str, 
 
     That is the name that most passages mention, then the shortest, then the first in order.
     """
-    target = min(group.members, key=lambda each: (-shown[each].passages, len(shown[each].name), shown[each].name, each))
+    target = min(group.members, key=lambda id_: (-shown[id_].passages, len(shown[id_].name), shown[id_].name, id_))
     of = elements[target].stem
     stems = {member: elements[member].stem for member in group.members if member != target}
     return [
-        Form(each, target, "stem", 1.0) if stem == of else Form(each, target, "meaning", group.scores[stem, of])
-        for each, stem in stems.items()
+        Form(id_, target, "stem", 1.0) if stem == of else Form(id_, target, "meaning", group.scores[stem, of])
+        for id_, stem in stems.items()
     ]
 
 
@@ -302,7 +302,7 @@ def find_pairs(store: Store, pending: Sequence[str], keys: Sequence[Row], thresh
     """Find again what means nearly the same as the ``pending`` elements; one of each pair is not an entity."""
     known = {row["id"]: row for row in keys}
     ids = sorted(pending)
-    plain = [each for each in ids if not known[each]["isEntity"]]
+    plain = [id_ for id_ in ids if not known[id_]["isEntity"]]
     pairs: dict[tuple[str, str], float] = {}
     for statement, asked in (("ingest/near_elements", ids), ("ingest/near_entities", plain)):
         for some in batches(asked, _IDS):
@@ -325,7 +325,7 @@ def settle_forms(store: Store, keys: Sequence[Row]) -> None:
         [(row["score"], row["one"], row["other"]) for row in store.read("ingest/form_pairs")] if is_plain(keys) else []
     )
     found = groups(elements, pairs)
-    members = [each for group in found for each in group.members]
+    members = [member for group in found for member in group.members]
     rows = [row for some in batches(members) for row in store.read("ingest/form_names", ids=some)]
     shown = {row["id"]: Shown(row["name"], row["passages"]) for row in rows}
     wanted = [form for group in found for form in forms_of(group, elements, shown)]

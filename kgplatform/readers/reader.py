@@ -84,9 +84,9 @@ class Option:
     def check(self, value: Any) -> None:
         """Raise ``InputError`` for a ``value`` of the right type that is out of bounds or none of the choices."""
         if self.choices:
-            for each in value if self.type == "list" else (value,):
-                if each not in self.choices:
-                    raise InputError(unknown(self.one or self.name, str(each), self.choices))
+            for item in value if self.type == "list" else (value,):
+                if item not in self.choices:
+                    raise InputError(unknown(self.one or self.name, str(item), self.choices))
         elif value is not None and self.type in ("integer", "number"):
             least, most = self.bounds
             if not value >= least:  # nor is NaN
@@ -138,7 +138,7 @@ class Reader:
 
     def made(self, given: Mapping[str, Any]) -> Any:
         """The ``Options`` with what is ``given``, else as by default; raises ``InputError`` for what is wrong."""
-        known = {each.name: each for each in self.options}
+        known = {option.name: option for option in self.options}
         return self.Options(**{name: known[name].typed(value) for name, value in given.items()})
 
 
@@ -179,13 +179,13 @@ def documents_option() -> Any:
 def options_of(kind: type[Any]) -> tuple[Option, ...]:
     """The options that the fields of the dataclass ``kind`` are, in their order."""
     hints = get_type_hints(kind)
-    return tuple(_option(each.name, hints[each.name], each.default, each.metadata) for each in fields(kind))
+    return tuple(_option(field.name, hints[field.name], field.default, field.metadata) for field in fields(kind))
 
 
 def check(options: Any) -> None:
     """Raise ``InputError`` where a number of ``options`` is out of bounds, or a text is not one of the choices."""
-    for each in options_of(type(options)):
-        each.check(getattr(options, each.name))
+    for option in options_of(type(options)):
+        option.check(getattr(options, option.name))
 
 
 def _option(name: str, hint: Any, default: Any, said: Mapping[str, Any]) -> Option:

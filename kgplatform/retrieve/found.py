@@ -73,7 +73,7 @@ def facts_found(rows: Iterable[Row], route: str) -> Found:
     """Scores of rows with an id, a cosine and passages; a passage scores as the best fact that it states."""
     rows = list(rows)
     facts = best_scores((row["id"], row["cosine"]) for row in rows)
-    passages = best_scores((each, row["cosine"]) for row in rows for each in row["passages"])
+    passages = best_scores((passage, row["cosine"]) for row in rows for passage in row["passages"])
     return Found(passages, facts, {passage: {route} for passage in passages}, {fact: {route} for fact in facts})
 
 
@@ -81,14 +81,14 @@ def rank_scores(rankings: Iterable[Sequence[str]]) -> dict[str, float]:
     """Reciprocal rank fusion: ids that stand high in several rankings have more, in the order in which they come up."""
     scores: dict[str, float] = {}
     for ranking in rankings:
-        for rank, each in enumerate(ranking, start=1):
-            scores[each] = scores.get(each, 0.0) + 1 / (_RANK_SHIFT + rank)
+        for rank, item in enumerate(ranking, start=1):
+            scores[item] = scores.get(item, 0.0) + 1 / (_RANK_SHIFT + rank)
     return scores
 
 
 def best(scores: Mapping[str, float], count: int) -> list[str]:
     """The ``count`` best ids; equal scores in the order of their ids."""
-    return sorted(scores, key=lambda each: (-scores[each], each))[:count]
+    return sorted(scores, key=lambda item: (-scores[item], item))[:count]
 
 
 def best_scores(scored: Iterable[tuple[str, float]]) -> dict[str, float]:
@@ -147,9 +147,9 @@ def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...
     ids = best(found.passages, top_k)
     rows = {row["id"]: row for row in store.read("retrieve/passage_details", ids=ids)}
     return tuple(
-        FoundPassage(**rows[each], score=round(found.passages[each], 6), routes=_sorted(found.passage_routes, each))
-        for each in ids
-        if each in rows
+        FoundPassage(**rows[id_], score=round(found.passages[id_], 6), routes=_sorted(found.passage_routes, id_))
+        for id_ in ids
+        if id_ in rows
     )
 
 

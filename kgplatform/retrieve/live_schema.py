@@ -78,9 +78,9 @@ class LiveSchema:
     def names(self) -> set[str]:
         """Labels, relationship types and properties, as a statement may write them."""
         return (
-            {*self.labels, *(each.label for each in self.types)}
+            {*self.labels, *(type_.label for type_ in self.types)}
             | {relation.type for relation in self.relations}
-            | {each.name for each in self.properties}
+            | {property_.name for property_ in self.properties}
         )
 
 
@@ -132,7 +132,7 @@ _NO_RELATION = Relation("Entity", "RELATED_TO", "Entity", 0)
 def shown_schema(schema: LiveSchema, tokens: int) -> str:
     """Labels, properties, types, relations, attributes: a part a line or a list, none longer than its share of
     ``tokens``, and what one leaves is left to those after it."""
-    properties = groupby(schema.properties, lambda each: each.label)
+    properties = groupby(schema.properties, lambda property_: property_.label)
     attributes = [
         (f"{quoted(attribute.label)} {attribute.key}", attribute.count, [attribute.example])
         for attribute in schema.attributes
@@ -177,12 +177,15 @@ def _fitting(items: Sequence[str], tokens: int) -> list[str]:
 
 
 def _properties(label: str, properties: Iterable[Property]) -> str:
-    shown = (f"{each.name} {each.type.removesuffix(' NOT NULL')} {_example(each.example)}" for each in properties)
+    shown = (
+        f"{property_.name} {property_.type.removesuffix(' NOT NULL')} {_example(property_.example)}"
+        for property_ in properties
+    )
     return f"{label} {{{', '.join(shown)}}}"
 
 
-def _relation(each: Relation) -> str:
-    return f"{quoted(each.head)} -[{quoted(each.type)}]-> {quoted(each.tail)} {each.count:,}"
+def _relation(relation: Relation) -> str:
+    return f"{quoted(relation.head)} -[{quoted(relation.type)}]-> {quoted(relation.tail)} {relation.count:,}"
 
 
 def _with(name: str, count: int, examples: Iterable[str]) -> str:

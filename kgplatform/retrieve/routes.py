@@ -148,7 +148,7 @@ def of_each_length(paths: list[Path], count: int) -> list[Path]:
     for path in sorted(paths, key=_order):
         rank = ranks[len(path.hops)] = ranks.get(len(path.hops), -1) + 1
         by_turns.append((rank, path))
-    chosen = sorted(by_turns, key=lambda each: (each[0], len(each[1].hops)))[:count]
+    chosen = sorted(by_turns, key=lambda turn: (turn[0], len(turn[1].hops)))[:count]
     return sorted((path for _, path in chosen), key=_order)
 
 
@@ -195,10 +195,10 @@ def communities_near(store: Store, question: EmbeddedQuestion, facts: int = FACT
     """Nothing at all where the graph has no finished tree. ``facts``: how many of an entity; ``best``: in all."""
     bounds = {"k": NEAREST, "count": COMMUNITIES, "members": MEMBERS, "facts": facts, "best": best, "hub": HUB}
     rows = store.read("retrieve/community", **bounds, vector=question.vector)
-    found = (each | {"score": round(each["score"], 6)} for row in rows for each in row["communities"])
+    found = (community | {"score": round(community["score"], 6)} for row in rows for community in row["communities"])
     names = ("id", "cosine", "elements", "passages")
     facts_near = [dict(zip(names, fact, strict=True)) for row in rows for fact in row["facts"]]
-    return Near(tuple(FoundCommunity(**each) for each in found), facts_near)
+    return Near(tuple(FoundCommunity(**community) for community in found), facts_near)
 
 
 def community_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:

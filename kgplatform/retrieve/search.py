@@ -56,8 +56,8 @@ def search(
     unknown route, an empty question, or the route ``community`` where there is no knowledge tree.
     """
     started = time.perf_counter()
-    for each in (route, *without):
-        check_route(each)
+    for name in (route, *without):
+        check_route(name)
     if top_k < 1:
         raise InputError("top_k must be at least 1.")
     asked = make_question(question, embedder)
@@ -86,7 +86,7 @@ def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
     one of them and one of its entities has one of those types; what has no type of the schema contradicts none. If no
     fact that was found has any of the types of a kind, that kind is not asked for.
     """
-    wanted = {type_key(each) for each in types} - {""}
+    wanted = {type_key(name) for name in types} - {""}
     facts = {*found.facts, *(fact for path in found.paths for fact in path.facts)}
     if not wanted or not facts:
         return found
@@ -95,7 +95,7 @@ def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
     ids = {row["id"] for row in kept}
     return replace(
         found,
-        facts={each: score for each, score in found.facts.items() if each in ids},
+        facts={fact: score for fact, score in found.facts.items() if fact in ids},
         paths=[path for path in found.paths if ids.issuperset(path.facts)],
     )
 
@@ -110,7 +110,7 @@ def _by_predicate(rows: list[Row], kind: str, wanted: set[str]) -> list[Row]:
 
 def _by_entities(rows: list[Row], wanted: set[str]) -> list[Row]:
     """``rows`` without those whose entities all have other types of the schema; all, if no entity has a wanted one."""
-    if not any(_is_wanted(each, wanted) for row in rows for each in row["types"]):
+    if not any(_is_wanted(type_, wanted) for row in rows for type_ in row["types"]):
         return rows
     return [
         row
@@ -145,16 +145,16 @@ def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
 
 def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
     routes: dict[str, set[str]] = {}
-    for each in (item for items in lists for item in items):
-        routes.setdefault(each.id, set()).update(each.routes)
+    for item in (item for items in lists for item in items):
+        routes.setdefault(item.id, set()).update(item.routes)
     return tuple(replace(item, routes=tuple(sorted(routes[item.id]))) for item in _by_turns(lists, top_k))
 
 
 def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
     best: dict[object, Item] = {}
-    for each in (item for items in lists for item in items):
-        known = best.setdefault(_key(each), each)
-        best[_key(each)] = each if each.score > known.score else known
+    for item in (item for items in lists for item in items):
+        known = best.setdefault(_key(item), item)
+        best[_key(item)] = item if item.score > known.score else known
     order = _order([[_key(item) for item in items] for items in lists], top_k)
     return tuple(best[key] for key in order)
 
@@ -174,7 +174,7 @@ def _deal(turns: Sequence[Sequence[object]], taken: Collection[object], count: i
     waiting = [iter(keys) for keys in turns]
     while waiting and len(dealt) < count:
         for keys in list(waiting):
-            key = next((each for each in keys if each not in dealt), None)
+            key = next((key for key in keys if key not in dealt), None)
             if key is None:
                 waiting.remove(keys)
             else:
@@ -217,7 +217,7 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
     )
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, named), near)
     starts = sorted(
-        {*(row["id"] for row in entities), *(each for row in facts[:PATH_FACTS] for each in row["elements"])}
+        {*(row["id"] for row in entities), *(element for row in facts[:PATH_FACTS] for element in row["elements"])}
     )
     (around, total), paths = store.at_once(
         lambda store: _around(store, seeds),
@@ -229,7 +229,7 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
     fact_scores = dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True))
     parts = (seeds.nearest, facts_found(facts, "triple"), path_found(paths), facts_found(near.facts, "community"))
     # Passages that only the walk reached came by the entities that they mention.
-    walked = {} if "entity" in without else {each: {"entity"} for row in around for each in row["passages"]}
+    walked = {} if "entity" in without else {passage: {"entity"} for row in around for passage in row["passages"]}
     return Found(
         passage_scores,
         fact_scores,
@@ -280,7 +280,7 @@ def _named_documents(store: Store, question: EmbeddedQuestion) -> list[Row]:
 
 def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
     """The elements around the seeds, one row each, and the number of passages in the graph."""
-    elements = {*(each for row in seeds.facts for each in row["elements"]), *seeds.entities}
+    elements = {*(element for row in seeds.facts for element in row["elements"]), *seeds.entities}
     passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *(row["id"] for row in seeds.named)}
     found = store.read("retrieve/neighbourhood", elements=sorted(elements), passages=sorted(passages), cap=MENTION_CAP)
     if not found:
@@ -292,32 +292,32 @@ def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
 def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: int) -> Neighbourhood:
     cosine = {row["id"]: row["cosine"] for row in (*seeds.named, *seeds.passages)}
     bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
-    documents = {each: number for number, each in enumerate(sorted({row["document"] for row in seeds.named}))}
+    documents = {document: number for number, document in enumerate(sorted({row["document"] for row in seeds.named}))}
     named_as = {row["id"]: documents[row["document"]] for row in seeds.named}
-    passage_ids = sorted({*cosine, *(each for row in around for each in row["passages"])})
+    passage_ids = sorted({*cosine, *(passage for row in around for passage in row["passages"])})
     entity_ids = [row["id"] for row in sorted(around, key=lambda row: row["id"])]
-    passage_at = {each: position for position, each in enumerate(passage_ids)}
-    entity_at = {each: position for position, each in enumerate(entity_ids)}
+    passage_at = {passage: position for position, passage in enumerate(passage_ids)}
+    entity_at = {entity: position for position, entity in enumerate(entity_ids)}
     totals = {row["id"]: row["total"] for row in around}
     facts = _facts(seeds, paths)
     return Neighbourhood(
         passage_ids=passage_ids,
-        passage_cosine=np.array([cosine.get(each, np.nan) for each in passage_ids], np.float64),
-        passage_bm25=np.array([bm25.get(each, 0.0) for each in passage_ids], np.float64),
-        passage_named=np.array([named_as.get(each, -1) for each in passage_ids], np.int64),
+        passage_cosine=np.array([cosine.get(passage, np.nan) for passage in passage_ids], np.float64),
+        passage_bm25=np.array([bm25.get(passage, 0.0) for passage in passage_ids], np.float64),
+        passage_named=np.array([named_as.get(passage, -1) for passage in passage_ids], np.int64),
         entity_ids=entity_ids,
-        entity_passages=np.array([totals[each] for each in entity_ids], np.int64),
-        entity_named=np.array([each in seeds.entities for each in entity_ids], np.bool_),
+        entity_passages=np.array([totals[entity] for entity in entity_ids], np.int64),
+        entity_named=np.array([entity in seeds.entities for entity in entity_ids], np.bool_),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
         fact_seed=np.array([row["seed"] for row in facts], np.bool_),
         fact_entities=_edges(
-            (position, entity_at[each])
+            (position, entity_at[element])
             for position, row in enumerate(facts)
-            for each in row["elements"]
-            if each in entity_at
+            for element in row["elements"]
+            if element in entity_at
         ),
-        mentions=_edges((passage_at[each], entity_at[row["id"]]) for row in around for each in row["passages"]),
+        mentions=_edges((passage_at[passage], entity_at[row["id"]]) for row in around for passage in row["passages"]),
         relations=_between(around, "relations", entity_at),
         same_as=_between(around, "sameAs", entity_at),
         passage_total=total,
@@ -341,7 +341,9 @@ def _facts(seeds: _Seeds, paths: list[Path]) -> list[Row]:
 
 
 def _between(around: list[Row], kind: str, entity_at: dict[str, int]) -> Indices:
-    return _edges((entity_at[row["id"]], entity_at[each]) for row in around for each in row[kind] if each in entity_at)
+    return _edges(
+        (entity_at[row["id"]], entity_at[element]) for row in around for element in row[kind] if element in entity_at
+    )
 
 
 def _edges(pairs: Iterable[tuple[int, int]]) -> Indices:

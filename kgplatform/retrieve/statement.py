@@ -150,7 +150,7 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
     """
     store = store.recording()
     ids = [list(dict.fromkeys(_ids(row)))[:_MOST_IDS] for row in rows]
-    wanted = list(dict.fromkeys(each for row in ids for each in row))
+    wanted = list(dict.fromkeys(id_ for row in ids for id_ in row))
     known = {row["id"]: row for row in store.read("retrieve/row_sources", ids=wanted)} if wanted else {}
     facts = [_gathered(known, each, "facts")[:_FACTS_OF_ROW] for each in ids]
     passages = [_gathered(known, each, "passages")[:_PASSAGES_OF_ROW] for each in ids]
@@ -168,7 +168,7 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
 
 
 def _gathered(known: dict[str, Row], ids: Sequence[str], what: str) -> list[str]:
-    return list(dict.fromkeys(each for id_ in ids if id_ in known for each in known[id_][what]))
+    return list(dict.fromkeys(found for id_ in ids if id_ in known for found in known[id_][what]))
 
 
 def _names_of(row: Sequence[Any], ids: Sequence[str], known: dict[str, Row]) -> list[str]:
@@ -198,11 +198,11 @@ def _ids(value: Any) -> Iterator[str]:
     if is_id(value):
         yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _ids(each)
+        for item in value.values():
+            yield from _ids(item)
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _ids(each)
+        for item in value:
+            yield from _ids(item)
 
 
 def _names(value: Any) -> Iterator[str]:
@@ -212,8 +212,8 @@ def _names(value: Any) -> Iterator[str]:
             yield value
     elif isinstance(value, dict):
         inner = value.get("properties", value)
-        for each in (inner.get("name"), inner.get("value")) if "properties" in value else inner.values():
-            yield from _names(each)
+        for item in (inner.get("name"), inner.get("value")) if "properties" in value else inner.values():
+            yield from _names(item)
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _names(each)
+        for item in value:
+            yield from _names(item)

@@ -197,7 +197,7 @@ def _write(tools: TreeTools, found: Changes, stored: StoredTree, state: Row, cou
     define_keys(tools.store)
     write_tree(tools.store, found, state, tools.chat is not None, tools.progress)
     if course.action == "rebuilt" and tools.chat is not None:
-        others = [each.id for each in _named_without(found.tree, stored)]
+        others = [community.id for community in _named_without(found.tree, stored)]
         for start in range(0, len(others), 1000):
             tools.store.write(("tree/names_due", {"ids": others[start : start + 1000]}))
 
@@ -249,15 +249,17 @@ def _name(tools: TreeTools, stored: StoredTree, found: Changes, course: _Course)
     spent = tools.ledger.by_stage().get(STAGE, Usage())
     naming, left = Naming(), set[str]()
     if tools.chat is not None:
-        batches = [[each.id for each in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)]
-        describe = partial(_unnamed, tools.store, found.graph, {each.id: each for each in due})
+        batches = [
+            [community.id for community in due[start : start + PER_CALL]] for start in range(0, len(due), PER_CALL)
+        ]
+        describe = partial(_unnamed, tools.store, found.graph, {community.id: community for community in due})
         naming = name_communities(tools.chat, batches, describe, tools.settings.concurrency, commit)
-        left = {each.id for each in _named_without(found.tree, stored)} - {each.id for each in due}
-    together = {each.id for each in found.new if each.size > 1} | set(naming.failed)
+        left = {community.id for community in _named_without(found.tree, stored)} - {community.id for community in due}
+    together = {community.id for community in found.new if community.size > 1} | set(naming.failed)
     return _Names(
         by_model=len(named_now),
         by_members=len(together - named_now),
-        after_member=sum(each.size == 1 for each in found.new + found.renamed),
+        after_member=sum(community.size == 1 for community in found.new + found.renamed),
         without_model=len(left),
         naming=naming,
         usage=tools.ledger.by_stage().get(STAGE, Usage()) - spent,
@@ -266,7 +268,7 @@ def _name(tools: TreeTools, stored: StoredTree, found: Changes, course: _Course)
 
 def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
     """The communities that a model is to name, the largest first: if the budget runs out, they are named."""
-    new = {each.id for each in found.new}
+    new = {community.id for community in found.new}
     known = stored.communities
     due = [
         community
@@ -278,11 +280,11 @@ def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
             or (action == "rebuilt" and _could_be_named(community, known[community.id].name_by))
         )
     ]
-    return sorted(due, key=lambda each: (each.depth, -each.size, each.id))
+    return sorted(due, key=lambda community: (community.depth, -community.size, community.id))
 
 
 def _unnamed(store: Store, graph: EntityGraph, due: Mapping[str, Community], ids: Sequence[str]) -> list[Unnamed]:
-    batch = [due[each] for each in ids]
+    batch = [due[id_] for id_ in ids]
     facts = read_facts(store, graph, batch)
     return [Unnamed(each.id, each.size, central_members(graph, each), facts[each.id]) for each in batch]
 

@@ -249,7 +249,7 @@ def name_communities(
     def done(batch: Sequence[str], named: list[Named], reason: str = _INCOMPLETE) -> Iterable[Work]:
         if named:
             commit(named)
-        outcomes.append(([each for each in batch if each not in {name.id for name in named}], reason))
+        outcomes.append(([id_ for id_ in batch if id_ not in {name.id for name in named}], reason))
         return ()
 
     def failed(batch: Sequence[str], error: ModelError) -> Iterable[Work]:
@@ -259,7 +259,7 @@ def name_communities(
         Work(0, partial(_ask, chat, describe, batch), partial(done, batch), partial(failed, batch)) for batch in batches
     )
     stopped = run_works(works, at_once)
-    nameless = [each for batch, _ in outcomes for each in batch]
+    nameless = [id_ for batch, _ in outcomes for id_ in batch]
     reasons = dict.fromkeys(reason for batch, reason in outcomes if batch)
     return Naming(len(outcomes), nameless, list(reasons), stopped)
 
@@ -271,7 +271,7 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     names = reply.names(len(batch))
     if len(names) < len(batch):
         chat.forget(messages, json_mode=True)  # the next run is to ask the model, and not its cache
-    return [Named(each.id, *names[number]) for number, each in enumerate(batch, 1) if number in names]
+    return [Named(community.id, *names[number]) for number, community in enumerate(batch, 1) if number in names]
 
 
 def naming_messages(batch: Sequence[Unnamed]) -> Messages:
@@ -279,7 +279,7 @@ def naming_messages(batch: Sequence[Unnamed]) -> Messages:
 
     The fence is derived from what it surrounds: nothing that a document says can contain it.
     """
-    shown = "\n\n".join(_shown(number, each) for number, each in enumerate(batch, 1))
+    shown = "\n\n".join(_shown(number, community) for number, community in enumerate(batch, 1))
     return render("tree/name_communities", fence=f"communities-{node_id(shown)[:12]}", communities=shown)
 
 

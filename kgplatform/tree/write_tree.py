@@ -57,19 +57,21 @@ def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progres
 
 
 def _statements(found: Changes, words: dict[str, tuple[str, str]], name_due: bool) -> Iterator[Statement]:
-    touched = (_community_row(found.graph, each, words, name_due) for each in found.touched)
+    touched = (_community_row(found.graph, community, words, name_due) for community in found.touched)
     yield from _sliced("tree/write_communities", touched)
-    parents = [{"id": each.id, "parent": each.parent} for each in found.touched if each.parent is not None]
+    parents = [
+        {"id": community.id, "parent": community.parent} for community in found.touched if community.parent is not None
+    ]
     yield from _sliced("tree/write_parents", parents)
     yield from _sliced("tree/write_members", _member_rows(found))
-    known = {each.id for each in found.new}
+    known = {community.id for community in found.new}
     yield from (
         ("tree/remove_keywords", {"ids": part})
-        for part in _parts(each.id for each in found.represented if each.id not in known)
+        for part in _parts(community.id for community in found.represented if community.id not in known)
     )
     yield from _sliced("tree/write_keywords", _keyword_rows(found))
     yield from (("tree/remove_communities", {"ids": part}) for part in _parts(found.gone))
-    alone = ({"id": each.id, **_words_row(words[each.id]), "by": "members"} for each in found.renamed)
+    alone = ({"id": community.id, **_words_row(words[community.id]), "by": "members"} for community in found.renamed)
     yield from _sliced("tree/names", alone)
 
 
@@ -106,16 +108,19 @@ def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tu
     for start in range(0, len(wanted), _READ):
         batch = wanted[start : start + _READ]
         facts = read_facts(store, found.graph, batch)
-        for each in batch:
-            members = central_members(found.graph, each)
-            words[each.id] = (name_of(members, each.size), summary_of(facts[each.id], members, each.size))
+        for community in batch:
+            members = central_members(found.graph, community)
+            words[community.id] = (
+                name_of(members, community.size),
+                summary_of(facts[community.id], members, community.size),
+            )
         progress("communities", len(words), len(wanted))
     return words
 
 
 def central_members(graph: EntityGraph, community: Community) -> list[tuple[str, str | None]]:
     """Name and type of the members that speak for ``community``, the centre first."""
-    return [(graph.names[each], graph.types[each]) for each in community.members[:CENTRAL].tolist()]
+    return [(graph.names[member], graph.types[member]) for member in community.members[:CENTRAL].tolist()]
 
 
 def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -> dict[str, list[SaidFact]]:
@@ -177,7 +182,7 @@ def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices)
         represented=[
             community for community in tree.communities if _is_represented_otherwise(graph, community, stored, changed)
         ],
-        renamed=[each for each in alone if changed[each.members[0]]],
+        renamed=[community for community in alone if changed[community.members[0]]],
     )
 
 

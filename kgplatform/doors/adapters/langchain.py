@@ -86,14 +86,14 @@ def to_graph_documents(graph: KnowledgeGraph, documents: str | Sequence[str] = (
 
 def _graph_document(row: Row) -> GraphDocument:
     attributes: dict[str, dict[str, list[str]]] = {}
-    for each in sorted(row["attributes"], key=lambda each: (each["key"], each["value"])):
-        attributes.setdefault(each["subject"], {}).setdefault(each["key"], []).append(each["value"])
+    for attribute in sorted(row["attributes"], key=lambda attribute: (attribute["key"], attribute["value"])):
+        attributes.setdefault(attribute["subject"], {}).setdefault(attribute["key"], []).append(attribute["value"])
     nodes = {}
-    for each in sorted(row["entities"], key=lambda each: str(each["id"])):
-        said = attributes.get(each["id"], {}).items()
-        properties = {"kgId": each["id"]} | {key: values if len(values) > 1 else values[0] for key, values in said}
-        nodes[each["id"]] = Node(id=each["name"], type=each["type"] or "Entity", properties=properties)
-    triples = sorted(row["triples"], key=lambda each: (each["start"], each["id"]))
+    for entity in sorted(row["entities"], key=lambda entity: str(entity["id"])):
+        said = attributes.get(entity["id"], {}).items()
+        properties = {"kgId": entity["id"]} | {key: values if len(values) > 1 else values[0] for key, values in said}
+        nodes[entity["id"]] = Node(id=entity["name"], type=entity["type"] or "Entity", properties=properties)
+    triples = sorted(row["triples"], key=lambda triple: (triple["start"], triple["id"]))
     relationships = [
         Relationship(
             source=nodes[triple["subject"]],
@@ -123,13 +123,18 @@ def _source(row: Row) -> Document:
     names = {entity["id"]: entity["name"] for entity in row["entities"]}
     said = {
         "facts": [
-            {"text": each["text"], "key_elements": sorted(each["elements"]), **_quoted(each, row)}
-            for each in sorted(row["facts"], key=lambda each: str(each["id"]))
+            {"text": fact["text"], "key_elements": sorted(fact["elements"]), **_quoted(fact, row)}
+            for fact in sorted(row["facts"], key=lambda fact: str(fact["id"]))
         ],
         "attributes": [
-            {"entity": names[each["subject"]], "key": each["key"], "value": each["value"], **_quoted(each, row)}
-            for each in sorted(row["attributes"], key=lambda each: str(each["id"]))
-            if each["subject"] in names
+            {
+                "entity": names[attribute["subject"]],
+                "key": attribute["key"],
+                "value": attribute["value"],
+                **_quoted(attribute, row),
+            }
+            for attribute in sorted(row["attributes"], key=lambda attribute: str(attribute["id"]))
+            if attribute["subject"] in names
         ],
     }
     return Document(row["text"], id=row["id"], metadata={**metadata, "source": row["uri"], **said})
@@ -167,15 +172,15 @@ def _files_of(documents: Iterable[GraphDocument]) -> tuple[list[Row], list[Row]]
     """A corpus and a recorded extraction: ``kgplatform.ingest.extract.recorded`` describes both."""
     texts: dict[str, Row] = {}
     recordings = []
-    for number, each in enumerate(documents, start=1):
-        if each.source is None or not each.source.page_content.strip():
+    for number, document in enumerate(documents, start=1):
+        if document.source is None or not document.source.page_content.strip():
             raise InputError(
                 f"Graph document {number} has no source text to tie its facts to. Make the documents with their "
                 "sources (in LangChain: include_source=True)."
             )
-        title = _title(each.source, number, texts)
-        texts[title] = {"title": title, "text": each.source.page_content}
-        recordings.append({"document": title, **_recorded(each)})
+        title = _title(document.source, number, texts)
+        texts[title] = {"title": title, "text": document.source.page_content}
+        recordings.append({"document": title, **_recorded(document)})
     if not texts:
         raise InputError("There are no graph documents to import.")
     return list(texts.values()), recordings
@@ -195,7 +200,7 @@ def _recorded(document: GraphDocument) -> Row:
     told = document.source.metadata if document.source else {}
     # Our own export says there which words state an attribute; the nodes alone do not.
     placed = {(each["entity"], each["key"], each["value"]): each for each in _listed(told, "attributes")}
-    attributes = [each for node in nodes.values() for each in _attributes(node)]
+    attributes = [attribute for node in nodes.values() for attribute in _attributes(node)]
     return {
         "entities": [{"name": name, "type": None if type_ in _UNTYPED else type_} for name, type_ in nodes],
         "triples": [_triple(relationship) for relationship in document.relationships],
@@ -240,7 +245,7 @@ def _attributes(node: Node) -> Iterator[Row]:
 def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordings: list[Row]) -> None:
     """Remove documents with the same text but another extraction: an ingest would keep them as they are."""
     before = {line["document"]: line for line in _lines(recording)}
-    now = {each["document"]: each for each in recordings}
+    now = {line["document"]: line for line in recordings}
     retold = {title for title, each in now.items() if before.get(title, each) != each}
     there = [
         document.id

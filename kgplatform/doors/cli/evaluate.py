@@ -184,8 +184,8 @@ def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
     found = [load(path, name, limit=given.get("limit")) for path, name in zip(paths, names, strict=True)]
     if "recorded" in given:
         found[0] = replace(found[0], recording=given["recorded"])
-    for each in found:
-        _tell_faults(each)
+    for dataset in found:
+        _tell_faults(dataset)
     return _distinct(found)
 
 
@@ -216,8 +216,8 @@ def _distinct(datasets: Sequence[DataSet]) -> list[DataSet]:
     names = [data_set.name for data_set in datasets]
     numbers = [names[:place].count(name) for place, name in enumerate(names)]
     return [
-        replace(each, name=f"{each.name} {number + 1}") if number else each
-        for each, number in zip(datasets, numbers, strict=True)
+        replace(dataset, name=f"{dataset.name} {number + 1}") if number else dataset
+        for dataset, number in zip(datasets, numbers, strict=True)
     ]
 
 
@@ -250,13 +250,14 @@ def _with_corpus(dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     if dataset.corpus or dataset.apart:
         raise InputError(f"{dataset.name} has its own texts: leave corpus out of the grid.")
     texts, titles = [], {}
-    for each in load(list(corpus)):
-        if isinstance(each, SkippedFile):
-            note(f"{each.path} is left out: {each.reason}")
+    for document in load(list(corpus)):
+        if isinstance(document, SkippedFile):
+            note(f"{document.path} is left out: {document.reason}")
             continue
-        texts.append(Text(each.title, each.text))
-        if each.uri == each.source:  # a file of its own: questions may name it, and its texts go without its name
-            titles[unquote(urlsplit(each.uri).path.rsplit("/", 1)[-1])] = each.title
+        texts.append(Text(document.title, document.text))
+        # A file of its own: questions may name it, and its texts go without its name.
+        if document.uri == document.source:
+            titles[unquote(urlsplit(document.uri).path.rsplit("/", 1)[-1])] = document.title
     questions = tuple(_by_title(question, titles) for question in dataset.questions)
     return replace(dataset, corpus=tuple(texts), questions=questions)
 
@@ -304,7 +305,7 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
     if given.get("as_json"):
         documents = [{"out": plan.out, "results": results, "timing": timing} for plan, results, timing in done]
         print_json(documents[0] if len(documents) == 1 else {"evaluations": documents})
-    if any(each.failed for _, results, _ in done for each in results.setups):
+    if any(setup.failed for _, results, _ in done for setup in results.setups):
         raise typer.Exit(1)
 
 
@@ -366,7 +367,7 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
 
 
 def _cuts(text: str) -> tuple[int, ...]:
-    words = [each.strip() for each in text.split(",")]
+    words = [word.strip() for word in text.split(",")]
     if not all(word.isascii() and word.isdigit() and int(word) for word in words):
         raise InputError(f"--at {text} cannot be used: write ranks from 1 as 2,5,10.")
     return tuple(map(int, words))

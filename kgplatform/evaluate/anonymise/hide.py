@@ -156,7 +156,7 @@ class _Hidden:
     @property
     def counts(self) -> Counter[str]:
         """How often each placeholder was put."""
-        return sum((each.counts for each in self.all), Counter[str]())
+        return sum((file.counts for file in self.all), Counter[str]())
 
     def write(self, built: Built | None) -> None:
         """Write the folder, and beside it the map and the questions."""
@@ -166,22 +166,24 @@ class _Hidden:
             others.append(Output(beside(request.out, "questions.jsonl"), self.questions.data))
         if built is not None:
             others.append(Output(beside(request.out, "reversion.jsonl"), built.lines.encode(), private=True))
-        write_folder(request.out, [(each.entry.name, each.data) for each in self.done], others)
+        write_folder(request.out, [(file.entry.name, file.data) for file in self.done], others)
 
     def _map(self) -> Map:
         found, counts = self.dictionary.entities, self.counts
         entities = [
-            MappedEntity(placeholder=mark, name=each.name, forms=each.forms, may_be=each.may_be, count=counts[mark])
-            for mark, each in found.items()
+            MappedEntity(
+                placeholder=mark, name=entity.name, forms=entity.forms, may_be=entity.may_be, count=counts[mark]
+            )
+            for mark, entity in found.items()
             if counts[mark]
         ]
         return Map(
             format=FORMAT,
             version=VERSION,
             seed=self.request.seed,
-            labels=tuple(sorted({each.label for each in found.values()})),
+            labels=tuple(sorted({entity.label for entity in found.values()})),
             entities=tuple(entities),
-            files=tuple(each.entry for each in self.done),
+            files=tuple(file.entry for file in self.done),
             questions=self.questions.entry if self.questions else None,
         )
 
@@ -189,7 +191,7 @@ class _Hidden:
         """What was done, for people."""
         request, dictionary, counts = self.request, self.dictionary, self.counts
         left = sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))
-        labels = Counter(each.label for mark, each in dictionary.entities.items() if counts[mark])
+        labels = Counter(entity.label for mark, entity in dictionary.entities.items() if counts[mark])
         notes = [note for each in self.all for note in each.notes] + list(built.notes if built else ())
         if unused := len(dictionary.entities) - labels.total():
             verb = "is" if unused == 1 else "are"
@@ -241,7 +243,7 @@ def _new_names(files: Sequence[SourceFile], dictionary: Dictionary) -> dict[str,
     """The path of each file in the anonymised folder: a file's name tells who it is about, too."""
     renamed: dict[str, str] = {}
     taken: set[str] = set()
-    for file in sorted(files, key=lambda each: (each.kind == "foreign", each.name)):
+    for file in sorted(files, key=lambda file: (file.kind == "foreign", file.name)):
         path = PurePosixPath(file.name)
         parts = [_new_part(part, dictionary) for part in path.parts[:-1]]
         stem, suffix = _new_part(path.stem, dictionary), ".txt" if file.kind == "foreign" else path.suffix
@@ -271,7 +273,9 @@ def _new_part(part: str, dictionary: Dictionary) -> str:
 def _file_names(files: Sequence[SourceFile], renamed: Mapping[str, str]) -> dict[str, str]:
     """Old to new, by path, by the file's own name, and by the titles that are lost with another format."""
     new_names = {old: PurePosixPath(new).name for old, new in sorted(renamed.items(), reverse=True)}
-    titles = {each.title: new_names[file.name] for file in files if file.kind == "foreign" for each in file.documents}
+    titles = {
+        document.title: new_names[file.name] for file in files if file.kind == "foreign" for document in file.documents
+    }
     return titles | {PurePosixPath(old).name: new for old, new in new_names.items()} | dict(renamed)
 
 
@@ -290,8 +294,8 @@ def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mappin
 
     def edits(text: str) -> list[Edit]:
         found = dictionary.finder.mentions(text)
-        counts.update(each.placeholder for each in found)
-        return [(each.start, each.end, each.placeholder) for each in found]
+        counts.update(mention.placeholder for mention in found)
+        return [(mention.start, mention.end, mention.placeholder) for mention in found]
 
     def change(value: str, key: str) -> str:
         if files is not None and key in _KEPT_KEYS:

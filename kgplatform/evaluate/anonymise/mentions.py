@@ -74,12 +74,12 @@ class Finder:
         """What stands for names in ``text``, from left to right; of overlapping ones the longest, then the first."""
         taken = bytearray(len(text))
         kept: list[Mention] = []
-        for found in sorted(self._candidates(text), key=lambda each: (each.start - each.end, each.start)):
+        for found in sorted(self._candidates(text), key=lambda mention: (mention.start - mention.end, mention.start)):
             # None of those that were taken is shorter, so that one that overlaps covers an end of this one.
             if not (taken[found.start] or taken[found.end - 1]):
                 taken[found.start : found.end] = b"\1" * (found.end - found.start)
                 kept.append(found)
-        return sorted(kept, key=lambda each: each.start)
+        return sorted(kept, key=lambda mention: mention.start)
 
     def placeholder_of(self, name: str) -> str | None:
         """What stands for ``name`` as a whole, if it is a form of a name."""
@@ -165,9 +165,9 @@ def number_entities(
     One row of numbers serves all labels. Their order is that of hashes of seed, label and name: the same for the same
     entities and seed, and neither the order of appearance nor that of the alphabet, which would give answers away.
     """
-    ordered = sorted(set(entities), key=lambda each: (node_id(seed, each[0], normalise_name(each[1])), each))
+    ordered = sorted(set(entities), key=lambda entity: (node_id(seed, entity[0], normalise_name(entity[1])), entity))
     numbers = (number for number in range(1, len(ordered) + len(taken) + 1) if number not in taken)
-    return {each: f"[{each[0]}#{number}]" for each, number in zip(ordered, numbers, strict=False)}
+    return {entity: f"[{entity[0]}#{number}]" for entity, number in zip(ordered, numbers, strict=False)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,9 +164,13 @@ def _walk(first: Edge, length: int, at: Mapping[str, Sequence[Edge]], draw: rand
 
 def _reversion(kind: str, chain: Chain, edges: Sequence[Edge], dictionary: Dictionary, draw: random.Random) -> Question:
     clues = [edge.clue for edge, _ in chain]
-    asked = {each: dictionary.names_of(each) for each in _shown_in(clues) if each in dictionary.entities}
+    asked = {
+        placeholder: dictionary.names_of(placeholder)
+        for placeholder in _shown_in(clues)
+        if placeholder in dictionary.entities
+    }
     question = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {clue}" for clue in clues)))
-    answer = "; ".join(f"{each}: {names[0]}" for each, names in asked.items())
+    answer = "; ".join(f"{placeholder}: {names[0]}" for placeholder, names in asked.items())
     return _item(kind, chain, question, answer, placeholders=asked)
 
 
@@ -246,7 +250,7 @@ def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
         if placeholder in dictionary.entities
         for name in dictionary.meant_by(placeholder)
     }
-    return {each for each in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(each))}
+    return {one for one in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(one))}
 
 
 def _lettered(clue: str, letters: Mapping[str, str]) -> str:

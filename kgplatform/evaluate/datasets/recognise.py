@@ -20,13 +20,13 @@ from kgplatform.ingest.load import described
 from kgplatform.text import counted, unknown
 
 FORMATS: dict[str, Format] = {
-    each.name: each
-    for each in (OWN, MUSIQUE, HOTPOTQA, TWO_WIKI, LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY, GRAPHRAG_BENCH)
+    format_.name: format_
+    for format_ in (OWN, MUSIQUE, HOTPOTQA, TWO_WIKI, LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY, GRAPHRAG_BENCH)
 }
 DATA_SETS: tuple[str, ...] = tuple(FORMATS)
 """The names that ``load`` knows."""
 
-_PUBLISHED = [each for each in FORMATS.values() if each is not OWN]
+_PUBLISHED = [format_ for format_ in FORMATS.values() if format_ is not OWN]
 """Looked at first: one's own questions need no more than the key that most of these have too."""
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".csv")
@@ -86,14 +86,14 @@ def _in_file(path: Path, wanted: Format | None) -> tuple[Format, SetFiles]:
 def _format(objects: Sequence[Values], wanted: Format | None) -> Format | None:
     """The format of most of ``objects``' kind: that which the first one fits that fits any."""
     candidates = [*_PUBLISHED, OWN] if wanted is None else [wanted]
-    return next((each for values in objects for each in candidates if each.fits(values)), None)
+    return next((format_ for values in objects for format_ in candidates if format_.fits(values)), None)
 
 
 def _refusal(path: Path, objects: Sequence[Values], wanted: Format | None) -> str:
     first = next(entries(path))
     found = described(objects[0]) if objects else first.fault or described(first.value)
     if wanted is None:
-        known = "; ".join(f"{each.name} ({each.expects})" for each in FORMATS.values())
+        known = "; ".join(f"{format_.name} ({format_.expects})" for format_ in FORMATS.values())
         return f"{path} is in no known format of questions: found {found}; expected one of {known}."
     other = _format(objects, None)
     hint = f" It looks like {other.name}: name that instead." if other is not None else ""
@@ -154,7 +154,7 @@ def _candidates(folder: Path) -> tuple[list[Path], list[str]]:
     for place, folders, names in os.walk(folder, onerror=errors.append):
         here = Path(place)
         deep = len(here.relative_to(folder).parts) >= _DEEPEST
-        folders[:] = [] if deep else sorted(each for each in folders if not each.startswith("."))
+        folders[:] = [] if deep else sorted(folder for folder in folders if not folder.startswith("."))
         for name in sorted(names):
             suffix = Path(name).suffix.lower()
             split = suffix in _SPLITS and name.lower().startswith("quality")

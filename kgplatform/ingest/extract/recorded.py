@@ -65,7 +65,7 @@ class RecordedExtractor:
 
     def unused(self) -> list[str]:
         """The recordings that no document asked for, by the document's title or name in the file."""
-        return [each.title for each in self._recordings.all if each.number not in self._used]
+        return [recording.title for recording in self._recordings.all if recording.number not in self._used]
 
     def _find(self, document: Document) -> Extraction:
         found = self._recordings.of(document)
@@ -73,7 +73,7 @@ class RecordedExtractor:
             raise InputError(
                 f"{self.path.name} has no line about {document.title}. Add one, with its title or file name."
             )
-        self._used.update(each.number for each in found)
+        self._used.update(recording.number for recording in found)
         kinds = [each.name for each in fields(Extraction)]
         return Extraction(*(tuple(chain(*(getattr(each.extraction, kind) for each in found))) for kind in kinds))
 

@@ -100,7 +100,7 @@ def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
     typed = [_entity(item) for item in _named_items(content.get("entity_types"), "entity_types")]
     found = [entity for entity in listed if isinstance(entity, ExtractedEntity)]
     every = [entity for entity in listed + typed if isinstance(entity, ExtractedEntity)]
-    types = {normalise_name(each.name): each for each in reversed(every) if each.type}
+    types = {normalise_name(entity.name): entity for entity in reversed(every) if entity.type}
     entities: dict[tuple[str, str | None], ExtractedEntity] = {}
     for entity in [*found, *types.values()]:
         name = normalise_name(entity.name)
@@ -144,14 +144,14 @@ def _attributes(value: object) -> Iterator[ExtractedAttribute | Malformed]:
             yield found
             continue
         entity, key, inner, quote = found
-        for each in inner if isinstance(inner, list) else [inner]:
-            name, key_name, text = _text(entity), _text(key), _text(each)
+        for single in inner if isinstance(inner, list) else [inner]:
+            name, key_name, text = _text(entity), _text(key), _text(single)
             if key is None and text and ":" in text:
                 key_name, _, text = (part.strip() for part in text.partition(":"))
             if name and text:
                 yield ExtractedAttribute(name, key_name or "description", text, quote)
             else:
-                yield _malformed("attribute without an entity or a value", [entity, key, each])
+                yield _malformed("attribute without an entity or a value", [entity, key, single])
 
 
 Stated = tuple[object, object, object, str | None]

@@ -106,10 +106,10 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options)
     schema, ran = statements.schema()
     meant, looked = statements.names_meant()
     there = f"{counted(len(schema.types), 'type')} of entities, {counted(len(schema.relations), 'kind')} of relations"
-    named = ", ".join(each.name for each in meant if each.named)
+    named = ", ".join(entity.name for entity in meant if entity.named)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
     shown = shown_schema(schema, _SCHEMA_TOKENS)
-    names = "\n".join(f"{each.name} ({each.label})" for each in meant) or "(none)"
+    names = "\n".join(f"{entity.name} ({entity.label})" for entity in meant) or "(none)"
     inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
     return render("cypher/write", fence=fence_for(shown, names, question), **inputs, **example_relation(schema))
 
@@ -274,7 +274,7 @@ def cite_rows(answer: str, rows: Rows, sources: Sources) -> tuple[str, tuple[Cit
     numbers = [n for n in dict.fromkeys(marked) if 1 <= n <= len(rows)]
     numbers = numbers or [n for n, row in enumerate(rows, 1) if _is_named(row, bare)]
     places = {n: _citations(n - 1, sources, bare) for n in numbers}
-    cited = tuple(dict.fromkeys(each for row in places.values() for each in row))[:MOST_CITATIONS]
+    cited = tuple(dict.fromkeys(place for row in places.values() for place in row))[:MOST_CITATIONS]
     if cited:
         return _renumbered(answer, places, cited), cited
     if found := cite_words(bare, list(sources.known_passages.values())):
@@ -284,11 +284,13 @@ def cite_rows(answer: str, rows: Rows, sources: Sources) -> tuple[str, tuple[Cit
 
 def _citations(row: int, sources: Sources, answer: str) -> tuple[Citation, ...]:
     """Of each fact behind a row the first place that is found to state it, else words of the answer in its passages."""
-    known = (sources.known_facts[each] for each in sources.facts[row] if each in sources.known_facts)
+    known = (sources.known_facts[fact] for fact in sources.facts[row] if fact in sources.known_facts)
     stated = [max(fact.citations, key=lambda place: place.found) for fact in known if fact.citations]
     if stated:
         return tuple(stated)
-    passages = [sources.known_passages[each] for each in sources.passages[row] if each in sources.known_passages]
+    passages = [
+        sources.known_passages[passage] for passage in sources.passages[row] if passage in sources.known_passages
+    ]
     return cite_words(answer, passages)
 
 
@@ -297,9 +299,9 @@ def _renumbered(answer: str, places: dict[int, tuple[Citation, ...]], cited: tup
     number = {citation: n for n, citation in enumerate(cited, 1)}
 
     def marks(found: re.Match[str]) -> str:
-        rows = [int(each) for each in _NUMBER.findall(found[1])]
+        rows = [int(digits) for digits in _NUMBER.findall(found[1])]
         wanted = dict.fromkeys(number[each] for row in rows for each in places.get(row, ()) if each in number)
-        return (" " if found[0][:1].isspace() and wanted else "") + "".join(f"[{each}]" for each in wanted)
+        return (" " if found[0][:1].isspace() and wanted else "") + "".join(f"[{mark}]" for mark in wanted)
 
     return _MARK.sub(marks, answer).strip()
 
@@ -313,7 +315,7 @@ def _without_ids(value: Any) -> Any:
         kept = {name: _without_ids(each) for name, each in inner.items() if name not in _HIDDEN}
         return {name: each for name, each in kept.items() if each is not None} or None
     if isinstance(value, (list, tuple)):
-        items = [_without_ids(each) for each in value]
+        items = [_without_ids(item) for item in value]
         return [item for item in items if item is not None][:_ITEMS] or None
     return value
 
@@ -341,8 +343,8 @@ def _values(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         value = list(value.get("properties", value).values())
     if isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _values(each)
+        for item in value:
+            yield from _values(item)
     elif value is not None and not isinstance(value, bool) and not is_id(value):
         yield str(value)
 

@@ -128,7 +128,7 @@ def resolve(clusters: Sequence[Cluster], way: Way, reread: Reread, stands: Stand
         queue = [*verdict.stays, *rest] if not verdict.new else _fused([*verdict.stays, *rest])
         aside += verdict.aside
         assert len(merges) < len(clusters), "a merge took no cluster out"
-    left = sorted(_together([*queue, *aside]), key=lambda each: each.members)
+    left = sorted(_together([*queue, *aside]), key=lambda cluster: cluster.members)
     return Resolution(tuple(left), tuple(merges), tuple(left) if aside and len(left) > 1 else ())
 
 
@@ -174,15 +174,15 @@ def _new(said: str, x: Cluster, y: Cluster, i: int, j: int, stands: Stands) -> C
 
 def _nearer(said: str, x: Cluster, y: Cluster) -> Cluster:
     """The cluster whose answer is more like ``said``; of equals the second."""
-    like_x, like_y = (SequenceMatcher(None, said, each.answer).ratio() for each in (x, y))
+    like_x, like_y = (SequenceMatcher(None, said, cluster.answer).ratio() for cluster in (x, y))
     return x if like_x > like_y else y
 
 
 def _fused(queue: list[Cluster]) -> list[Cluster]:
     """The first cluster together with a later one of the same answer."""
     first, *rest = queue
-    twins = [each for each in rest if same(each.answer, first.answer)]
-    return [_union([first, *twins]), *(each for each in rest if each not in twins)]
+    twins = [cluster for cluster in rest if same(cluster.answer, first.answer)]
+    return [_union([first, *twins]), *(cluster for cluster in rest if cluster not in twins)]
 
 
 def _together(clusters: Sequence[Cluster]) -> list[Cluster]:
@@ -198,8 +198,8 @@ def _union(clusters: Sequence[Cluster]) -> Cluster:
 
 
 def _merge(x: Cluster, y: Cluster, i: int, j: int, verdict: _Verdict) -> Merge:
-    kept = tuple(each.answer for each in (*verdict.stays, *verdict.aside))
-    dropped = tuple(each.answer for each in (x, y) if not any(same(each.answer, said) for said in kept))
+    kept = tuple(cluster.answer for cluster in (*verdict.stays, *verdict.aside))
+    dropped = tuple(cluster.answer for cluster in (x, y) if not any(same(cluster.answer, said) for said in kept))
     return Merge(i, j, kept, dropped, unsettled=bool(verdict.aside))
 
 

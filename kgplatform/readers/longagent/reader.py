@@ -161,10 +161,10 @@ class Meeting:
         ranked: dict[tuple[str, int], tuple[bool, FoundPassage]] = {}
         for clusters in reversed(self.found):
             for cluster in clusters:
-                for passage in (each for number in cluster.members for each in self.team.member(number).passages):
+                for passage in (passage for number in cluster.members for passage in self.team.member(number).passages):
                     said = bool(cite_words(cluster.answer, [passage]))
                     ranked.setdefault((passage.id, passage.start), (said, passage))
-        return [passage for _, passage in sorted(ranked.values(), key=lambda each: not each[0])][:_SOURCES]
+        return [passage for _, passage in sorted(ranked.values(), key=lambda one: not one[0])][:_SOURCES]
 
     def _ask(self, number: int, instruction: str) -> dict[int, str]:
         """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
@@ -179,16 +179,16 @@ class Meeting:
         self.counts["rounds"] += 1
         self.counts["actions.query"] += 1
         self._count("member", replies)
-        outcomes = Counter(each.outcome for each in replies)
+        outcomes = Counter(reply.outcome for reply in replies)
         self.counts["no mention"] += outcomes["no mention"]
-        silent = sum((each.step.usage for each in replies if each.outcome != "answer"), Usage())
+        silent = sum((reply.step.usage for reply in replies if reply.outcome != "answer"), Usage())
         detail = f"round {number}; {_asked_in_words(replies, outcomes)}"
         seconds = round(time.perf_counter() - started, 4)
         self.calls.take(Step("members", detail, seconds, prompt=MEMBER_PROMPT, usage=silent))
-        self.calls.steps += [self._member_step(number, each) for each in replies if each.outcome == "answer"]
+        self.calls.steps += [self._member_step(number, reply) for reply in replies if reply.outcome == "answer"]
         if outcomes["failed"] == len(replies):
-            raise next(each.error for each in replies if each.error is not None)
-        return {each.member: each.text for each in replies if each.outcome == "answer"}
+            raise next(reply.error for reply in replies if reply.error is not None)
+        return {reply.member: reply.text for reply in replies if reply.outcome == "answer"}
 
     def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
@@ -205,7 +205,7 @@ class Meeting:
     def _seen(self, number: int, instruction: str, resolution: Resolution, *, any_found: bool) -> Round:
         """The round as the leader is shown it."""
         clusters = resolution.clusters
-        labels = [place for place, each in enumerate(clusters, 1) if each in resolution.unsettled]
+        labels = [place for place, cluster in enumerate(clusters, 1) if cluster in resolution.unsettled]
         status = ""
         if labels:
             status = f"Replies {_listed(labels)} contradict each other, and members could not settle it between them."
@@ -220,7 +220,7 @@ class Meeting:
         if decision is None or decision.type != "conflict":
             return decision
         clusters = resolution.clusters
-        named = [each for place, each in enumerate(clusters, 1) if place in decision.numbers]
+        named = [cluster for place, cluster in enumerate(clusters, 1) if place in decision.numbers]
         chosen = named if len(named) > 1 else list(clusters)
         again = self._resolve(seen.number, seen.instruction, chosen, f"{seen.number} again", self.options.conflict)
         left = sorted(
@@ -254,7 +254,7 @@ class Meeting:
         for merge, replies in zip(done.merges, heard, strict=True):
             self._count("merge", replies)
             self.calls.take(self._merge_step(merge, replies))
-        self.counts["unsettled"] += sum(each.unsettled for each in done.merges)
+        self.counts["unsettled"] += sum(merge.unsettled for merge in done.merges)
         return done
 
     def _merge_step(self, merge: Merge, replies: Sequence[MemberReply]) -> Step:
@@ -271,7 +271,7 @@ class Meeting:
 
     def _count(self, kind: str, replies: Sequence[MemberReply]) -> None:
         """Calls, and what was wrong with them."""
-        self.counts[f"calls.{kind}"] += sum(each.calls for each in replies)
+        self.counts[f"calls.{kind}"] += sum(reply.calls for reply in replies)
         for reply in replies:
             self.counts.update(reply.faults)
             if reply.outcome == "malformed":
@@ -310,7 +310,7 @@ def _listed(labels: Sequence[int]) -> str:
 
 
 def _verdict(merge: Merge) -> str:
-    kept, dropped = (", ".join(f"‘{each}’" for each in answers) for answers in (merge.kept, merge.dropped))
+    kept, dropped = (", ".join(f"‘{answer}’" for answer in answers) for answers in (merge.kept, merge.dropped))
     if merge.unsettled:
         return f"not settled: {kept}"
     if not merge.kept:

@@ -105,14 +105,14 @@ class LookUp:
         """The pages whose gists are nearest to the question by meaning; no model chooses."""
         numbers = {page.id: number for number, page in self.memory.pages.items()}
         near = self.pages.near(len(numbers))
-        chosen = [numbers[each] for each in near.ids if each in numbers][: self.brief.options.pages]
+        chosen = [numbers[id_] for id_ in near.ids if id_ in numbers][: self.brief.options.pages]
         self.calls.note("look up", f"nearest by meaning: {_listed(chosen)}", near.queries)
         self._read(chosen)
 
     def without_gists(self, ranked: Sequence[str]) -> None:
         """The best pages alone: ids, best first."""
         numbers = {page.id: number for number, page in self.memory.pages.items()}
-        self._read([numbers[each] for each in ranked if each in numbers])
+        self._read([numbers[id_] for id_ in ranked if id_ in numbers])
 
     def _next(self) -> int | None:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""

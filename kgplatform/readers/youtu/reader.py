@@ -106,9 +106,9 @@ def _search_parts(
     tried: set[int] = set()
     for level in range(plan.levels):
         here = [place for place, part in enumerate(plan.parts) if part.level == level]
-        needed = sorted({each for place in here for each in plan.parts[place].needs} - tried)
+        needed = sorted({need for place in here for need in plan.parts[place].needs} - tried)
         if needed:
-            wanted = {each + 1: (texts[each], found[each]) for each in needed}
+            wanted = {need + 1: (texts[need], found[need]) for need in needed}
             answers.update({n - 1: words for n, words in fill_in(wanted, calls, options.evidence_tokens).items()})
             tried.update(needed)
         words = {place: answers.get(place, bare(text)) for place, text in texts.items()}
@@ -137,11 +137,11 @@ def _search_at_once(
     works = [partial(_find, evidence, options, text, bounds[place]) for place, text in searches.items()]
     found = side_by_side(works, len(works))
     spent = calls.mark().spent - since.spent
-    for (place, text), each in zip(searches.items(), found, strict=True):
+    for (place, text), search in zip(searches.items(), found, strict=True):
         name = "the whole question" if place == _WHOLE else f"sub-question {place + 1}"
-        step = search_step(each, f"{name}: {text}")
-        calls.take(replace(step, usage=spent) if each is found[0] else step)
-    return {place: each.result for place, each in zip(searches, found, strict=True)}
+        step = search_step(search, f"{name}: {text}")
+        calls.take(replace(step, usage=spent) if search is found[0] else step)
+    return {place: search.result for place, search in zip(searches, found, strict=True)}
 
 
 def _search_again(evidence: Evidence, calls: Calls, options: Options, query: str) -> SearchResult:

@@ -103,13 +103,13 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
     if report.expansions_added:
-        grown = _joined([f"{each.kind} {safe(each.name)}" for each in report.expansions_added])
+        grown = _joined([f"{type_.kind} {safe(type_.name)}" for type_ in report.expansions_added])
         out.print(f"The schema of this graph has grown by: {grown} (`kgplatform schema` says why).")
 
 
 def _show_skipped(out: Console, skipped: Sequence[SkippedFile]) -> None:
-    for each in skipped[:_SHOWN]:
-        out.print(f"Not ingested: {safe(each.path)}: {safe(each.reason)}", soft_wrap=True)
+    for file in skipped[:_SHOWN]:
+        out.print(f"Not ingested: {safe(file.path)}: {safe(file.reason)}", soft_wrap=True)
     if len(skipped) > _SHOWN:
         out.print(f"… and {len(skipped) - _SHOWN:,} more (--json lists all)")
 
@@ -126,8 +126,8 @@ def _throughput(report: IngestReport) -> str:
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:
     for failed, what in ((report.failed, ""), (report.facts_failed, " in the facts pass")):
-        for each in failed[:_SHOWN]:
-            out.print(f"Failed{what}: {safe(each.name)}: {safe(each.reason)}", soft_wrap=True)
+        for item in failed[:_SHOWN]:
+            out.print(f"Failed{what}: {safe(item.name)}: {safe(item.reason)}", soft_wrap=True)
         if failed:
             out.print(f"{counted(len(failed), 'passage')} failed{what}. Run the same command again to retry.")
     if report.stopped:
@@ -162,8 +162,8 @@ def show_tree(report: TreeReport) -> None:
         out.print(safe(line), soft_wrap=True)
     if report.largest:
         out.print("[bold]The largest communities[/bold]")
-    for each in report.largest:
-        _show_community(out, each)
+    for community in report.largest:
+        _show_community(out, community)
     out.print(_what(report))
     if report.action == "updated":
         out.print(_moved(report))
@@ -271,9 +271,9 @@ def _show_pages_left(out: Console, report: GistReport) -> None:
         out.print(f"Failed: {safe(failed.document)}, page {failed.page}: {safe(failed.reason)}", soft_wrap=True)
     if report.failed:
         out.print(f"{counted(len(report.failed), 'page')} failed. Run the same command again to retry.")
-    for each in report.too_long[:_SHOWN]:
+    for item in report.too_long[:_SHOWN]:
         out.print(
-            f"Too long: {safe(each.document)}: its gists have {each.gist_tokens:,} tokens and cannot be shortened "
+            f"Too long: {safe(item.document)}: its gists have {item.gist_tokens:,} tokens and cannot be shortened "
             "further in this way. Use a larger --fit or --max-words, or the other --shrink.",
             soft_wrap=True,
         )
