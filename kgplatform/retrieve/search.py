@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -145,14 +145,14 @@ def round_robin(results: Sequence[SearchResult], top_k: int) -> SearchResult:
 
 def _routed(lists: list[Any], top_k: int) -> tuple[Any, ...]:
     routes: dict[str, set[str]] = {}
-    for item in (item for items in lists for item in items):
+    for item in chain.from_iterable(lists):
         routes.setdefault(item.id, set()).update(item.routes)
     return tuple(replace(item, routes=tuple(sorted(routes[item.id]))) for item in _by_turns(lists, top_k))
 
 
 def _by_turns(lists: Sequence[Sequence[Item]], top_k: int) -> tuple[Item, ...]:
     best: dict[object, Item] = {}
-    for item in (item for items in lists for item in items):
+    for item in chain.from_iterable(lists):
         known = best.setdefault(_key(item), item)
         best[_key(item)] = item if item.score > known.score else known
     order = _order([[_key(item) for item in items] for items in lists], top_k)

@@ -137,11 +137,11 @@ def _search_at_once(
     works = [partial(_find, evidence, options, text, bounds[place]) for place, text in searches.items()]
     found = side_by_side(works, len(works))
     spent = calls.mark().spent - since.spent
-    for (place, text), search in zip(searches.items(), found, strict=True):
+    for (place, text), searched in zip(searches.items(), found, strict=True):
         name = "the whole question" if place == _WHOLE else f"sub-question {place + 1}"
-        step = search_step(search, f"{name}: {text}")
-        calls.take(replace(step, usage=spent) if search is found[0] else step)
-    return {place: search.result for place, search in zip(searches, found, strict=True)}
+        step = search_step(searched, f"{name}: {text}")
+        calls.take(replace(step, usage=spent) if searched is found[0] else step)
+    return {place: searched.result for place, searched in zip(searches, found, strict=True)}
 
 
 def _search_again(evidence: Evidence, calls: Calls, options: Options, query: str) -> SearchResult:

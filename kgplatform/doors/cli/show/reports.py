@@ -103,7 +103,7 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     for kind, number in sorted(report.malformed.items()):
         out.print(f"Malformed and dropped: {number:,} × {safe(kind)}")
     if report.expansions_added:
-        grown = _joined([f"{type_.kind} {safe(type_.name)}" for type_ in report.expansions_added])
+        grown = _joined([f"{expansion.kind} {safe(expansion.name)}" for expansion in report.expansions_added])
         out.print(f"The schema of this graph has grown by: {grown} (`kgplatform schema` says why).")
 
 
