@@ -11,6 +11,8 @@ export KGPLATFORM_NEO4J_JARS ?= $(STATE)/jars
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A user's own settings must not reach the demo's or the tests' graphs.
 unexport NEO4J_URI
+# Where it is set, as in many images of containers, each process that a test starts would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test test-all measure bench docs examples lint format clean
 
