@@ -243,8 +243,8 @@ def _sentence(model: str) -> SentenceEncoder:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     try:
         return SentenceEncoder(SentenceTransformer(model))
     except (OSError, ValueError, KeyError, ImportError) as error:
