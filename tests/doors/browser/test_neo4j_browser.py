@@ -147,10 +147,6 @@ def nodes_drawn(page: Page) -> dict[str, str]:
     return {" ".join(caption.split()): color for caption, color in nodes}
 
 
-def stored(page: Page, name: str) -> Any:
-    return json.loads(page.evaluate("name => localStorage.getItem('neo4j.' + name)", name) or "null")
-
-
 def favourite(page: Page, title: str) -> None:
     """Click a saved query of our folder, and run it."""
     page.get_by_test_id("navigationFavorites").click()
@@ -222,69 +218,97 @@ def test_nothing_leaves_this_machine(chromium: Browser, site: Site) -> None:
         context.close()
 
 
-def test_usage_is_not_reported(window: BrowserContext, site: Site) -> None:
-    settings = stored(opened(window, site), "settings")
-    assert (settings["allowUserStats"], settings["allowCrashReports"]) == (False, False)
-
-
 # ------------------------------------------------------------------------------------------------------ the next start
+
+_BY_HAND = {"color": "#123456", "border-color": "#000000", "text-color-internal": "#FFFFFF"}
+_CHANGED = "// The knowledge tree from the top\nRETURN 'changed by hand'"
+_MINE = {"id": "mine", "content": "// Mine\nRETURN 1", "folder": "my-folder"}
+_GONE = """() => {
+    const written = JSON.parse(localStorage["kgplatform.written"]);
+    written.style["node.Gone"] = {color: "#1"};
+    localStorage["kgplatform.written"] = JSON.stringify(written);
+}"""
+"""As if an older release had written a style that this one has not."""
+_STORED = ("settings", "documents", "folders", "grass")
+
+Stored = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def starts(chromium: Browser, site: Site) -> Iterator[list[Stored]]:
+    """What Neo4j Browser keeps after its first start, after a second one upon changes by hand, and after a third."""
+    with profile(chromium) as context:
+        page = started(context, site)
+        first = kept_by(page)
+        change(page, "documents", documents_by_hand)
+        change(page, "folders", lambda folders: [*folders, {"id": "my-folder", "name": "Mine"}])
+        change(page, "grass", style_by_hand)
+        page.evaluate(_GONE)
+        yield [first, kept_by(started(context, site)), kept_by(started(context, site))]
+
+
+def started(window: BrowserContext, site: Site) -> Page:
+    """After a start, a page of its address on which no Browser runs: it would write its own state over a change."""
+    return at_rest(opened(window, site), site)
 
 
 def at_rest(page: Page, site: Site) -> Page:
-    """A page of the same address on which no Browser runs that would write its own state over a change."""
+    """The page, with Browser's address and without Browser."""
     page.goto(f"{site.address}/manifest.json")
     return page
 
 
+def kept_by(page: Page) -> Stored:
+    return {name: json.loads(page.evaluate(f"localStorage['neo4j.{name}']")) for name in _STORED}
+
+
 def change(page: Page, name: str, how: Callable[[Any], Any]) -> None:
     store = "([name, value]) => localStorage.setItem('neo4j.' + name, JSON.stringify(value))"
-    page.evaluate(store, [name, how(stored(page, name))])
+    page.evaluate(store, [name, how(kept_by(page)[name])])
 
 
-def test_ones_own_favourites_and_folders_stay(window: BrowserContext, site: Site) -> None:
-    page = at_rest(opened(window, site), site)
-    own = {"id": "mine", "content": "// Mine\nRETURN 1", "folder": "my-folder"}
-    changed = "// The knowledge tree from the top\nRETURN 'changed by hand'"
+def documents_by_hand(documents: list[Stored]) -> list[Stored]:
+    """One of our favourites is deleted, one changed, one's own added."""
+    rest = [each for each in documents if each.get("id") != "kgplatform-walk"]
+    return [*({**each, "content": _CHANGED} if each.get("id") == "kgplatform-tree" else each for each in rest), _MINE]
 
-    def by_hand(all_of_them: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        rest = [each for each in all_of_them if each.get("id") != "kgplatform-walk"]  # deleted
-        return [*({**each, "content": changed} if each.get("id") == "kgplatform-tree" else each for each in rest), own]
 
-    change(page, "documents", by_hand)
-    change(page, "folders", lambda folders: [*folders, {"id": "my-folder", "name": "Mine"}])
-    page = at_rest(opened(window, site), site)
-    kept = {each["id"]: each for each in stored(page, "documents") if "id" in each}
-    assert kept["mine"] == own
-    assert [each["id"].startswith("kgplatform-") for each in kept.values() if each["content"] == changed] == [False]
+def style_by_hand(sheet: Stored) -> Stored:
+    """One of our rules is deleted, one changed, one's own added, and one there that an older release wrote."""
+    rest = {name: rule for name, rule in sheet.items() if name != "node.Place"}
+    return {**rest, "node.Person": _BY_HAND, "node.Mine": _BY_HAND, "node.Gone": {"color": "#1"}}
+
+
+def with_ids(documents: list[Stored]) -> dict[str, Stored]:
+    return {each["id"]: each for each in documents if "id" in each}
+
+
+def test_usage_is_not_reported(starts: list[Stored]) -> None:
+    for kept in starts:
+        assert (kept["settings"]["allowUserStats"], kept["settings"]["allowCrashReports"]) == (False, False)
+
+
+def test_ones_own_favourites_and_folders_stay(starts: list[Stored]) -> None:
+    _, second, third = starts
+    kept = with_ids(second["documents"])
+    assert kept["mine"] == _MINE
+    assert [each["id"].startswith("kgplatform-") for each in kept.values() if each["content"] == _CHANGED] == [False]
     assert kept["kgplatform-tree"]["content"] == (ROOT / "cypher/saved/tree.cypher").read_text().strip()
     assert "kgplatform-walk" in kept
-    assert {"my-folder", "kgplatform"} <= {each["id"] for each in stored(page, "folders")}
-    again = [each for each in stored(at_rest(opened(window, site), site), "documents") if "id" in each]
-    assert sorted(again, key=str) == sorted(kept.values(), key=str)
+    assert {"my-folder", "kgplatform"} <= {each["id"] for each in second["folders"]}
+    assert with_ids(third["documents"]) == kept
 
 
-def test_style_that_was_changed_by_hand_stays(window: BrowserContext, site: Site) -> None:
-    page = at_rest(opened(window, site), site)
-    by_hand = {"color": "#123456", "border-color": "#000000", "text-color-internal": "#FFFFFF"}
-    change(page, "grass", lambda sheet: {**sheet, "node.Person": by_hand, "node.Mine": by_hand})
-    change(page, "grass", lambda sheet: {name: rule for name, rule in sheet.items() if name != "node.Place"})
-    page = opened(window, site)
-    style = stored(at_rest(page, site), "grass")
-    assert (style["node.Person"], style["node.Mine"]) == (by_hand, by_hand)
+def test_style_that_was_changed_by_hand_stays(starts: list[Stored]) -> None:
+    style = starts[1]["grass"]
+    assert (style["node.Person"], style["node.Mine"]) == (_BY_HAND, _BY_HAND)
     assert style["node.Place"]["color"] == color_of("Place")
     order = list(style)
     assert order.index("node.Entity") < order.index("node.Person")
 
 
-def test_style_that_is_no_longer_ours_goes(window: BrowserContext, site: Site) -> None:
-    page = at_rest(opened(window, site), site)
-    page.evaluate(
-        "() => { const written = JSON.parse(localStorage['kgplatform.written']);"
-        " written.style['node.Gone'] = {color: '#1'};"
-        " localStorage['kgplatform.written'] = JSON.stringify(written) }"
-    )
-    change(page, "grass", lambda sheet: {**sheet, "node.Gone": {"color": "#1"}})
-    assert "node.Gone" not in stored(at_rest(opened(window, site), site), "grass")
+def test_style_that_is_no_longer_ours_goes(starts: list[Stored]) -> None:
+    assert "node.Gone" not in starts[1]["grass"]
 
 
 # --------------------------------------------------------------------------------------------------------- the explorer
