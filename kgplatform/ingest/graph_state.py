@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, StoreError
@@ -87,9 +87,18 @@ def define_keys(store: Store) -> None:
 def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> None:
     """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
     kinds = ("chunk", "fact", "entity", "element", *more)
-    statements = {f"neo4j/schema/vector_{kind}": {"options": vector_options(kind, dimension)} for kind in kinds}
-    _define(store, statements | {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "entity")})
+    fulltext: dict[str, Parameters] = {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "entity")}
+    _define(store, _of_vectors(kinds, dimension) | fulltext)
     await_indexes(store)
+
+
+def define_vector_indexes(store: Store, kinds: Iterable[str], dimension: int) -> None:
+    """The vector indexes of kinds of nodes, not online yet."""
+    _define(store, _of_vectors(kinds, dimension))
+
+
+def _of_vectors(kinds: Iterable[str], dimension: int) -> dict[str, Parameters]:
+    return {f"neo4j/schema/vector_{kind}": {"options": vector_options(kind, dimension)} for kind in kinds}
 
 
 def _define(store: Store, statements: Mapping[str, Parameters]) -> None:
@@ -104,11 +113,6 @@ def _define(store: Store, statements: Mapping[str, Parameters]) -> None:
 def await_indexes(store: Store) -> None:
     """Wait until all indexes are online."""
     store.define("neo4j/schema/await_indexes", seconds=_INDEX_SECONDS)
-
-
-def define_vector_index(store: Store, kind: str, dimension: int) -> None:
-    """The vector index of a kind of node, not online yet."""
-    store.define(f"neo4j/schema/vector_{kind}", options=vector_options(kind, dimension))
 
 
 def vector_options(kind: str, dimension: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from kgplatform.ingest.graph_state import (
     await_indexes,
     define_indexes,
     define_keys,
-    define_vector_index,
+    define_vector_indexes,
     drop_vector_indexes,
     graph_state,
     record_embedder,
@@ -76,7 +76,7 @@ def embed_pending(
     with vectors.watch.stage("vectors"):
         vectors.complete(kind)
     with vectors.watch.stage("indexes"):
-        define_vector_index(store, "community" if kind == "communities" else "page", embedder.dimension)
+        define_vector_indexes(store, ["community" if kind == "communities" else "page"], embedder.dimension)
         await_indexes(store)
     return vectors.watch.seconds
 
@@ -150,8 +150,7 @@ def _settle_likenesses(store: Store, pending: list[Row], keys: list[Row], thresh
 def _settle_forms(store: Store, embedder: Embedder, pending: list[Row], keys: list[Row], threshold: float) -> None:
     """Join key elements that are one thing in different words. Only plain ones take vectors to join, and an index."""
     if is_plain(keys):
-        for kind in ("entity", "element"):
-            define_vector_index(store, kind, embedder.dimension)
+        define_vector_indexes(store, ("entity", "element"), embedder.dimension)
         await_indexes(store)
         find_pairs(store, [row["id"] for row in pending], keys, threshold)
     settle_forms(store, keys)
