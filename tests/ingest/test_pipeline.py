@@ -510,20 +510,20 @@ def opened(store: Store, dimension: int) -> KnowledgeGraph:
 
 def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path: Path) -> None:
     files = put(tmp_path, FIELD | OTHERS)
-    wanted = graph_of(opened(store, 32), files)
-    graph_of(opened(store, 64), files)
-    kg = opened(store, 32)
+    wanted = graph_of(opened(store, 64), files)
+    graph_of(opened(store, 32), files)
+    kg = opened(store, 64)
     for attempt in (kg.check_model, lambda: kg.ingest(files)):
         with pytest.raises(EmbeddingMismatchError) as caught:
             attempt()
-        for part in ("hash:64 (64 dimensions)", "hash:32 (32 dimensions)", "kgplatform reembed"):
+        for part in ("hash:32 (32 dimensions)", "hash:64 (64 dimensions)", "kgplatform reembed"):
             assert part in str(caught.value)
     kg.reembed()
     kg.check_model()
     assert difference(snapshot(store), wanted) == []
     assert kg.search("Who founded the company?").passages
     with pytest.raises(EmbeddingMismatchError):
-        opened(store, 64).check_model()
+        opened(store, 32).check_model()
 
 
 def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: Path) -> None:
@@ -542,17 +542,18 @@ def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: 
         store.run_statement("DROP INDEX theirs", {}, write=True, timeout=60, limit=1)
 
 
+@pytest.mark.long
 def test_an_interrupted_reembedding_is_said_and_finished(store: Store, tmp_path: Path) -> None:
     """Wherever it stops after its first write, nothing but ``reembed`` works, and that makes it whole."""
     files = put(tmp_path, FIELD | OTHERS)
-    wanted = graph_of(opened(store, 32), files)
-    kg = opened(store, 32)
+    wanted = graph_of(opened(store, 64), files)
+    kg = opened(store, 64)
 
     class KilledError(Exception):
         pass
 
     for number in itertools.count(1):
-        graph_of(opened(store, 64), files[:1]) if number == 1 else None
+        graph_of(opened(store, 32), files[:1]) if number == 1 else None
         told: list[str] = []
 
         def kill(executed: QueryRun, told: list[str] = told, number: int = number) -> None:
