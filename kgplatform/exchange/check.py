@@ -23,7 +23,7 @@ from kgplatform.exchange.elements import (
     KINDS,
     Element,
     Node,
-    Placed,
+    PlacedElement,
     Relationship,
     fault_at,
     fault_of,
@@ -88,7 +88,7 @@ class Contents:
     present: set[str] = field(default_factory=set)
 
 
-def check_elements(path: object, elements: Iterable[Placed]) -> Contents:
+def check_elements(path: object, elements: Iterable[PlacedElement]) -> Contents:
     """Look at everything that a file holds. Raises ``InputError`` that names the place where something is wrong."""
     check = _Check(str(path))
     for place, element in elements:

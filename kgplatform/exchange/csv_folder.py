@@ -28,7 +28,7 @@ from kgplatform.exchange.elements import (
     VERSION,
     Element,
     Node,
-    Placed,
+    PlacedElement,
     Relationship,
     is_name,
     kinds_of,
@@ -297,7 +297,7 @@ def files_of(folder: Path) -> list[Path]:
     return [folder / MANIFEST, *(folder / each for name in names for each in (name, header_name(name)))]
 
 
-def read_csv(folder: Path) -> Iterator[Placed]:
+def read_csv(folder: Path) -> Iterator[PlacedElement]:
     """The elements of a folder. Raises ``InputError`` that names the file and the line where it is broken."""
     manifest = _manifest(folder)
     said = check_header(folder / MANIFEST, manifest, "the manifest")

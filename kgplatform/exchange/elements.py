@@ -61,7 +61,7 @@ class Relationship:
 
 
 Element = Node | Relationship
-Placed = tuple[str, Element]
+PlacedElement = tuple[str, Element]
 """Where in a file it stands ("line 12"), and what stands there."""
 
 

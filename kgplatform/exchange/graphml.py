@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 from lxml import etree  # type: ignore[import-untyped]  # it publishes no types
 
 from kgplatform.errors import InputError
-from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, fault_at, type_of
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, PlacedElement, Relationship, fault_at, type_of
 from kgplatform.exchange.json_lines import Spool, Types, check_counts, check_header, compact, strict_json
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -110,7 +110,7 @@ def _write(out: BinaryIO, text: str) -> None:
     out.write(text.encode("utf-8") + b"\n")
 
 
-def read_graphml(path: Path) -> Iterator[Placed]:
+def read_graphml(path: Path) -> Iterator[PlacedElement]:
     """The elements of a file. Raises ``InputError``. No entity is resolved, and no other file or address is opened."""
     counts = {Node: 0, Relationship: 0}
     reader = _Reader(path)
@@ -128,7 +128,7 @@ class _Reader:
         self._head: dict[str, Any] = {}
         self.said = (0, 0)
 
-    def elements(self) -> Iterator[Placed]:
+    def elements(self) -> Iterator[PlacedElement]:
         try:
             with self._path.open("rb") as stream:
                 for element in self._parsed(stream):

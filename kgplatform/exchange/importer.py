@@ -28,7 +28,7 @@ from kgplatform.exchange.elements import (
     Element,
     ExchangeReport,
     Node,
-    Placed,
+    PlacedElement,
     Relationship,
     chosen_format,
     for_database,
@@ -47,7 +47,7 @@ from kgplatform.settings import Settings
 
 LEFT_OUT = "The tree, gists and likenesses of the file were left out: run `kgplatform tree`, and `kgplatform gist`."
 
-_READERS: dict[str, Callable[[Path], Iterator[Placed]]] = {
+_READERS: dict[str, Callable[[Path], Iterator[PlacedElement]]] = {
     "jsonl": read_lines,
     "graphml": read_graphml,
     "csv": read_csv,
@@ -147,7 +147,7 @@ def _merges(store: Store, contents: Contents, state: Row, merge: bool) -> bool:
     return True
 
 
-def _write(store: Store, work: _Work, elements: Iterator[Placed], progress: Progress) -> None:
+def _write(store: Store, work: _Work, elements: Iterator[PlacedElement], progress: Progress) -> None:
     done = work.done
     rest = (element for _, element in islice(elements, done, None))
     while batch := list(islice(rest, _BATCH)):
@@ -189,7 +189,7 @@ def _finish(
     work: _Work,
     settings: Settings,
     embedder: Callable[[], Embedder],
-    elements: Iterator[Placed],
+    elements: Iterator[PlacedElement],
     progress: Progress,
 ) -> tuple[str, ...]:
     """Indexes, and no mark any more. What it notes for the report."""
@@ -271,7 +271,7 @@ def _merge_relationships(store: Store, contents: Contents, relationships: Sequen
     return [row | {"key": key, "value": row["properties"].get(key)} for row, key in zip(rows, keys, strict=True)]
 
 
-def _recount(store: Store, elements: Iterable[Placed]) -> None:
+def _recount(store: Store, elements: Iterable[PlacedElement]) -> None:
     """Count again what passages and facts of the file say, now that both graphs speak of them."""
     stream = (element for _, element in elements if isinstance(element, Node))
     while batch := list(islice(stream, _BATCH)):

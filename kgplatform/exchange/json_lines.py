@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from kgplatform.errors import InputError
-from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, Placed, Relationship, kinds_of, type_of
+from kgplatform.exchange.elements import FORMAT, VERSION, Element, Node, PlacedElement, Relationship, kinds_of, type_of
 
 LONGEST_LINE = 16 * 2**20
 """Bytes. A passage of 4,000 tokens with a vector of 4,096 numbers has an eightieth of that."""
@@ -56,7 +56,7 @@ def element_of(value: Any) -> Element:
     raise ValueError("is neither a node nor a relationship of a graph that was exported")
 
 
-def read_lines(path: Path) -> Iterator[Placed]:
+def read_lines(path: Path) -> Iterator[PlacedElement]:
     """The elements of a file. Raises ``InputError`` that names the line where it is broken, or the cut-off file."""
     counts = {Node: 0, Relationship: 0}
     with path.open("rb") as stream:

@@ -35,7 +35,7 @@ _VOWELS = str.maketrans("", "", "aeiouy")
 _SHORTEST_SKELETON = 4
 _LEAST_RATIO = 85.0
 
-Pair = tuple[str, str]
+NamePair = tuple[str, str]
 
 
 def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
@@ -45,14 +45,14 @@ def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
     return ranked[0], sorted(ranked[1:])
 
 
-def like_names(new: Mapping[str, str], every: Mapping[str, str]) -> list[Pair]:
+def like_names(new: Mapping[str, str], every: Mapping[str, str]) -> list[NamePair]:
     """Pairs of ids whose names are alike, at least one of them in ``new``; sorted, the smaller id first.
 
     Both map ids to normalised names; ``every`` holds ``new`` too.
     """
     words = {id_: _words_of(name) for id_, name in every.items()}
     same, longer, skeletons = _buckets(words)
-    pairs: set[Pair] = set()
+    pairs: set[NamePair] = set()
     for id_ in new:
         mine = words[id_]
         others = [*same.get(mine, ()), *longer.get(mine, ())]

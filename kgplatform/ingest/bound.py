@@ -25,7 +25,7 @@ from kgplatform.text import normalise_name, tidy, type_key
 
 Mode = Literal["strict", "flexible"]
 MODES = get_args(Mode)
-Item = ExtractedEntity | ExtractedTriple | ExtractedAttribute
+ExtractedItem = ExtractedEntity | ExtractedTriple | ExtractedAttribute
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""
 
@@ -52,7 +52,7 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
     even if they name a relation that may not join its entities.
     """
 
-    def is_kept(item: Item) -> bool:
+    def is_kept(item: ExtractedItem) -> bool:
         return item.in_schema or mode == "flexible"
 
     entities = [_judge_entity(entity, schema) for entity in extraction.entities]
@@ -70,8 +70,8 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
         triples=tuple(triple for triple, _ in triples if is_kept(triple)),
         attributes=tuple(attribute for attribute, _ in attributes if is_kept(attribute)),
     )
-    kept: list[Item] = [*bounded.entities, *bounded.triples, *bounded.attributes]
-    judged: list[tuple[Item, bool]] = [*entities, *triples, *attributes]
+    kept: list[ExtractedItem] = [*bounded.entities, *bounded.triples, *bounded.attributes]
+    judged: list[tuple[ExtractedItem, bool]] = [*entities, *triples, *attributes]
     return bounded, Tally(
         kept=len(kept),
         mapped=sum(renamed for _, renamed in judged),

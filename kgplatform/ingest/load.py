@@ -153,7 +153,7 @@ def _reader(shown: str, head: bytes, suffix: str) -> _Reader:
     return _READERS.get(suffix, read_text)
 
 
-def _members(path: Path, shown: str, items: Iterator[Found]) -> Iterator[Document | SkippedFile]:
+def _members(path: Path, shown: str, items: Iterator[ItemOrFault]) -> Iterator[Document | SkippedFile]:
     source, stem = path.as_uri(), _readable_stem(path)
     for item in items:
         if isinstance(item, CorpusItem):
@@ -199,11 +199,11 @@ class CorpusItem:
     fragment: str
 
 
-Found = CorpusItem | str
+ItemOrFault = CorpusItem | str
 """An item, or what is wrong with one, for people: "item 3: has no text"."""
 
 
-def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
+def read_json(path: str, stream: BufferedReader) -> Iterator[ItemOrFault]:
     """The items of a JSON file, in order. Raises ``DocumentError`` if the file as a whole is not a corpus."""
     text = decode(path, stream.read())
     try:
@@ -219,7 +219,7 @@ def read_json(path: str, stream: BufferedReader) -> Iterator[Found]:
     return _items("item", enumerate(values, start=1))
 
 
-def read_jsonl(path: str, stream: BufferedReader) -> Iterator[Found]:
+def read_jsonl(path: str, stream: BufferedReader) -> Iterator[ItemOrFault]:
     """The items of a file with one JSON object a line, read line by line; every broken line is reported by its number.
 
     A file that is called so but holds one JSON list, or is not in UTF-8, is read as a whole.
@@ -230,7 +230,7 @@ def read_jsonl(path: str, stream: BufferedReader) -> Iterator[Found]:
     return _items("line", _parsed(stream))
 
 
-_CORPUS_READERS: dict[str, Callable[[str, BufferedReader], Iterator[Found]]] = {
+_CORPUS_READERS: dict[str, Callable[[str, BufferedReader], Iterator[ItemOrFault]]] = {
     ".json": read_json,
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
@@ -255,7 +255,7 @@ def _fault(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
 
 
-def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[Found]:
+def _items(place: str, values: Iterable[tuple[int, object]]) -> Iterator[ItemOrFault]:
     titles: Counter[str] = Counter()
     for number, value in values:
         if isinstance(value, Exception):

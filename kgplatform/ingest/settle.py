@@ -179,7 +179,7 @@ Likeness = tuple[float, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Element:
+class KeyElement:
     """A key element as the grouping sees it."""
 
     stem: str
@@ -212,7 +212,7 @@ class Form:
     score: float
 
 
-def groups(elements: Mapping[str, Element], pairs: Iterable[Likeness]) -> list[Group]:
+def groups(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> list[Group]:
     """The groups of two members or more, by the stems in them.
 
     Stems are joined the nearest first. Two groups become one only if every stem of the one means the same as every
@@ -233,7 +233,7 @@ def groups(elements: Mapping[str, Element], pairs: Iterable[Likeness]) -> list[G
     return [*found, *(Group(tuple(members), {}) for members in alone)]
 
 
-def _scores(elements: Mapping[str, Element], pairs: Iterable[Likeness]) -> dict[tuple[str, str], float]:
+def _scores(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> dict[tuple[str, str], float]:
     """The best cosine of each two stems, both ways round."""
     scores: dict[tuple[str, str], float] = {}
     for score, one, other in pairs:
@@ -259,7 +259,7 @@ def _joined(scores: Mapping[tuple[str, str], float], anchored: set[str]) -> list
     return [sets[first] for first in sorted(sets)]
 
 
-def forms_of(group: Group, elements: Mapping[str, Element], shown: Mapping[str, Shown]) -> list[Form]:
+def forms_of(group: Group, elements: Mapping[str, KeyElement], shown: Mapping[str, Shown]) -> list[Form]:
     """The edges of a group: from each member to the representative.
 
     That is the name that most passages mention, then the shortest, then the first in order.
@@ -319,7 +319,7 @@ def find_pairs(store: Store, pending: Sequence[str], keys: Sequence[Row], thresh
 
 def settle_forms(store: Store, keys: Sequence[Row]) -> None:
     """Bring the edges ``FORM_OF`` to what stems and pairs say."""
-    elements = {row["id"]: Element(row["stem"], row["isEntity"]) for row in keys}
+    elements = {row["id"]: KeyElement(row["stem"], row["isEntity"]) for row in keys}
     pairs = (
         [(row["score"], row["one"], row["other"]) for row in store.read("ingest/form_pairs")] if is_plain(keys) else []
     )

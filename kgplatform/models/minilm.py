@@ -103,20 +103,20 @@ class MiniLM:
         return unit(rows.reshape(number, length, WIDTH).mean(axis=1))
 
 
-Pair = tuple[Vectors, Vectors]
+Affine = tuple[Vectors, Vectors]
 
 
-def _pair(weights: dict[str, Vectors], name: str) -> Pair:
+def _pair(weights: dict[str, Vectors], name: str) -> Affine:
     return weights[f"{name}.weight"], weights[f"{name}.bias"]
 
 
-def _matrix(weights: dict[str, Vectors], *names: str) -> Pair:
+def _matrix(weights: dict[str, Vectors], *names: str) -> Affine:
     """Weight ``(in, out)`` and bias of a linear layer; several side by side are one wider layer."""
     weight = np.concatenate([weights[f"{name}.weight"] for name in names])
     return np.ascontiguousarray(weight.T), np.concatenate([weights[f"{name}.bias"] for name in names])
 
 
-def _layer(weights: dict[str, Vectors], at: str) -> tuple[Pair, Pair, Pair, Pair, Pair, Pair]:
+def _layer(weights: dict[str, Vectors], at: str) -> tuple[Affine, Affine, Affine, Affine, Affine, Affine]:
     return (
         _matrix(weights, *(f"{at}attention.self.{part}" for part in ("query", "key", "value"))),
         _matrix(weights, f"{at}attention.output.dense"),
@@ -127,7 +127,7 @@ def _layer(weights: dict[str, Vectors], at: str) -> tuple[Pair, Pair, Pair, Pair
     )
 
 
-def _linear(rows: Vectors, layer: Pair) -> Vectors:
+def _linear(rows: Vectors, layer: Affine) -> Vectors:
     result: Vectors = rows @ layer[0]
     result += layer[1]
     return result
@@ -174,7 +174,7 @@ def _gelu_block(x: Vectors) -> None:
     x -= series
 
 
-def _normalised(rows: Vectors, norm: Pair) -> Vectors:
+def _normalised(rows: Vectors, norm: Affine) -> Vectors:
     """Each row with mean 0 and variance 1, then scaled and shifted by ``norm``."""
     rows = rows - rows.mean(axis=1, keepdims=True)
     variance = np.einsum("ij,ij->i", rows, rows) / np.float32(WIDTH)

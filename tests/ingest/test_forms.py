@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.alike import may_be_one, stem_of
-from kgplatform.ingest.settle import Element, Form, Group, Shown, changes, forms_of, groups
+from kgplatform.ingest.settle import Form, Group, KeyElement, Shown, changes, forms_of, groups
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings
@@ -96,9 +96,9 @@ def test_numbers_and_opposites_must_agree(one: str, other: str, may: bool) -> No
 # ------------------------------------------------------------------------------------------------------------ groups
 
 
-def elements(**stems: str) -> dict[str, Element]:
+def elements(**stems: str) -> dict[str, KeyElement]:
     """By id; the stem of an entity begins with a capital."""
-    return {each: Element(stem.lower(), stem[0].isupper()) for each, stem in stems.items()}
+    return {each: KeyElement(stem.lower(), stem[0].isupper()) for each, stem in stems.items()}
 
 
 def members(found: Sequence[Group]) -> set[tuple[str, ...]]:

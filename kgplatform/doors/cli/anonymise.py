@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgplatform.doors.cli.shared import Home, Json, note, settings_of
+from kgplatform.doors.cli.shared import AsJson, Home, note, settings_of
 from kgplatform.errors import InputError, SettingError
 from kgplatform.text import counted
 
@@ -44,7 +44,7 @@ Questions = Annotated[
 MapFile = Annotated[
     Path | None, typer.Option("--map", metavar="FILE", help="Where the map goes, or is; default: OUT.map.json.")
 ]
-Extractor = Annotated[
+NamesFrom = Annotated[
     NameSource | None,
     typer.Option(
         "--extractor",
@@ -71,14 +71,14 @@ def anonymise(
     types: Types = None,
     questions: Questions = None,
     map_file: MapFile = None,
-    extractor: Extractor = None,
+    extractor: NamesFrom = None,
     names: NamesFile = None,
     wanted: Wanted = None,
     drop_known: Filter = False,
     seed: Seed = 0,
     restore: Restore = False,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Replace names in texts by placeholders such as [PERSON#12], with a map that takes them back to the letter."""
     if restore:

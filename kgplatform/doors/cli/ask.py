@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.shared import Home, Json, Question, connect_to, flag, spelled
+from kgplatform.doors.cli.shared import AsJson, Home, QuestionText, connect_to, flag, spelled
 from kgplatform.errors import InputError
 
 if TYPE_CHECKING:
@@ -84,9 +84,12 @@ def _with_options() -> Any:
     known = names()
     help = f"Who answers: {', '.join(known[:-1])} or {known[-1]}. Default: {known[0]}."
     who = Annotated[str | None, typer.Option("--reader", help=help)]
-    parameters: dict[str, tuple[Any, Any]] = {"question": (Question, inspect.Parameter.empty), "reader": (who, None)}
+    parameters: dict[str, tuple[Any, Any]] = {
+        "question": (QuestionText, inspect.Parameter.empty),
+        "reader": (who, None),
+    }
     parameters |= {name: (_annotation(owners), None) for name, owners in _by_name().items()}
-    parameters |= {"trace": (Trace, False), "keep": (Keep, False), "home": (Home, None), "as_json": (Json, False)}
+    parameters |= {"trace": (Trace, False), "keep": (Keep, False), "home": (Home, None), "as_json": (AsJson, False)}
     keyword = inspect.Parameter.KEYWORD_ONLY
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # what ``inspect`` and Typer look for
         [

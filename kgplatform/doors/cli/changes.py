@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kgplatform.doors.cli.shared import (
+    AsJson,
     ExtractorName,
     Home,
-    Json,
     MaxTokens,
     SchemaMode,
     SchemaOption,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kgplatform.exchange import ExchangeReport
 
 
-Format = Annotated[
+FormatName = Annotated[
     str | None,
     typer.Option(
         "--format", metavar="[jsonl|graphml|csv]", help="Default: by the name: .jsonl, .graphml; csv for a folder."
@@ -55,7 +55,7 @@ def ingest(
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
     max_tokens: MaxTokens = None,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring the graph up to date with files. Safe to repeat and to interrupt: it resumes where it stopped."""
     if not paths and recorded is None and not facts:
@@ -99,7 +99,7 @@ def tree(
     ] = None,
     max_tokens: MaxTokens = None,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Build the knowledge tree, or bring it up to date with the graph. Safe to repeat and to interrupt."""
     if update and rebuild:
@@ -144,7 +144,7 @@ def gist(
     ] = "merge",
     max_tokens: MaxTokens = None,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Cut documents into pages and write their gists, for the reader readagent. Safe to repeat and to interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
@@ -170,7 +170,7 @@ def gist(
 def remove(
     documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles.", show_default=False)],
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Remove documents, and everything that only they support."""
     from kgplatform.doors.cli.show import terminal
@@ -183,7 +183,7 @@ def remove(
         print("Removed: " + ", ".join(info.title for info in removed))
 
 
-def reembed(home: Home = None, as_json: Json = False) -> None:
+def reembed(home: Home = None, as_json: AsJson = False) -> None:
     """Embed the whole graph again, with the model of KGPLATFORM_EMBEDDER."""
     from kgplatform.doors.cli.show import terminal
 
@@ -198,9 +198,9 @@ def reembed(home: Home = None, as_json: Json = False) -> None:
 
 def export(
     path: Annotated[Path, typer.Argument(help="The file to write; for CSV, a folder.", show_default=False)],
-    format: Format = None,
+    format: FormatName = None,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the whole graph to a file. The same graph gives the same bytes."""
     from kgplatform.doors.cli.show import terminal
@@ -216,10 +216,10 @@ def export(
 
 def import_(
     path: Annotated[Path, typer.Argument(help="A file or folder that `export` wrote.", show_default=False)],
-    format: Format = None,
+    format: FormatName = None,
     merge: Annotated[bool, typer.Option("--merge", help="Add to a graph that is not empty what it lacks.")] = False,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Read an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
     from kgplatform.doors.cli.show import terminal

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.doors.cli.shared import ExtractorName, Home, Json, MaxTokens, flag, note
+from kgplatform.doors.cli.shared import AsJson, ExtractorName, Home, MaxTokens, flag, note
 from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ Readers = Annotated[
         help="Who answers, as youtu,youtu:agent=false,bm25,closed; default: the five readers of the papers.",
     ),
 ]
-Grid = Annotated[Path | None, typer.Option("--grid", help="A YAML file with readers and their options to vary.")]
+GridFile = Annotated[Path | None, typer.Option("--grid", help="A YAML file with readers and their options to vary.")]
 RetrievalOnly = Annotated[
     bool, typer.Option("--retrieval-only", help="Measure what each route finds. No language model is needed.")
 ]
 Routes = Annotated[list[str] | None, typer.Option("--route", help="retrieval only: a route to measure; default: all.")]
 Cuts = Annotated[str | None, typer.Option("--at", metavar="K,…", help="retrieval only: recall at K; default: 2,5,10.")]
-Needles = Annotated[
+NeedleKind = Annotated[
     str | None, typer.Option("--needles", metavar="KIND", help="Needles in a haystack: single, multi, pass-key …")
 ]
 Lengths = Annotated[str | None, typer.Option("--lengths", help=f"needles: tokens of the texts; default: {_LENGTHS}.")]
@@ -96,11 +96,11 @@ def evaluate(
     dataset: DataSets = None,
     path: Paths = None,
     readers: Readers = None,
-    grid: Grid = None,
+    grid: GridFile = None,
     retrieval_only: RetrievalOnly = False,
     route: Routes = None,
     at: Cuts = None,
-    needles: Needles = None,
+    needles: NeedleKind = None,
     lengths: Lengths = None,
     depths: Depths = None,
     samples: Samples = None,
@@ -120,7 +120,7 @@ def evaluate(
     caption: Caption = None,
     max_tokens: MaxTokens = None,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop it at any time and resume it."""
     given = {name: value for name, value in locals().items() if value not in (None, False)}

@@ -17,9 +17,9 @@ from typer.core import TyperGroup
 
 from kgplatform.doors.cli import anonymise, ask, changes, evaluate, serve
 from kgplatform.doors.cli.shared import (
+    AsJson,
     Home,
-    Json,
-    Question,
+    QuestionText,
     RouteOption,
     TopK,
     connect_to,
@@ -90,7 +90,7 @@ def options(debug: Debug = False) -> None:
 
 
 @app.command()
-def up(home: Home = None, as_json: Json = False) -> None:
+def up(home: Home = None, as_json: AsJson = False) -> None:
     """Start the managed local Neo4j if it is not running, and show its addresses."""
     from kgplatform.neo4j.server import LocalNeo4j
 
@@ -100,7 +100,7 @@ def up(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def down(home: Home = None, as_json: Json = False) -> None:
+def down(home: Home = None, as_json: AsJson = False) -> None:
     """Stop the managed local Neo4j. The graph stays on disk."""
     from kgplatform.neo4j.server import LocalNeo4j
 
@@ -112,7 +112,7 @@ def down(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def status(home: Home = None, as_json: Json = False) -> None:
+def status(home: Home = None, as_json: AsJson = False) -> None:
     """Show whether the managed local Neo4j is running, and its addresses and files."""
     _print_status(settings_of(home), as_json)
 
@@ -145,7 +145,7 @@ app.command("import")(changes.import_)
 
 @app.command()
 def search(
-    question: Question, route: RouteOption = "all", top_k: TopK = 10, home: Home = None, as_json: Json = False
+    question: QuestionText, route: RouteOption = "all", top_k: TopK = 10, home: Home = None, as_json: AsJson = False
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
     from kgplatform.doors.cli.show import answers, terminal
@@ -174,7 +174,7 @@ def cypher(
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Most rows to print.")] = None,
     timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Most seconds it may run.")] = None,
     home: Home = None,
-    as_json: Json = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
     from kgplatform.doors.cli.show import answers, terminal
@@ -201,7 +201,7 @@ def _parameters(given: list[str]) -> dict[str, Any]:
 
 
 @app.command()
-def documents(home: Home = None, as_json: Json = False) -> None:
+def documents(home: Home = None, as_json: AsJson = False) -> None:
     """List the documents of the graph."""
     from kgplatform.doors.cli.show import answers, terminal
 
@@ -211,7 +211,7 @@ def documents(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def stats(home: Home = None, as_json: Json = False) -> None:
+def stats(home: Home = None, as_json: AsJson = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
     from kgplatform.doors.cli.show import answers, terminal
 
@@ -221,7 +221,7 @@ def stats(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def schema(home: Home = None, as_json: Json = False) -> None:
+def schema(home: Home = None, as_json: AsJson = False) -> None:
     """Show the schema of the graph, and the types that were added to it."""
     from kgplatform.doors.cli.show import answers, terminal
 
@@ -233,7 +233,7 @@ def schema(home: Home = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def settings(as_json: Json = False) -> None:
+def settings(as_json: AsJson = False) -> None:
     """List all settings with their defaults."""
     from kgplatform.doors.cli.show import terminal
     from kgplatform.settings import settings_table

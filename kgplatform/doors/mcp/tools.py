@@ -41,11 +41,11 @@ _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
 
-Question = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
+AskedQuestion = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
-Schema = Annotated[
+SchemaName = Annotated[
     str, Field(description="What to extract: a shipped schema.", json_schema_extra={"enum": [*_SCHEMAS]})
 ]
 
@@ -96,7 +96,7 @@ class ReadingTools:
 
     async def search(
         self,
-        question: Question,
+        question: AskedQuestion,
         route: Annotated[
             str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
@@ -110,7 +110,7 @@ class ReadingTools:
 
     async def ask(
         self,
-        question: Question,
+        question: AskedQuestion,
         context: Context[Any, Any],
         reader: Annotated[
             str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
@@ -275,7 +275,7 @@ class WritingTools:
         title: Annotated[str, Field(min_length=1, max_length=300, description="The title of the document.")],
         text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
         context: Context[Any, Any],
-        schema: Schema = "general",
+        schema: SchemaName = "general",
     ) -> Annotated[CallToolResult, results.Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
@@ -292,7 +292,7 @@ class WritingTools:
         self,
         path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
         context: Context[Any, Any],
-        schema: Schema = "general",
+        schema: SchemaName = "general",
     ) -> Annotated[CallToolResult, results.Result]:
         """Bring the graph up to date with a file or folder; only below the folders that the server allows."""
         listener = Listener(context)

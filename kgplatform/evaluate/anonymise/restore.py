@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kgplatform.errors import DocumentError, InputError
-from kgplatform.evaluate.anonymise.files import (
+from kgplatform.evaluate.anonymise.folder import (
     JSON_FILES,
     Map,
     MappedFile,

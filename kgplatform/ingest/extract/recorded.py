@@ -178,11 +178,11 @@ def _lines(path: Path, text: str) -> list[tuple[str, Any]]:
     return entries
 
 
-Entry = tuple[str, Sequence[str], Mapping[str, Any]]
+RecordedEntry = tuple[str, Sequence[str], Mapping[str, Any]]
 """The title of an entry's document, the keys that it is found under, and what it extracts."""
 
 
-def _read_ours(where: str, entry: Any) -> Entry:
+def _read_ours(where: str, entry: Any) -> RecordedEntry:
     """An entry of our own form, under the name that it gives its document.
 
     A key that nobody reads is a mistake of whoever wrote the file: what stands under it would be lost.
@@ -198,7 +198,7 @@ def _read_ours(where: str, entry: Any) -> Entry:
     return title, (normalise_name(title),), entry
 
 
-def _read_open_ie(where: str, entry: Any) -> Entry:
+def _read_open_ie(where: str, entry: Any) -> RecordedEntry:
     """An entry of open information extraction, under its text, with and without the title before it."""
     if not isinstance(entry, Mapping) or not any(key in entry for key in _OPEN_IE):
         raise InputError(f"{where}: no extracted_entities and no extracted_triples. {_EXPECTED}")

@@ -154,10 +154,10 @@ def _attributes(value: object) -> Iterator[ExtractedAttribute | Malformed]:
                 yield _malformed("attribute without an entity or a value", [entity, key, single])
 
 
-Stated = tuple[object, object, object, str | None]
+StatedAttribute = tuple[object, object, object, str | None]
 
 
-def _attribute_items(value: object) -> Iterator[Stated | Malformed]:
+def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
     """``(entity, key, value or values, quote)``; the key is None where it stands in the value ("born: 1815")."""
     if isinstance(value, Mapping) and "entity" not in value:
         for entity, inner in value.items():
@@ -178,7 +178,7 @@ def _attribute_items(value: object) -> Iterator[Stated | Malformed]:
             yield item if isinstance(item, Malformed) else _malformed("attribute of an unknown shape", item)
 
 
-def _attributes_of(entity: object, inner: object) -> Iterator[Stated]:
+def _attributes_of(entity: object, inner: object) -> Iterator[StatedAttribute]:
     """The attributes of one entity: a mapping from key to value, or texts "key: value", or mappings of one."""
     for each in inner if isinstance(inner, list) else [inner]:
         if isinstance(each, Mapping) and "value" in each:

@@ -234,7 +234,7 @@ def _note(found: _Found) -> str:
     return f"{rows} of the statement: {_flat(found.written)}"
 
 
-Rows = Sequence[Sequence[Any]]
+ResultRows = Sequence[Sequence[Any]]
 
 MOST_CITATIONS = 10
 _CELL = 400
@@ -249,7 +249,7 @@ _NUMBER = re.compile(r"\d+")
 _HIDDEN = ("id", "embedding", "elementEmbedding", "fact")
 
 
-def shown_rows(columns: Sequence[str], rows: Rows, tokens: int) -> tuple[str, int]:
+def shown_rows(columns: Sequence[str], rows: ResultRows, tokens: int) -> tuple[str, int]:
     """The first rows that fit into ``tokens``, numbered from 1, less the ids in them; and how many there are."""
     lines: list[str] = []
     for number, row in enumerate(rows, 1):
@@ -263,7 +263,7 @@ def shown_rows(columns: Sequence[str], rows: Rows, tokens: int) -> tuple[str, in
     return "\n".join(lines), len(lines)
 
 
-def cite_rows(answer: str, rows: Rows, sources: Sources) -> tuple[str, tuple[Citation, ...]] | None:
+def cite_rows(answer: str, rows: ResultRows, sources: Sources) -> tuple[str, tuple[Citation, ...]] | None:
     """``answer`` with the citations of the rows that it marks, or, where it marks none, of those that it names.
 
     Marks of rows that are not there, or that no text stands behind, are taken out. None where neither a citation can

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.files import inverse, json_edits
+from kgplatform.evaluate.anonymise.folder import inverse, json_edits
 from kgplatform.evaluate.anonymise.hidden_names import (
     Candidate,
     Dictionary,

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.main import app
 from kgplatform.doors.cli.shared import spelled
-from kgplatform.evaluate.anonymise.files import read_map
+from kgplatform.evaluate.anonymise.folder import read_map
 from kgplatform.evaluate.anonymise.mentions import Finder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.testing import OpenAIServer

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.evaluate.anonymise.files import Map, read_map
+from kgplatform.evaluate.anonymise.folder import Map, read_map
 from kgplatform.evaluate.anonymise.hidden_names import Candidate, SourceNames
 from kgplatform.evaluate.anonymise.hide import AnonymityReport, HideRequest, anonymise
 from kgplatform.evaluate.anonymise.restore import restore
