@@ -129,12 +129,12 @@ def _of(row: Row) -> Iterator[Element]:
         Relationship(kind, row["id"], end, _for_file(properties, kind))
         for kind, end, properties in row["relationships"]
     ]
-    found.sort(key=lambda each: (each.type, each.end))
+    found.sort(key=lambda relationship: (relationship.type, relationship.end))
     if any((one.type, one.end) == (other.type, other.end) for one, other in pairwise(found)):
-        found.sort(key=lambda each: (each.type, each.end, compact(each.properties)))
-    for each in found:
-        _check_names((each.type,))
-        yield each
+        found.sort(key=lambda relationship: (relationship.type, relationship.end, compact(relationship.properties)))
+    for relationship in found:
+        _check_names((relationship.type,))
+        yield relationship
 
 
 def _for_file(properties: dict[str, Any], of: str) -> dict[str, Any]:

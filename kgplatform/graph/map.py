@@ -109,10 +109,10 @@ class _Nest:
         """The communities; none without entities of the map."""
         parents = {id_: parent for id_, _, parent, _ in communities}
         shown: set[str] = set()
-        for each in {entity[4] for entity in entities}:
-            while each in parents and each not in shown:
-                shown.add(each)
-                each = parents[each]
+        for community in {entity[4] for entity in entities}:
+            while community in parents and community not in shown:
+                shown.add(community)
+                community = parents[community]
         numbers: dict[str | None, int] = {}
         for id_, name, parent, _ in communities:
             if id_ in shown:

@@ -53,8 +53,8 @@ class Rows:
 
     def add(self, other: Rows) -> None:
         """Take over the rows of ``other``; a node that both name keeps its row, but for what the schema says of it."""
-        for each in fields(self)[1:]:
-            mine, theirs = getattr(self, each.name), getattr(other, each.name)
+        for part in fields(self)[1:]:
+            mine, theirs = getattr(self, part.name), getattr(other, part.name)
             for key, row in theirs.items():
                 mine.setdefault(key, row)
         # The schema may have grown between the two, and got the entity's type with it.

@@ -108,7 +108,7 @@ class Statements:
     def _unknown(self, statement: str, parameters: dict[str, Any]) -> tuple[str, ...]:
         said = self._store.unknown_names(statement, parameters)
         known = live_schema(self._store)[0].names() if said else set()
-        return tuple(_with_nearest(each, known) for each in said)
+        return tuple(_with_nearest(message, known) for message in said)
 
 
 def _with_nearest(said: str, known: set[str]) -> str:
@@ -152,17 +152,17 @@ def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, aske
     ids = [list(dict.fromkeys(_ids(row)))[:_MOST_IDS] for row in rows]
     wanted = list(dict.fromkeys(id_ for row in ids for id_ in row))
     known = {row["id"]: row for row in store.read("retrieve/row_sources", ids=wanted)} if wanted else {}
-    facts = [_gathered(known, each, "facts")[:_FACTS_OF_ROW] for each in ids]
-    passages = [_gathered(known, each, "passages")[:_PASSAGES_OF_ROW] for each in ids]
-    names = [_names_of(row, each, known) for row, each in zip(rows, ids, strict=True)]
+    facts = [_gathered(known, row_ids, "facts")[:_FACTS_OF_ROW] for row_ids in ids]
+    passages = [_gathered(known, row_ids, "passages")[:_PASSAGES_OF_ROW] for row_ids in ids]
+    names = [_names_of(row, row_ids, known) for row, row_ids in zip(rows, ids, strict=True)]
     bare = [n for n in range(len(rows)) if not facts[n] and not passages[n] and names[n]]
     joining = _joining(store, bare, names, asked, WORD_RUN.findall(statement))
-    facts = [joining.get(n, each) for n, each in enumerate(facts)]
+    facts = [joining.get(n, own) for n, own in enumerate(facts)]
     naming = _naming(store, [n for n in bare if not facts[n]], names)
-    passages = [naming.get(n, each) for n, each in enumerate(passages)]
-    known_facts = facts_by_id(store, list(dict.fromkeys(each for row in facts for each in row)))
+    passages = [naming.get(n, own) for n, own in enumerate(passages)]
+    known_facts = facts_by_id(store, list(dict.fromkeys(fact for row in facts for fact in row)))
     stating = (place.passage for fact in known_facts.values() for place in fact.citations)
-    wanted = list(dict.fromkeys((*stating, *(each for row in passages for each in row))))
+    wanted = list(dict.fromkeys((*stating, *(passage for row in passages for passage in row))))
     known_passages = passages_by_id(store, wanted)
     return Sources(tuple(map(tuple, facts)), tuple(map(tuple, passages)), known_facts, known_passages, store.queries)
 
@@ -172,7 +172,7 @@ def _gathered(known: dict[str, Row], ids: Sequence[str], what: str) -> list[str]
 
 
 def _names_of(row: Sequence[Any], ids: Sequence[str], known: dict[str, Row]) -> list[str]:
-    named = (known[each]["name"] for each in ids if each in known and known[each]["name"])
+    named = (known[id_]["name"] for id_ in ids if id_ in known and known[id_]["name"])
     return list(dict.fromkeys((*named, *_names(row))))[:_MOST_NAMES]
 
 

@@ -189,10 +189,10 @@ def cypher(
 
 def _parameters(given: list[str]) -> dict[str, Any]:
     parameters: dict[str, Any] = {}
-    for each in given:
-        name, equals, value = each.partition("=")
+    for parameter in given:
+        name, equals, value = parameter.partition("=")
         if not equals or not name.isidentifier():
-            raise InputError(f"--param {each!r} is not NAME=VALUE.")
+            raise InputError(f"--param {parameter!r} is not NAME=VALUE.")
         try:
             parameters[name] = json.loads(value)
         except json.JSONDecodeError:

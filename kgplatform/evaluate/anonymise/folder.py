@@ -67,11 +67,11 @@ def read_folder(folder: Path) -> tuple[list[SourceFile], list[SkippedFile]]:
     root = folder.absolute() if ".." not in folder.parts else folder.resolve()
     documents: dict[str, list[Document]] = defaultdict(list)
     skipped: list[SkippedFile] = []
-    for each in load([root]):
-        if isinstance(each, Document):
-            documents[each.source].append(each)
+    for loaded in load([root]):
+        if isinstance(loaded, Document):
+            documents[loaded.source].append(loaded)
         else:
-            skipped.append(each)
+            skipped.append(loaded)
     files = [
         _source(root, path, tuple(documents[path.as_uri()])) for path in find_files([root]) if documents[path.as_uri()]
     ]
@@ -277,9 +277,9 @@ def write_folder(out: Path, files: Sequence[tuple[str, bytes]], others: Sequence
     try:
         part.mkdir(parents=True)
         inside = [Output(part / name, data) for name, data in files]
-        for each in (*inside, *others):
-            write_whole(each.path, each.data, mode=0o600 if each.private else 0o644, kept=_KEPT)
-            written.append(each.path)
+        for output in (*inside, *others):
+            write_whole(output.path, output.data, mode=0o600 if output.private else 0o644, kept=_KEPT)
+            written.append(output.path)
         if out.is_dir():
             out.rmdir()
         part.replace(out)

@@ -70,8 +70,8 @@ def _placeholders(values: Values) -> dict[str, tuple[str, ...]]:
     if not isinstance(found, dict):
         raise UnusableError(f'"placeholders" is {described(found)}, expected an object of lists of names')
     names = {as_text(key, "placeholders"): Values(found).texts(key) for key in found}
-    for key, each in names.items():
-        if not each:
+    for key, texts in names.items():
+        if not texts:
             raise UnusableError(f'"placeholders" has no name for {shown(key)}')
     return names
 

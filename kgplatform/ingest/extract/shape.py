@@ -180,13 +180,13 @@ def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
 
 def _attributes_of(entity: object, inner: object) -> Iterator[StatedAttribute]:
     """The attributes of one entity: a mapping from key to value, or texts "key: value", or mappings of one."""
-    for each in inner if isinstance(inner, list) else [inner]:
-        if isinstance(each, Mapping) and "value" in each:
-            yield entity, _get(each, _KEY), each["value"], _text(_get(each, _QUOTE))
-        elif isinstance(each, Mapping):
-            yield from ((entity, key, value, None) for key, value in each.items())
+    for attribute in inner if isinstance(inner, list) else [inner]:
+        if isinstance(attribute, Mapping) and "value" in attribute:
+            yield entity, _get(attribute, _KEY), attribute["value"], _text(_get(attribute, _QUOTE))
+        elif isinstance(attribute, Mapping):
+            yield from ((entity, key, value, None) for key, value in attribute.items())
         else:
-            yield entity, None, each, None
+            yield entity, None, attribute, None
 
 
 def _fact(item: object, names: list[str]) -> AtomicFact | Malformed:

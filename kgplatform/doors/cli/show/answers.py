@@ -58,11 +58,11 @@ def show_search(result: SearchResult, out: Console | None = None) -> None:
         out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
     if result.passages:
         out.print("[bold]Passages[/bold]")
-    for number, each in enumerate(result.passages, 1):
-        page = f", page {each.page}" if each.page is not None else ""
-        where = f"{each.title}{page}, characters {each.start}–{each.end}"
-        out.print(f"{number:3}. [bold]{safe(where)}[/bold]  score {each.score:.3f}  by {', '.join(each.routes)}")
-        out.print(f"     {safe(short(each.text))}")
+    for number, passage in enumerate(result.passages, 1):
+        page = f", page {passage.page}" if passage.page is not None else ""
+        where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]  score {passage.score:.3f}  by {', '.join(passage.routes)}")
+        out.print(f"     {safe(short(passage.text))}")
     found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
     out.print(f"{found} in {duration(result.seconds)}")
 
@@ -70,9 +70,9 @@ def show_search(result: SearchResult, out: Console | None = None) -> None:
 def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
     if communities:
         out.print("[bold]Communities[/bold]")
-    for number, each in enumerate(communities, 1):
-        out.print(f"{number:3}. [bold]{safe(each.name)}[/bold]  {counted(each.size, 'entity')}")
-        out.print(f"     {safe(short(each.summary))}")
+    for number, community in enumerate(communities, 1):
+        out.print(f"{number:3}. [bold]{safe(community.name)}[/bold]  {counted(community.size, 'entity')}")
+        out.print(f"     {safe(short(community.summary))}")
 
 
 def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
