@@ -24,7 +24,7 @@ from kgplatform.retrieve.search import SEARCHES
 from kgplatform.settings import settings_table
 from kgplatform.testing import OpenAIServer
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*/README.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("[!.]*/README.md"))]
 README, COMMANDS, SETTINGS, SCHEMA = (
     (ROOT / name).read_text(encoding="utf-8")
     for name in ("README.md", "docs/commands.md", "docs/settings.md", "docs/how-to/schema.md")
