@@ -41,7 +41,7 @@ _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
 
-AskedQuestion = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
+QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="A question in words.")]
 NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
@@ -96,7 +96,7 @@ class ReadingTools:
 
     async def search(
         self,
-        question: AskedQuestion,
+        question: QuestionText,
         route: Annotated[
             str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
         ] = "all",
@@ -110,7 +110,7 @@ class ReadingTools:
 
     async def ask(
         self,
-        question: AskedQuestion,
+        question: QuestionText,
         context: Context[Any, Any],
         reader: Annotated[
             str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})

@@ -259,12 +259,16 @@ def at_rest(page: Page, site: Site) -> Page:
 
 
 def kept_by(page: Page) -> Stored:
-    return {name: json.loads(page.evaluate(f"localStorage['neo4j.{name}']")) for name in _STORED}
+    return {name: stored(page, name) for name in _STORED}
+
+
+def stored(page: Page, name: str) -> Any:
+    return json.loads(page.evaluate("name => localStorage.getItem('neo4j.' + name)", name))
 
 
 def change(page: Page, name: str, how: Callable[[Any], Any]) -> None:
     store = "([name, value]) => localStorage.setItem('neo4j.' + name, JSON.stringify(value))"
-    page.evaluate(store, [name, how(kept_by(page)[name])])
+    page.evaluate(store, [name, how(stored(page, name))])
 
 
 def documents_by_hand(documents: list[Stored]) -> list[Stored]:
