@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
+from pydantic import BaseModel, ConfigDict
+
 from kgplatform.errors import BudgetError, ModelError, StoppedError
 from kgplatform.models.wire import BadAnswerError, RefusedError, Wire
 from kgplatform.prompt import Messages
@@ -42,15 +44,39 @@ class Reply:
     worth: Usage | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a reply is wanted.
+
+    ``form``: the pydantic model that it is read as, as JSON; None for free text. ``tokens``: the most that it may have,
+    thoughts apart; None where nothing is known of it.
+    """
+
+    form: type[BaseModel] | None = None
+    tokens: int | None = None
+
+
+FREE_TEXT = Wanted()
+
+
+class AnyObject(BaseModel):
+    """The form of a JSON object of which nothing is known."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+ANY_OBJECT = Wanted(AnyObject)
+
+
 class Chat(Protocol):
-    """Something that answers messages. ``json_mode`` asks the server for a JSON object, where it can do that."""
+    """Something that answers messages."""
 
     model: str
 
-    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
+    def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
         """The reply to ``messages``. Raises ``ModelError``; ``BudgetError`` if the budget is used up."""
 
-    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """Keep no answer to ``messages``: nobody could use it, and the next ``send`` is to ask the model again."""
 
 
@@ -190,19 +216,19 @@ class OpenAIChat(ServedModel):
         self._under_way: dict[str, Future[Reply | _Successor]] = {}
         self._lock = threading.Lock()
 
-    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
+    def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
         """See ``Chat.send``. ``usage`` of a reply that cost nothing is ``Usage(cached_calls=1)``."""
         self._stop.check()
-        body, key = self._request(messages, json_mode)
+        body, key = self._request(messages, wanted)
         reply = self._known(key, body["messages"]) or self._shared(key, body, stage)
         if reply.usage.cached_calls:
             self._count(stage, reply.usage, reply.worth)
         return reply
 
-    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """See ``Chat.forget``."""
         if self._cache:
-            self._cache.forget(self._request(messages, json_mode)[1])
+            self._cache.forget(self._request(messages, wanted)[1])
 
     def with_model(self, model: str) -> OpenAIChat:
         """See ``ManyModels.with_model``. What one of them learns of the server's parameters is the other's to learn."""
@@ -211,10 +237,10 @@ class OpenAIChat(ServedModel):
         other._refused, other._under_way, other._lock = set(), {}, threading.Lock()
         return other
 
-    def _request(self, messages: Messages, json_mode: bool) -> tuple[dict[str, Any], str]:
+    def _request(self, messages: Messages, wanted: Wanted) -> tuple[dict[str, Any], str]:
         """The body that asks for an answer to ``messages``, and its key in the cache."""
         parameters: dict[str, Any] = {"temperature": 0}
-        if json_mode:
+        if wanted.form:
             parameters["response_format"] = {"type": "json_object"}
         body = {"model": self.model, "messages": [_sendable(message) for message in messages], **parameters}
         return body, cache_key({"address": self._wire.address, **body})

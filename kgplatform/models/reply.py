@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails
 
 from kgplatform.errors import ReplyError
-from kgplatform.models.chat import Chat
+from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.json_text import mend, pieces, read, whole_items, without_thoughts
 from kgplatform.prompt import Messages, render
 
@@ -20,28 +20,39 @@ _ERRORS_SHOWN = 5
 _TEXT_SHOWN = 200
 
 
-def ask(chat: Chat, messages: Messages, shape: type[M], *, stage: str, json_mode: bool = True) -> tuple[M, int]:
+def ask(
+    chat: Chat,
+    messages: Messages,
+    shape: type[M],
+    *,
+    stage: str,
+    tokens: int | None = None,
+    free: Callable[[str], M | None] = lambda text: None,
+) -> tuple[M, int]:
     """The model's answer as a ``shape``, and how often it was repaired or asked for again (0 to 3).
+
+    The server is asked for JSON of that shape, of at most ``tokens``. Where a reply has none that can be read,
+    ``free`` reads it as free text: None where it makes nothing of it either.
 
     An answer that cannot be used is asked for once more, with the error. Both answers are in the chat's cache, so that
     the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if that fails too; then
     the chat forgets both, so that another run asks the model and not its cache.
-    ``json_mode`` has the server write JSON, where it can.
     """
-    reply = chat.send(messages, stage=stage, json_mode=json_mode)
+    wanted = Wanted(shape, tokens)
+    reply = chat.send(messages, stage=stage, wanted=wanted)
     try:
-        value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off)
+        value, repaired = _read(reply, shape, free)
     except ReplyError as error:
         said = {"role": "assistant", "content": reply.text if reply.text.strip() else "(nothing)"}
         asked_again = [*messages, said, render("models/ask_again", error=str(error))[1]]
-        again = chat.send(asked_again, stage=stage, json_mode=json_mode)
+        again = chat.send(asked_again, stage=stage, wanted=wanted)
     else:
         return value, int(repaired)
     try:
-        value, repaired = _parse(again.text, shape, cut_off=again.cut_off)
+        value, repaired = _read(again, shape, free)
     except ReplyError as error:
         for each in (messages, asked_again):
-            chat.forget(each, json_mode=json_mode)
+            chat.forget(each, wanted=wanted)
         raise ReplyError(
             f"The language model's answer in stage {stage} cannot be used, nor could the one before: {error} "
             "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
@@ -56,6 +67,17 @@ def parse_reply(text: str, shape: type[M]) -> M:
     breaks off, the complete items of the outermost list are kept. Raises ``ReplyError`` that says what is wrong.
     """
     return _parse(text, shape, cut_off=False)[0]
+
+
+def _read(reply: Reply, shape: type[M], free: Callable[[str], M | None]) -> tuple[M, bool]:
+    """The value, and whether it had to be repaired or was free text."""
+    try:
+        return _parse(reply.text, shape, cut_off=reply.cut_off)
+    except ReplyError:
+        value = free(without_thoughts(reply.text, cut_off=reply.cut_off))
+        if value is None:
+            raise
+        return value, True
 
 
 def _parse(text: str, shape: type[M], *, cut_off: bool) -> tuple[M, bool]:

@@ -20,7 +20,7 @@ from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
 from kgplatform.places import Place, find_names, find_statement, find_words
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.reader import AnswerMode
+from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
@@ -46,6 +46,14 @@ INSUFFICIENT: dict[AnswerMode, str] = {
     "reject": 'If the passages do not say it, set "sufficient" to false and leave "answer" empty.',
     "open": 'If the passages do not say it, set "sufficient" to false and answer from your own knowledge, without [ ].',
 }
+
+
+STYLES: dict[AnswerStyle, str] = {
+    "phrase": "the bare answer and nothing else, in as few words as can be: a name, a date, a number or a short phrase",
+    "sentences": "in one to three sentences, the answer itself first",
+    "report": "in as many paragraphs as it takes, the answer itself first, with headings and lists in Markdown",
+}
+"""How a prompt says what an answer should be like: "Answer in the language of the question, $style."."""
 
 
 class _Cited(BaseModel):

@@ -34,6 +34,12 @@ AnswerMode = Literal["reject", "open"]
 Need = Literal["entities", "facts", "gists", "tree"]
 """What a reader reads beside the texts: extracted entities, atomic facts by a model, gists of pages, the tree."""
 
+AnswerStyle = Literal["phrase", "sentences", "report"]
+"""How long an answer is: the bare answer, one to three sentences, or as long as it takes, with headings."""
+
+Preset = Literal["window", "paper"]
+"""Where a reader's sizes come from: the window of the model that is set, or its paper."""
+
 LARGEST = 1_000_000
 """The largest number of an option that has no other bound."""
 
@@ -166,9 +172,25 @@ def mode_option() -> Any:
     )
 
 
-def window_option(default: int = 4096) -> Any:
-    """The option of the readers that divide the window of the model among the parts of their prompts."""
-    return option(default, "the most tokens of a prompt", least=SMALLEST, example="8192")
+def style_option() -> Any:
+    """The option that all readers have."""
+    return option(
+        "sentences",
+        "how long an answer is: the bare answer (phrase), one to three sentences, or a report with headings",
+    )
+
+
+def window_option(default: int | None = 4096) -> Any:
+    """The option of the readers that divide the window of the model among the parts of their prompts.
+
+    None: the window that the model has (``Run.context``).
+    """
+    return option(default, "the most tokens of a prompt and its reply", least=SMALLEST, example="8192")
+
+
+def preset_option() -> Any:
+    """The option of the readers whose sizes follow the window of the model, or are those of their paper."""
+    return option("window", "sizes that suit the window of the model, or those of the paper")
 
 
 def documents_option() -> Any:

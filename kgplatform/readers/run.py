@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
 from kgplatform.errors import ReplyError, StoppedError
-from kgplatform.models.chat import Chat, Ledger, Reply
+from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun, Step, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved
@@ -44,6 +44,7 @@ class Run:
 
     ``ledger`` counts the calls and tokens of this run. ``schema`` reads the types of the graph's schema when they are
     needed, None where it has none. ``tell`` is called with each step as it is made, and ends the run where it must end.
+    ``context``: the tokens of the window of the language model, prompt and reply together.
     Evidence and model end their waits by the stop that they were given.
     """
 
@@ -52,6 +53,7 @@ class Run:
     ledger: Ledger
     schema: Callable[[], SchemaTypes | None] = lambda: None
     tell: Tell = lambda step: None
+    context: int = 32_768
 
 
 @contextlib.contextmanager
@@ -148,7 +150,7 @@ class Calls:
         """What was spent since this object was made."""
         return self._ledger.total - self._start
 
-    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
+    def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
         """See ``Chat.send``. Raises ``ReplyError`` where no call is left."""
         if self.left < 1:
             raise ReplyError(
@@ -157,13 +159,13 @@ class Calls:
             )
         self.made += 1
         self._last = ""
-        reply = self._chat.send(messages, stage=stage, json_mode=json_mode)
+        reply = self._chat.send(messages, stage=stage, wanted=wanted)
         self._last = reply.text
         return reply
 
-    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """See ``Chat.forget``."""
-        self._chat.forget(messages, json_mode=json_mode)
+        self._chat.forget(messages, wanted=wanted)
 
     def mark(self, after: tuple[QueryRun, ...] = ()) -> Mark:
         """Now: what is spent from here on belongs to the next step, and the time of ``after``, which ran before."""

@@ -41,14 +41,15 @@ _WORD = re.compile(r"\S+\s*")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window of ``tokens``, of which a prompt fills nine tenths at most."""
+    """A window of ``tokens``, nine tenths of which prompt and reply fill at most; ``reply``: what is kept for it."""
 
     tokens: int
+    reply: int = 0
 
     @property
     def limit(self) -> int:
         """Tokens of the largest prompt, by our count."""
-        return int(self.tokens * _SHARE)
+        return int(self.tokens * _SHARE) - self.reply
 
     def room(self, messages: Messages) -> int:
         """How many tokens of data ``messages`` leave room for; below 0 where they are too large already."""

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kgplatform.models.chat import Reply
+from kgplatform.models.chat import FREE_TEXT, Reply, Wanted
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
@@ -30,7 +30,7 @@ class SentMessages:
 
     messages: Messages
     stage: str
-    json_mode: bool
+    wanted: Wanted
 
 
 class ScriptedChat:
@@ -47,18 +47,18 @@ class ScriptedChat:
         self._answers = answers
         self._lock = threading.Lock()
 
-    def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Reply:
+    def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
         """The next answer. Raises ``AssertionError`` where the script is at its end."""
         with self._lock:
             number = len(self.calls)
-            self.calls.append(SentMessages([dict(message) for message in messages], stage, json_mode))
+            self.calls.append(SentMessages([dict(message) for message in messages], stage, wanted))
         answer = self._answers(messages) if callable(self._answers) else self._scripted(number, messages, stage)
         if isinstance(answer, Reply):
             return answer
         sent = sum(count_tokens(message["content"]) for message in messages)
         return Reply(answer, Usage(1, sent, count_tokens(answer)), cut_off=False)
 
-    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """Nothing to do: a script remembers no answers."""
 
     def with_model(self, model: str) -> ScriptedChat:

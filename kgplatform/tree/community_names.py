@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from kgplatform.errors import ModelError
-from kgplatform.models.chat import Chat
+from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
@@ -270,7 +270,7 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE)
     names = reply.names(len(batch))
     if len(names) < len(batch):
-        chat.forget(messages, json_mode=True)  # the next run is to ask the model, and not its cache
+        chat.forget(messages, wanted=Wanted(NamesReply))  # the next run is to ask the model, and not its cache
     return [Named(community.id, *names[number]) for number, community in enumerate(batch, 1) if number in names]
 
 

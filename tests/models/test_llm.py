@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import BudgetError, ModelError, SettingError
-from kgplatform.models.chat import Ledger, OpenAIChat, Reply, make_chat
+from kgplatform.models.chat import ANY_OBJECT, Ledger, OpenAIChat, Reply, make_chat
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
@@ -90,7 +90,7 @@ class TestAnswer:
 
     def test_json_mode_is_asked_of_the_server(self) -> None:
         with OpenAIServer(["{}"]) as server, chatting(server) as client:
-            client.send(HELLO, stage="extract", json_mode=True)
+            client.send(HELLO, stage="extract", wanted=ANY_OBJECT)
         assert server.requests[0].body["response_format"] == {"type": "json_object"}
 
     def test_without_usage_figures_tokens_are_counted_here(self) -> None:
@@ -338,7 +338,7 @@ class TestFallback:
 
         with OpenAIServer(lambda messages: "{}", faults=fault) as server, chatting(server) as client:
             for text in ("a", "b"):
-                assert client.send(question(text), stage="s", json_mode=True).text == "{}"
+                assert client.send(question(text), stage="s", wanted=ANY_OBJECT).text == "{}"
         assert ["response_format" in request.body for request in server.requests] == [True, False, False]
 
     def test_several_parameters_may_be_refused(self) -> None:
@@ -349,7 +349,7 @@ class TestFallback:
             return None
 
         with OpenAIServer(lambda messages: "{}", faults=fault) as server, chatting(server) as client:
-            client.send(HELLO, stage="s", json_mode=True)
+            client.send(HELLO, stage="s", wanted=ANY_OBJECT)
         assert sorted(server.requests[-1].body) == ["messages", "model"]
         assert len(server.requests) == 3
 
@@ -359,10 +359,10 @@ class TestFallback:
             chatting(server) as client,
         ):
             with pytest.raises(ModelError, match="Invalid request"):
-                client.send(HELLO, stage="s", json_mode=True)
+                client.send(HELLO, stage="s", wanted=ANY_OBJECT)
             assert len(server.requests) == 2
             server._faults = []
-            client.send(HELLO, stage="s", json_mode=True)
+            client.send(HELLO, stage="s", wanted=ANY_OBJECT)
         assert "response_format" in server.requests[-1].body
 
     def test_the_cache_does_not_depend_on_what_the_server_knows(self, tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ class TestFallback:
         with OpenAIServer(["{}"], faults=fault) as server:
             for _ in range(2):
                 with chatting(server, tmp_path) as client:
-                    assert client.send(HELLO, stage="s", json_mode=True).text == "{}"
+                    assert client.send(HELLO, stage="s", wanted=ANY_OBJECT).text == "{}"
         assert len(server.requests) == 2
 
 
@@ -481,7 +481,7 @@ class TestCache:
             with chatting(server, tmp_path) as client:
                 client.send(HELLO, stage="s")
                 client.send(question("Other"), stage="s")
-                client.send(HELLO, stage="s", json_mode=True)
+                client.send(HELLO, stage="s", wanted=ANY_OBJECT)
                 client.send(HELLO, stage="another stage")
             with chatting(server, tmp_path, chat_model="large") as client:
                 client.send(HELLO, stage="s")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, RootModel
 
 from kgplatform.errors import ReplyError
-from kgplatform.models.chat import Reply
+from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.json_text import pieces, whole_items
 from kgplatform.models.reply import ask, parse_reply
 from kgplatform.records import Usage
@@ -240,11 +240,10 @@ class TestAskAgain:
             ask(chat, QUESTION, Choice, stage="answer")
         assert len(chat.calls) == 2
 
-    def test_json_mode_is_asked_for_unless_the_caller_does_not_want_it(self) -> None:
-        chat = ScriptedChat(['{"answer": "a"}'] * 2)
-        ask(chat, QUESTION, Choice, stage="answer")
-        ask(chat, QUESTION, Choice, stage="answer", json_mode=False)
-        assert [call.json_mode for call in chat.calls] == [True, False]
+    def test_the_form_that_is_read_is_asked_for(self) -> None:
+        chat = ScriptedChat(['{"answer": "b"}'])
+        ask(chat, QUESTION, Choice, stage="answer", tokens=70)
+        assert chat.calls[0].wanted == Wanted(Choice, 70)
 
     def test_dollar_signs_of_the_answer_are_only_text(self) -> None:
         chat = ScriptedChat(["$error $question ${x", '{"answer": "a"}'])

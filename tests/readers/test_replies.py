@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.models.chat import Ledger, Reply
+from kgplatform.models.chat import FREE_TEXT, Ledger, Reply, Wanted
 from kgplatform.readers.replies import Said, ask_marked, asked, read_answer, read_reply, reminder, room_for
 from kgplatform.readers.run import Calls
 from kgplatform.records import Usage
@@ -80,7 +80,7 @@ def test_replies_of_no_use_are_forgotten_so_that_another_run_asks_the_model() ->
     class Remembering(ScriptedChat):
         forgotten: list[str] = []
 
-        def forget(self, messages: list[dict[str, str]], *, json_mode: bool = False) -> None:
+        def forget(self, messages: list[dict[str, str]], *, wanted: Wanted = FREE_TEXT) -> None:
             self.forgotten.append(messages[-1]["content"])
 
     ask_marked(Calls(Remembering(["", ""]), Ledger()), PROMPT, read_reply, stage="read", marks="it")

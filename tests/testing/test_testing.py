@@ -12,7 +12,7 @@ import numpy as np
 import openai
 import pytest
 
-from kgplatform.models.chat import Reply
+from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Reply
 from kgplatform.records import Usage
 from kgplatform.testing import Fault, HashEmbedder, OpenAIServer, ScriptedChat
 
@@ -32,8 +32,8 @@ class TestScriptedChat:
     def test_plays_a_list_and_records_what_was_sent(self) -> None:
         chat = ScriptedChat(["one", Reply("two", Usage(1, 5, 6), cut_off=True)])
         assert chat.send(HELLO, stage="extract").text == "one"
-        assert chat.send(HELLO, stage="answer", json_mode=True) == Reply("two", Usage(1, 5, 6), cut_off=True)
-        assert [(call.stage, call.json_mode) for call in chat.calls] == [("extract", False), ("answer", True)]
+        assert chat.send(HELLO, stage="answer", wanted=ANY_OBJECT) == Reply("two", Usage(1, 5, 6), cut_off=True)
+        assert [(call.stage, call.wanted) for call in chat.calls] == [("extract", FREE_TEXT), ("answer", ANY_OBJECT)]
 
     def test_plays_a_function_of_the_messages(self) -> None:
         chat = ScriptedChat(lambda messages: messages[-1]["content"].upper())

@@ -12,10 +12,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from pydantic import BaseModel
+
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import ModelError, SettingError
-from kgplatform.models.chat import Chat
+from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Chat, Wanted
 
 try:
     from neo4j_graphrag import types as their_types
@@ -128,16 +130,13 @@ class KgLLM(LLMBase):
         response_format: Any = None,
         **kwargs: Any,
     ) -> LLMResponse:
-        """The reply to a text or to messages. Any ``response_format`` asks for JSON, of no given shape.
-
-        Raises their ``LLMGenerationError``, and ``NotImplementedError`` for a class as ``response_format``.
+        """The reply to a text or to messages. ``response_format``, a pydantic model, is the form of the JSON that
+        is asked for; any other asks for JSON of no given form. Raises their ``LLMGenerationError``.
         """
-        if isinstance(response_format, type):
-            raise NotImplementedError("The platform's language model returns JSON, but of no given shape.")
         given = legacy_inputs_to_messages(input, message_history, system_instruction)
         messages = [{"role": each["role"], "content": each["content"]} for each in given]
         try:
-            reply = self._chat.send(messages, stage=STAGE, json_mode=response_format is not None)
+            reply = self._chat.send(messages, stage=STAGE, wanted=_wanted(response_format))
         except ModelError as error:
             raise LLMGenerationError(str(error)) from error
         spent = reply.usage if reply.usage.calls else reply.worth or reply.usage
@@ -160,6 +159,12 @@ class KgLLM(LLMBase):
         return await asyncio.to_thread(
             self.invoke, input, message_history, system_instruction, response_format, **kwargs
         )
+
+
+def _wanted(response_format: Any) -> Wanted:
+    if isinstance(response_format, type) and issubclass(response_format, BaseModel):
+        return Wanted(response_format)
+    return FREE_TEXT if response_format is None else ANY_OBJECT
 
 
 def schema_text(graph: KnowledgeGraph, tokens: int = 3000) -> str:

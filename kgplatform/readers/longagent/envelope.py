@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kgplatform.models.chat import Wanted
 from kgplatform.models.json_text import pieces, value_of, without_thoughts
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.run import Calls
@@ -111,18 +112,18 @@ def ask_envelope(
     wanted: Sequence[str],
     *,
     stage: str,
-    json_mode: bool,
+    form: Wanted,
     enough: Callable[[str], bool] = lambda text: False,
 ) -> Envelope | Unusable:
     """What the model says; a reply that cannot be used is asked for again, at most twice, with the fault named.
 
     Each fault is counted in ``calls``. The chat forgets replies of which none could be used. A reply without JSON whose
-    text is ``enough`` is not asked for again. ``json_mode`` has the server write JSON, which leaves a member no
+    text is ``enough`` is not asked for again. ``form`` has the server write JSON, which leaves a member no
     scratchpad. Raises ``ModelError``.
     """
     sent = [messages]
     while True:
-        reply = calls.send(sent[-1], stage=stage, json_mode=json_mode)
+        reply = calls.send(sent[-1], stage=stage, wanted=form)
         said = read_envelope(reply.text, wanted, cut_off=reply.cut_off)
         if isinstance(said, Envelope):
             return said
@@ -134,7 +135,7 @@ def ask_envelope(
         # Its number keeps a cached reply to the first reminder from coming again.
         sent.append(with_reminder(messages, _reminder(said.fault, len(sent), wanted)))
     for prompt in sent:
-        calls.forget(prompt, json_mode=json_mode)
+        calls.forget(prompt, wanted=form)
     return said
 
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kgplatform.errors import InputError, ModelError
+from kgplatform.models.chat import ANY_OBJECT
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, reminder_tokens
@@ -176,7 +177,7 @@ class Leader:
         return self._cut(text, bound, "replies")
 
     def _ask(self, messages: Messages, wanted: Sequence[str]) -> Envelope | Unusable:
-        return ask_envelope(self.calls, messages, wanted, stage=STAGE, json_mode=True)
+        return ask_envelope(self.calls, messages, wanted, stage=STAGE, form=ANY_OBJECT)
 
     def _messages(self, prompt: str, seen: Round, **inputs: str) -> Messages:
         return self._rendered(prompt, seen.instruction, seen.shown, status=seen.status, **inputs)

@@ -20,7 +20,7 @@ from itertools import groupby
 from typing import Literal
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.chat import Chat, metered
+from kgplatform.models.chat import FREE_TEXT, Chat, metered
 from kgplatform.readers.answer import cite_words, fence_for
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope
 from kgplatform.readers.longagent.options import MEMBER_PROMPT, MEMBER_TYPES, Options, member_messages
@@ -186,7 +186,7 @@ class Team:
         calls = Calls(*metered(self._chat))
         mark = calls.mark()
         try:
-            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, json_mode=False, enough=is_members_refusal)
+            said = ask_envelope(calls, messages, MEMBER_TYPES, stage=stage, form=FREE_TEXT, enough=is_members_refusal)
         except BudgetError:
             raise
         except ModelError as error:

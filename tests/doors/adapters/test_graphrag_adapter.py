@@ -24,6 +24,7 @@ from neo4j_graphrag.types import RetrieverResultItem
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.adapters.neo4j_graphrag import STAGE, KgEmbedder, KgLLM, KgRetriever, schema_text
 from kgplatform.errors import InputError, ModelError, SettingError
+from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Wanted
 from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -124,19 +125,18 @@ def test_the_llm_in_both_forms_and_async(asked: tuple[KnowledgeGraph, OpenAIServ
 
 
 def test_the_llm_asks_for_json(graph: KnowledgeGraph) -> None:
-    sent: list[bool] = []
+    sent: list[Wanted] = []
 
     class Noting(ScriptedChat):
-        def send(self, messages: Messages, *, stage: str, json_mode: bool = False) -> Any:
-            sent.append(json_mode)
-            return super().send(messages, stage=stage, json_mode=json_mode)
+        def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Any:
+            sent.append(wanted)
+            return super().send(messages, stage=stage, wanted=wanted)
 
     llm = KgLLM(KnowledgeGraph(graph.store, graph.settings, chat=Noting(lambda _: "{}")))
     llm.invoke([{"role": "user", "content": "x"}], response_format={"type": "json_object"})
     llm.invoke([{"role": "user", "content": "x"}])
-    assert sent == [True, False]
-    with pytest.raises(NotImplementedError):
-        llm.invoke([{"role": "user", "content": "x"}], response_format=RetrieverResultItem)
+    llm.invoke([{"role": "user", "content": "x"}], response_format=RetrieverResultItem)
+    assert sent == [ANY_OBJECT, FREE_TEXT, Wanted(RetrieverResultItem)]
 
 
 def test_errors_are_theirs(graph: KnowledgeGraph) -> None:

@@ -18,7 +18,7 @@ from kgplatform.ingest.extract.llm import (
     read_fact_lines,
     read_facts,
 )
-from kgplatform.models.chat import Reply
+from kgplatform.models.chat import FREE_TEXT, Reply, Wanted
 from kgplatform.records import AtomicFact, Document, Passage, Usage
 from kgplatform.testing import ScriptedChat
 
@@ -156,7 +156,7 @@ class Forgetful(ScriptedChat):
         super().__init__(answers)
         self.forgotten: list[int] = []
 
-    def forget(self, messages: list[dict[str, str]], *, json_mode: bool = False) -> None:
+    def forget(self, messages: list[dict[str, str]], *, wanted: Wanted = FREE_TEXT) -> None:
         self.forgotten.append(len(messages))
 
 

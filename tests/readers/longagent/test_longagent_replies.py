@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from kgplatform.models.chat import Ledger, Reply
+from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Ledger, Reply, Wanted
 from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, read_envelope, reminder_tokens
 from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
 from kgplatform.readers.refusals import is_members_refusal
@@ -141,7 +141,7 @@ def test_no_text_breaks_the_reading() -> None:
 def test_a_reply_that_cannot_be_used_is_asked_for_again_with_its_fault() -> None:
     chat = ScriptedChat(["", "prose", '{"type": "answer", "content": "x"}'])
     calls = Calls(chat, Ledger())
-    asked = ask_envelope(calls, ASKED, LEADER, stage="leader", json_mode=True)
+    asked = ask_envelope(calls, ASKED, LEADER, stage="leader", form=ANY_OBJECT)
     assert asked == Envelope("answer", "x")
     assert calls.counts == {"malformed.empty reply": 1, "malformed.no json": 1}
     first, second, third = (each.messages for each in chat.calls)
@@ -157,22 +157,22 @@ def test_after_two_times_it_is_left_and_the_chat_forgets_it() -> None:
     forgotten: list[str] = []
 
     class Forgetful(ScriptedChat):
-        def forget(self, messages: list[dict[str, str]], *, json_mode: bool = False) -> None:
+        def forget(self, messages: list[dict[str, str]], *, wanted: Wanted = FREE_TEXT) -> None:
             forgotten.append(messages[1]["content"])
 
     chat = Forgetful(["one", "two", "three", "four"])
     calls = Calls(chat, Ledger())
-    asked = ask_envelope(calls, ASKED, MEMBER, stage="member", json_mode=False)
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="member", form=FREE_TEXT)
     assert asked == Unusable("no json", "three")
     assert calls.counts == {"malformed.no json": 3}
     assert (len(chat.calls), len(forgotten), len(set(forgotten))) == (3, 3, 3)
-    assert not any(each.json_mode for each in chat.calls)
+    assert not any(each.wanted.form for each in chat.calls)
 
 
 def test_text_that_is_enough_is_not_asked_for_again() -> None:
     chat = ScriptedChat(["No Mention"])
     calls = Calls(chat, Ledger())
-    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", json_mode=False, enough=is_members_refusal)
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", form=FREE_TEXT, enough=is_members_refusal)
     assert (asked, calls.counts) == (Unusable("no json", "No Mention"), {"malformed.no json": 1})
 
 
@@ -180,7 +180,7 @@ def test_a_reply_that_is_cut_off_is_asked_for_again() -> None:
     cut = Reply('<scratchpad>{"type": "response", "content": "x', Usage(1, 1, 1), cut_off=True)
     chat = ScriptedChat([cut, '{"type": "response", "content": "x"}'])
     calls = Calls(chat, Ledger())
-    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", json_mode=False)
+    asked = ask_envelope(calls, ASKED, MEMBER, stage="m", form=FREE_TEXT)
     assert (asked, calls.counts) == (Envelope("response", "x"), {"malformed.cut off": 1})
     assert "be shorter" in chat.calls[1].messages[1]["content"]
 

@@ -17,7 +17,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.answers import show_trace
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import steps_before
-from kgplatform.models.chat import Ledger
+from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL
@@ -332,10 +332,10 @@ def test_another_model_needs_a_server_that_has_it(evidence: Evidence) -> None:
     class OneModel:
         model = "one"
 
-        def send(self, messages: Any, *, stage: str, json_mode: bool = False) -> Any:
+        def send(self, messages: Any, *, stage: str, wanted: Wanted = FREE_TEXT) -> Any:
             raise AssertionError("nothing is asked")
 
-        def forget(self, messages: Any, *, json_mode: bool = False) -> None:
+        def forget(self, messages: Any, *, wanted: Wanted = FREE_TEXT) -> None:
             raise AssertionError("nothing is asked")
 
     with pytest.raises(InputError, match="one is the only language model here. Leave out member_model."):

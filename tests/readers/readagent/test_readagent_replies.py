@@ -8,7 +8,7 @@ import pytest
 from off_the_wind import STORY
 from readagent_runs import Rereader, ask, details, fill
 
-from kgplatform.models.chat import Ledger
+from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
@@ -155,7 +155,7 @@ class Forgetful(ScriptedChat):
 
     forgotten = 0
 
-    def forget(self, messages: Messages, *, json_mode: bool = False) -> None:
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         self.forgotten += 1
 
 
