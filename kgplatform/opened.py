@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 from kgplatform.errors import InputError, SettingError
 from kgplatform.ingest.graph_state import check_embedder, graph_state
-from kgplatform.models.chat import Chat, Ledger, OpenAIChat, make_chat, within
+from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
+from kgplatform.models.openai_chat import OpenAIChat, make_chat
 from kgplatform.neo4j.store import Connection, Row, Store
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop

@@ -12,7 +12,7 @@ from typing import Any
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from kgplatform.errors import SettingError
 
@@ -72,6 +72,17 @@ class Settings(BaseSettings):
         None, "Address of a server that speaks the OpenAI protocol.", env=("OPENAI_BASE_URL",)
     )
     chat_model: str = _setting("gpt-4.1-mini", "Language model for extraction and answers.")
+    chat_parameters: dict[str, Any] = _setting(
+        {},
+        'Further parameters of every language-model call, as JSON, such as {"reasoning_effort": "low"}; null leaves '
+        'out what is sent by default, such as {"temperature": null}.',
+    )
+    context_tokens: int | None = _setting(
+        None,
+        "Window of the language model, prompt and reply together. Default: what the server tells, else 32,768.",
+        unit="tokens",
+        ge=1000,
+    )
     model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
     concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)
@@ -113,6 +124,10 @@ def load_settings(**overrides: Any) -> Settings:
     given = {name: value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)
+    except SettingsError as error:  # of the settings, one alone is JSON
+        raise SettingError(
+            'KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object, such as {"reasoning_effort": "low"}.'
+        ) from error
     except ValidationError as error:
         faults = "; ".join(f"{env_name(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
         raise SettingError(f"A setting cannot be used: {faults}. `kgplatform settings` lists them.") from error

@@ -15,8 +15,9 @@ from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ServerError, SettingError
-from kgplatform.models.chat import Ledger, OpenAIChat, make_chat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import OpenAIChat, make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat

@@ -31,8 +31,9 @@ from kgplatform.evaluate.setups import needs, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Setup, Spent
 from kgplatform.ingest.formats import clean
 from kgplatform.ingest.pipeline import IngestReport
-from kgplatform.models.chat import Chat, Ledger, make_chat
+from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
+from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.config import has_store
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query

@@ -14,10 +14,11 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from kgplatform.errors import ModelError, SettingError
-from kgplatform.models.chat import Ledger, ServedModel
+from kgplatform.models.chat import Ledger
+from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.minilm import WIDTH, MiniLM, Vectors, unit
-from kgplatform.models.wire import BadAnswerError
+from kgplatform.models.served import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates

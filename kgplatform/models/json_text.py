@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import json_repair
-
 from kgplatform.text import without_lone_surrogates
 
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
@@ -47,9 +45,17 @@ def without_thoughts(text: str, *, cut_off: bool) -> str:
     ends = [found.end() for found in _THOUGHT_END.finditer(text)]
     text = text[ends[-1] :] if ends else text
     start = _THOUGHT_START.search(text)
-    if start is None or 0 <= text.find("{") < start.start():
+    if start is None or text[: start.start()].strip():
         return text
     return text[: start.start()] if cut_off else text[start.end() :]
+
+
+def split_thoughts(text: str) -> tuple[str, bool]:
+    """``text`` less thoughts, and whether it begins with one that does not end: then nothing but that is there."""
+    answer = without_thoughts(text, cut_off=False)
+    begun = _THOUGHT_START.match(text.lstrip())
+    unclosed = begun is not None and not _THOUGHT_END.search(text)
+    return ("" if unclosed else answer), unclosed
 
 
 def pieces(text: str) -> list[Piece]:
@@ -86,6 +92,8 @@ def mend(text: str) -> Any:
 
     Raises ``ValueError`` if nothing can be made of it.
     """
+    import json_repair  # a tenth of a second that most replies do not need
+
     if depth(text) > _DEEPEST:
         raise ValueError("it is nested too deeply")
     try:
@@ -138,6 +146,21 @@ def depth(text: str) -> int:
         level = level + 1 if mark in "[{" else max(0, level - 1)
         deepest = max(deepest, level)
     return deepest
+
+
+def partial_text(text: str, field: str) -> str:
+    """The text of ``field`` in JSON that is still being written, as far as it goes; empty where it has not begun.
+
+    >>> partial_text('{"reasoning": "…", "answer": "In King', "answer")
+    'In King'
+    """
+    found = re.search(rf'"{re.escape(field)}"\s*:\s*"((?:[^"\\]|\\.)*)', text, re.DOTALL)
+    if found is None:
+        return ""
+    try:
+        return str(json.loads(f'"{found[1]}"', strict=False))
+    except ValueError:  # it ends within \u00e9
+        return partial_text(text[: text.rfind("\\")], field)
 
 
 def _closing(text: str, start: int) -> int:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from pydantic import AliasChoices, BaseModel, RootModel, ValidationError
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, RootModel, ValidationError
 from pydantic_core import InitErrorDetails
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.json_text import mend, pieces, read, whole_items, without_thoughts
-from kgplatform.prompt import Messages, render
+from kgplatform.models.json_text import mend, partial_text, pieces, read, whole_items, without_thoughts
+from kgplatform.models.lenient import keyed, keys_of, validated
+from kgplatform.models.useless import copied, is_looped
+from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
 
 _ERRORS_SHOWN = 5
 _TEXT_SHOWN = 200
+_DEEPEST_WRAPPING = 4
+_USUAL_TOKENS = 4096
+_MORE_ROOM = 4
+"""How many times the room of a reply that was cut off."""
 
 
 def ask(
@@ -28,36 +34,84 @@ def ask(
     stage: str,
     tokens: int | None = None,
     free: Callable[[str], M | None] = lambda text: None,
+    show: Show | None = None,
 ) -> tuple[M, int]:
     """The model's answer as a ``shape``, and how often it was repaired or asked for again (0 to 3).
 
     The server is asked for JSON of that shape, of at most ``tokens``. Where a reply has none that can be read,
-    ``free`` reads it as free text: None where it makes nothing of it either.
+    ``free`` reads it as free text: None where it makes nothing of it either. ``show``: a field of the shape, and who is
+    told its text while it is written.
 
-    An answer that cannot be used is asked for once more, with the error. Both answers are in the chat's cache, so that
-    the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if that fails too; then
-    the chat forgets both, so that another run asks the model and not its cache.
+    An answer that cannot be used is asked for once more, without the broken one, which a small model would repeat; one
+    that was cut off, with more room. Both answers are in the chat's cache, so that the same call in another run takes
+    the same way and costs nothing. Raises ``ReplyError`` if the second fails too; then the chat forgets both, so that
+    another run asks the model and not its cache.
     """
-    wanted = Wanted(shape, tokens)
-    reply = chat.send(messages, stage=stage, wanted=wanted)
-    try:
-        value, repaired = _read(reply, shape, free)
-    except ReplyError as error:
-        said = {"role": "assistant", "content": reply.text if reply.text.strip() else "(nothing)"}
-        asked_again = [*messages, said, render("models/ask_again", error=str(error))[1]]
-        again = chat.send(asked_again, stage=stage, wanted=wanted)
-    else:
-        return value, int(repaired)
-    try:
-        value, repaired = _read(again, shape, free)
-    except ReplyError as error:
-        for each in (messages, asked_again):
-            chat.forget(each, wanted=wanted)
-        raise ReplyError(
-            f"The language model's answer in stage {stage} cannot be used, nor could the one before: {error} "
-            "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
-        ) from error
-    return value, 1 + int(repaired)
+    wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
+    first = _Read.of(chat.send(messages, stage=stage, wanted=wanted), messages, shape, free)
+    if first.value is not None and not first.cut_off:
+        return first.value, int(first.repaired)
+    more, mended = _once_more(messages, wanted, first)
+    second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape, free)
+    if second.value is not None:
+        return second.value, 1 + int(second.repaired)
+    if first.value is not None:
+        return first.value, 2
+    for sent, how in ((messages, wanted), (more, mended)):
+        chat.forget(sent, wanted=how)
+    raise ReplyError(
+        f"The language model's answer in stage {stage} cannot be used, nor could the one before: {second.fault} "
+        "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """Whom to tell the text of ``field`` while it is written: ``tell`` gets all of it so far."""
+
+    field: str
+    tell: Callable[[str], None]
+
+    def listener(self) -> Callable[[str], None]:
+        """What listens to the raw reply."""
+        return lambda written: self.tell(partial_text(written, self.field))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read(Generic[M]):
+    """What came of reading a reply: the ``value``, or the ``fault``. ``looped``: it repeats itself without an end."""
+
+    value: M | None
+    repaired: bool = False
+    fault: str = ""
+    cut_off: bool = False
+    looped: bool = False
+
+    @classmethod
+    def of(cls, reply: Reply, messages: Messages, shape: type[M], free: Callable[[str], M | None]) -> _Read[M]:
+        """``reply``, read as JSON of ``shape``, else by ``free``."""
+        looped = reply.cut_off and is_looped(reply.text)
+        try:
+            value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off, messages=messages)
+        except ReplyError as error:
+            said = free(reply.text) if reply.text.strip() and not looped else None
+            fault = "" if said else _with_lack(str(error), reply)
+            return cls(said, True, fault, cut_off=reply.cut_off, looped=looped)
+        return cls(value, repaired, cut_off=reply.cut_off, looped=looped)
+
+
+def _with_lack(fault: str, reply: Reply) -> str:
+    return f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else fault
+
+
+def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any]) -> tuple[Messages, Wanted]:
+    """What is asked after ``first``: for the same with more room, or without what was wrong."""
+    if first.cut_off and not first.looped:
+        room = (wanted.tokens or _USUAL_TOKENS) * _MORE_ROOM
+        return messages, replace(wanted, tokens=room)
+    fault = "It repeated itself without an end." if first.looped else first.fault
+    reminder = render("models/ask_again", error=fault)[1]["content"]
+    return with_reminder(messages, f"\n\n{reminder}"), replace(wanted, again=True)
 
 
 def parse_reply(text: str, shape: type[M]) -> M:
@@ -69,23 +123,15 @@ def parse_reply(text: str, shape: type[M]) -> M:
     return _parse(text, shape, cut_off=False)[0]
 
 
-def _read(reply: Reply, shape: type[M], free: Callable[[str], M | None]) -> tuple[M, bool]:
-    """The value, and whether it had to be repaired or was free text."""
-    try:
-        return _parse(reply.text, shape, cut_off=reply.cut_off)
-    except ReplyError:
-        value = free(without_thoughts(reply.text, cut_off=reply.cut_off))
-        if value is None:
-            raise
-        return value, True
-
-
-def _parse(text: str, shape: type[M], *, cut_off: bool) -> tuple[M, bool]:
+def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[str, str]] = ()) -> tuple[M, bool]:
     """The value, and whether its JSON had to be repaired."""
     fault = ""
     for value, repaired in _values(text, cut_off=cut_off):
+        if copied(value, messages):
+            fault = fault or "it repeats the example in place of an answer."
+            continue
         try:
-            return shape.model_validate(_unwrapped(value, shape)), repaired
+            return validated(_unwrapped(value, shape), shape), repaired
         except ValidationError as error:
             fault = fault or _in_words(error)
     if not fault:
@@ -140,28 +186,30 @@ def _says_something(value: Any) -> bool:
 
 
 def _unwrapped(value: Any, shape: type[BaseModel]) -> Any:
-    """``value`` without what models put around it: ``[value]``, ``{"result": value}``; or a bare list put into the
-    one field that there is. Raises ``ValidationError`` for an object that has none of the fields asked for: with
-    defaults it would pass for an empty answer.
+    """``value`` without what models put around it: ``[value]``, ``{"result": value}``, ``{"type": "json", "data":
+    value}``; or a bare list put into the one field that there is. Raises ``ValidationError`` for an object that has
+    none of the fields asked for: with defaults it would pass for an empty answer.
     """
-    names = [key for name, field in shape.model_fields.items() for key in _keys(name, field)]
-    if issubclass(shape, RootModel) or (isinstance(value, dict) and (not value or value.keys() & set(names))):
+    if issubclass(shape, RootModel) or value == {}:
         return value
-    if isinstance(value, (dict, list)) and len(value) == 1:
-        inner = next(iter(value.values())) if isinstance(value, dict) else value[0]
-        if isinstance(inner, dict) and inner.keys() & set(names):
-            return inner
+    names = [key for name, field in shape.model_fields.items() for key in keys_of(name, field)]
+    level = [value]
+    for _ in range(_DEEPEST_WRAPPING):
+        for inner in level:
+            if isinstance(inner, dict) and (fitting := keyed(inner, shape)).keys() & set(names):
+                return fitting
+        level = [each for inner in level for each in _inside(inner)]
     if isinstance(value, list) and len(shape.model_fields) == 1:
         return {names[0]: value}
     missing: list[InitErrorDetails] = [{"type": "missing", "loc": (name,), "input": None} for name in names]
     raise ValidationError.from_exception_data(shape.__name__, missing)
 
 
-def _keys(name: str, field: FieldInfo) -> list[str]:
-    """The keys under which a field is taken, the one that surely works first."""
-    alias = field.validation_alias
-    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
-    return [*(choice for choice in choices if isinstance(choice, str)), name]
+def _inside(value: Any) -> list[Any]:
+    """What may be wrapped in ``value``: the values of an object, the one item of a list."""
+    if isinstance(value, dict):
+        return [inner for inner in value.values() if isinstance(inner, (dict, list))]
+    return value if isinstance(value, list) and len(value) == 1 else []
 
 
 def _in_words(error: ValidationError) -> str:

@@ -7,6 +7,7 @@ Chat and embeddings share this. It is the only user of the ``openai`` package, w
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 import time
@@ -15,13 +16,23 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential, wait_random
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_any,
+    wait_exponential,
+    wait_random,
+)
+from tenacity.stop import stop_base
 
 from kgplatform.errors import ModelError, SettingError
+from kgplatform.models.failures import TIME_OUT_RETRIES, BadAnswerError, is_transient, retry_after, translated, why
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
 from kgplatform.work.threads import LoopThread
@@ -30,16 +41,28 @@ if TYPE_CHECKING:
     import openai
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
-LONGEST_WAIT = 300.0
-"""Seconds: a server that asks for a longer pause than this is not waited for."""
 _LONGEST_BACKOFF = 60.0
+_LOOK_TIMEOUT = 5.0
+"""Seconds that a server has to tell of itself."""
+_SHORTEST_SECRET = 8
+"""Characters: a shorter key ("x", "none") is none, and hiding it would spoil words."""
 _SHOWN = 300
 _USER = re.compile(r"(?<=://)[^/]*@")
-_TOO_LONG = re.compile(r"context.?length|context.?window|context.?size|too long|too many tokens|maximum.{0,20}tokens")
+_log = logging.getLogger(__name__)
 
 
-class BadAnswerError(ModelError):
-    """The server said 200, and what it sent is not an answer. Worth another try."""
+class Listening(Protocol):
+    """Gathers an answer that comes in pieces."""
+
+    def add(self, event: object) -> None:
+        """Take in the next piece."""
+
+    def answer(self) -> dict[str, Any]:
+        """The whole answer, when all pieces came."""
+
+
+Listener = Callable[[], Listening]
+"""Makes what listens to one try."""
 
 
 class _Pause:
@@ -146,31 +169,52 @@ class Wire:
         stop: Stop,
         before: Callable[[], None],
         read: Callable[[dict[str, Any]], Any],
+        on_text: Listener | None = None,
+        retries: int | None = None,
     ) -> Any:
         """``read(answer)`` for the server's answer to ``body``, tried again while there is hope.
 
         ``before`` runs just before each try, in the slot, and may raise to stop (the budget). ``read`` raises
-        ``BadAnswerError`` for an answer that cannot be used. Raises ``ModelError`` that names the stage;
-        ``RefusedError`` if the server refuses the request (400, 422), ``StoppedError`` once ``stop`` is set.
+        ``BadAnswerError`` for an answer that cannot be used. ``on_text`` listens to an answer that is streamed
+        (``Pieces``). ``retries``: by default those that are set. Raises ``ModelError`` that names the stage;
+        ``RefusedError`` if the server refuses the request (400, 422), ``FaultError`` where it answers 500 to the last,
+        ``StoppedError`` once ``stop`` is set.
         """
         import openai
 
+        most = self._settings.model_retries if retries is None else retries
         retrying = Retrying(
-            stop=stop_after_attempt(self._settings.model_retries + 1),
+            stop=stop_any(stop_after_attempt(most + 1), _AfterTimeOuts()),
             wait=self._delay,
-            retry=retry_if_exception(_is_transient),
-            before_sleep=self._pause_all,
+            retry=retry_if_exception(is_transient),
+            before_sleep=partial(self._before_retry, stage, most),
             sleep=self._sleep or stop.sleep,
             reraise=True,
         )
         try:
-            return retrying(self._post_once, path, body, stop, before, read)
+            return retrying(self._post_once, path, body, stop, before, read, on_text)
         except BadAnswerError as error:
             raise ModelError(f"The model server's answer in stage {stage} cannot be used: {error}") from error
         except CancelledError as error:
             raise ModelError(f"The connection to the model server was closed in stage {stage}; ask again.") from error
         except openai.APIError as error:
-            raise self._translate(error, stage, str(body["model"])) from self._without_key(error)
+            where = f"The model server at {_USER.sub('', self.address)}"
+            failed = translated(error, self._hide_key, where, stage, str(body["model"]), most)
+            raise failed from self._without_key(error)
+
+    def get(self, path: str, stop: Stop) -> dict[str, Any] | None:
+        """What the server says of itself at ``path``; None where it says nothing that is JSON within seconds."""
+        import openai
+
+        try:
+            if stop.can_be_set:
+                loop, client = self._open_stoppable()
+                given = loop.result(client.get(path, cast_to=object, options={"timeout": _LOOK_TIMEOUT}), stop)
+            else:
+                given = self._open_blocking().get(path, cast_to=object, options={"timeout": _LOOK_TIMEOUT})
+        except (openai.APIError, ValueError, CancelledError):
+            return None
+        return given if isinstance(given, dict) else None
 
     def close(self) -> None:
         """Close the connections, and end the thread that they are read on; the next request opens new ones."""
@@ -189,23 +233,28 @@ class Wire:
         stop: Stop,
         before: Callable[[], None],
         read: Callable[[dict[str, Any]], Any],
+        on_text: Listener | None,
     ) -> Any:
         with self._slots.one(stop):
             self._pause.wait(self._sleep or stop.sleep)
             before()
             try:
-                answer = self._send(path, body, stop)
+                answer = self._send(path, body, stop, on_text)
             except ValueError as error:  # the client decodes the body: not JSON, or not UTF-8
                 raise BadAnswerError("it is not JSON.") from error
         return read(_as_object(answer))
 
-    def _send(self, path: str, body: dict[str, Any], stop: Stop) -> object:
+    def _send(self, path: str, body: dict[str, Any], stop: Stop, on_text: Listener | None) -> object:
         """The server's answer. A request that can be broken off takes twice the work (a millisecond), so only those
         that somebody may stop are."""
+        listener = on_text if body.get("stream") else None
         if not stop.can_be_set:
-            return self._open_blocking().post(path, body=body, cast_to=object)
-        loop, client = self._open_stoppable()
-        return loop.result(client.post(path, body=body, cast_to=object), stop)
+            client = self._open_blocking()
+            return _streamed(client, path, body, listener) if listener else client.post(path, body=body, cast_to=object)
+        loop, waiting = self._open_stoppable()
+        if listener:
+            return loop.result(_streamed_later(waiting, path, body, listener), stop)
+        return loop.result(waiting.post(path, body=body, cast_to=object), stop)
 
     def _open_blocking(self) -> openai.OpenAI:
         import openai
@@ -231,12 +280,17 @@ class Wire:
         return {"api_key": key, "base_url": self.address, "max_retries": 0, "timeout": self._settings.model_timeout}
 
     def _delay(self, state: RetryCallState) -> float:
-        asked = _retry_after(_failure(state))
+        asked = retry_after(_failure(state))
         return self._backoff(state) if asked is None else asked
 
-    def _pause_all(self, state: RetryCallState) -> None:
+    def _before_retry(self, stage: str, most: int, state: RetryCallState) -> None:
+        """Say why and when it is tried again; no thread sends anything before where the server asks for a pause."""
         error = _failure(state)
-        if state.next_action and (getattr(error, "status_code", 0) == 429 or _retry_after(error) is not None):
+        if state.next_action:
+            wait, number = state.next_action.sleep, state.attempt_number + 1
+            said = "The model server %s (stage %s): try %d of %d in %.0f s."
+            _log.warning(said, why(error), stage, number, most + 1, wait)
+        if state.next_action and (getattr(error, "status_code", 0) == 429 or retry_after(error) is not None):
             self._pause.extend(state.next_action.sleep)
 
     def _without_key(self, error: openai.APIError) -> openai.APIError:
@@ -248,89 +302,53 @@ class Wire:
 
     def _hide_key(self, text: str) -> str:
         key = self._key.get_secret_value() if self._key else ""
-        return text.replace(key, "<key>") if key else text
-
-    def _translate(self, error: openai.APIError, stage: str, model: str) -> ModelError:
-        status = getattr(error, "status_code", None)
-        said = self._hide_key(_server_words(error))
-        where = f"The model server at {_USER.sub('', self.address)}"
-        if status in (400, 413, 422):
-            return _refusal(error, said, f"{where}, stage {stage}", model)
-        if status in (401, 403):
-            return ModelError(f"{where} refused the key in stage {stage} ({status}): check OPENAI_API_KEY. {said}")
-        if status == 404:
-            return ModelError(
-                f"{where} knows no model {model!r} (stage {stage}, 404): check KGPLATFORM_CHAT_MODEL or "
-                f"KGPLATFORM_EMBEDDER, and OPENAI_BASE_URL, which mostly ends in /v1. {said}"
-            )
-        if error.code == "insufficient_quota":
-            return ModelError(f"{where} says that the account has no credit left (stage {stage}). {said}")
-        tries = f"{self._settings.model_retries + 1} tries in all" if _is_transient(error) else "not tried again"
-        return ModelError(f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}")
+        return text.replace(key, "<key>") if len(key) >= _SHORTEST_SECRET else text
 
 
-class RefusedError(ModelError):
-    """The server refuses the request (400, 413, 422). ``parameter`` is what it names as the reason, if it does."""
+class _AfterTimeOuts(stop_base):
+    """Stops after a time-out or two: what took too long is paid for, and will mostly take as long again."""
 
-    def __init__(self, message: str, parameter: str | None, *, too_long: bool) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-        self.too_long = too_long
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        import openai
 
-
-def _refusal(error: openai.APIError, said: str, where: str, model: str) -> RefusedError:
-    if error.code == "context_length_exceeded" or _TOO_LONG.search(said.lower()):
-        sentence = f"{where}: the prompt is longer than {model} takes; set a smaller KGPLATFORM_PASSAGE_TOKENS. {said}"
-        return RefusedError(sentence, None, too_long=True)
-    named = next((name for name in ("response_format", "temperature") if name in said), None)
-    return RefusedError(f"{where}: it refused the request. {said}", error.param or named, too_long=False)
+        timed_out = isinstance(_failure(retry_state), openai.APITimeoutError)
+        return timed_out and retry_state.attempt_number > TIME_OUT_RETRIES
 
 
-def _fault(error: openai.APIError, status: int | None, said: str) -> str:
+def _streamed(client: openai.OpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
+    """The whole of an answer that comes in pieces, told to ``listener`` as it comes; also of one that does not."""
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
-        return "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
-    if isinstance(error, openai.APIConnectionError):
-        return f"it cannot be reached, or broke the connection ({error.__cause__}). Is it running?"
-    wait = _retry_after(error)
-    pause = f", and asks to wait {wait:.0f} s" if wait is not None and wait > LONGEST_WAIT else ""
-    return f"it answered {status}{pause}. {said}"
+    with client.post(path, body=body, cast_to=object, stream=True, stream_cls=openai.Stream[object]) as stream:
+        if not _is_stream(stream.response):
+            return json.loads(stream.response.read())
+        pieces = listener()
+        for event in stream:
+            pieces.add(event)
+        return pieces.answer()
 
 
-def _is_transient(error: BaseException) -> bool:
+async def _streamed_later(client: openai.AsyncOpenAI, path: str, body: dict[str, Any], listener: Listener) -> object:
+    """``_streamed`` on a loop."""
     import openai
 
-    if isinstance(error, (BadAnswerError, openai.APIConnectionError)):
-        return True
-    if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
-        return False
-    waits_too_long = (_retry_after(error) or 0.0) > LONGEST_WAIT
-    return not waits_too_long and (error.status_code in (408, 429) or error.status_code >= 500)
+    async with await client.post(
+        path, body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+    ) as stream:
+        if not _is_stream(stream.response):
+            return json.loads(await stream.response.aread())
+        pieces = listener()
+        async for event in stream:
+            pieces.add(event)
+        return pieces.answer()
+
+
+def _is_stream(response: Any) -> bool:
+    return "event-stream" in response.headers.get("content-type", "")
 
 
 def _failure(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome else None
-
-
-def _retry_after(error: BaseException | None) -> float | None:
-    """The seconds that the server asks to wait; a date is read by the server's own clock, if it tells it."""
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    text = headers.get("retry-after")
-    if text is None:
-        return None
-    try:
-        return max(0.0, float(text)) if float(text) < float("inf") else None
-    except ValueError:
-        return _until_date(text, headers.get("date"))
-
-
-def _until_date(text: str, now: str | None) -> float | None:
-    try:
-        start = parsedate_to_datetime(now).timestamp() if now else time.time()
-        return max(0.0, parsedate_to_datetime(text).timestamp() - start)
-    except (ValueError, TypeError):
-        return None
 
 
 def _as_object(answer: object) -> dict[str, Any]:
@@ -345,13 +363,6 @@ def _as_object(answer: object) -> dict[str, Any]:
     if answer.get("error"):
         raise BadAnswerError(f"it says {str(answer['error'])[:_SHOWN]}.")
     return answer
-
-
-def _server_words(error: openai.APIError) -> str:
-    body = error.body
-    words = body.get("message") if isinstance(body, dict) else body if isinstance(body, str) else None
-    text = " ".join(str(words or "").split())
-    return f"It says: {text[:_SHOWN]}" if text else ""
 
 
 def _checked_address(settings: Settings) -> str:

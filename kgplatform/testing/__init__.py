@@ -53,6 +53,8 @@ class ScriptedChat:
             number = len(self.calls)
             self.calls.append(SentMessages([dict(message) for message in messages], stage, wanted))
         answer = self._answers(messages) if callable(self._answers) else self._scripted(number, messages, stage)
+        if wanted.on_text:
+            wanted.on_text(answer.text if isinstance(answer, Reply) else answer)
         if isinstance(answer, Reply):
             return answer
         sent = sum(count_tokens(message["content"]) for message in messages)

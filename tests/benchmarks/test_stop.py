@@ -20,8 +20,9 @@ from tables import Section, Table
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoppedError
-from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.query import load_query

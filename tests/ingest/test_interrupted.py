@@ -16,8 +16,9 @@ from graph_state import snapshot
 from killed_passes import Driver, Killer, driver
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings

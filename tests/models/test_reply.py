@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, RootModel
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.json_text import pieces, whole_items
-from kgplatform.models.reply import ask, parse_reply
+from kgplatform.models.reply import Show, ask, parse_reply
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -152,7 +152,7 @@ def test_fields_with_an_alias() -> None:
         ("  \n", "it is empty"),
         ("I cannot do that.", "no JSON in it; it begins 'I cannot do that.'"),
         ('{"answer": ', "broken beyond repair"),
-        ('{"answer": 5}', "answer: Input should be a valid string"),
+        ('{"score": 5}', "answer: Field required"),
         ("[" * 100_000, "it begins"),
         ('{"answer":' * 50_000, "it begins"),
         ('{"answer": [' + "[" * 100_000 + "]" * 100_000 + "]}", "it begins"),
@@ -173,17 +173,34 @@ class TestCutOff:
         return Reply(text, Usage(1, 1, 1), cut_off=True)
 
     def test_complete_items_are_kept(self) -> None:
-        chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name": "Bo", "type": "Per')])
-        assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 1)
+        half = self.reply('{"entities": [{"name": "Ada"}, {"name": "Bo", "type": "Per')
+        chat = ScriptedChat([half, half])
+        assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 2)
+
+    def test_the_whole_is_asked_for_once_more_with_more_room(self) -> None:
+        chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), '{"entities": [{"name": "Bo"}]}'])
+        value, repairs = ask(chat, QUESTION, Graph, stage="extract", tokens=50)
+        assert ([entity.name for entity in value.entities], repairs) == (["Bo"], 1)
+        assert [call.messages for call in chat.calls] == [QUESTION, QUESTION]
+        assert [call.wanted for call in chat.calls] == [Wanted(Graph, 50), Wanted(Graph, 200)]
+
+    def test_what_was_kept_of_the_first_stays_where_the_second_is_of_no_use(self) -> None:
+        chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), "Sorry."])
+        assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 2)
+
+    def test_a_reply_that_repeats_itself_gets_no_more_room(self) -> None:
+        chat = ScriptedChat([self.reply('{"answer": "' + "the cable and " * 60), '{"answer": "No"}'])
+        assert ask(chat, QUESTION, Choice, stage="answer", tokens=50) == (Choice(answer="No"), 1)
+        assert chat.calls[1].wanted == Wanted(Choice, 50, again=True)
+        assert "repeated itself" in chat.calls[1].messages[-1]["content"]
 
     def test_an_item_without_its_last_bracket_may_lack_more_and_goes(self) -> None:
-        chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name": "Bo"')])
-        assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 1)
+        chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name": "Bo"')] * 2)
+        assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 2)
 
     def test_half_a_sentence_is_no_answer(self) -> None:
         chat = ScriptedChat([self.reply('{"score": 1, "answer": "It was not'), '{"answer": "No"}'])
         assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="No"), 1)
-        assert "length limit" in chat.calls[1].messages[-1]["content"]
 
     def test_a_thought_that_is_cut_off_holds_no_answer(self) -> None:
         chat = ScriptedChat([self.reply(f"<think>Perhaps {ADA} or"), '{"entities": []}'])
@@ -215,24 +232,37 @@ class TestCutOff:
 
 
 class TestAskAgain:
-    def test_the_error_and_the_bad_answer_are_sent_along(self) -> None:
-        chat = ScriptedChat(['{"answer": 5}', '{"answer": "five"}'])
+    def test_the_error_is_sent_along_and_the_bad_answer_is_not(self) -> None:
+        chat = ScriptedChat(['{"score": 5}', '{"answer": "five"}'])
         assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="five"), 1)
         again = chat.calls[1]
         assert again.stage == "answer"
-        assert again.messages[:2] == QUESTION
-        assert again.messages[2] == {"role": "assistant", "content": '{"answer": 5}'}
-        assert again.messages[3]["role"] == "user"
-        assert "answer: Input should be a valid string" in again.messages[3]["content"]
+        assert again.wanted == Wanted(Choice, again=True)
+        assert again.messages[0] == QUESTION[0]
+        assert len(again.messages) == 2
+        assert again.messages[1]["content"].startswith(QUESTION[1]["content"])
+        assert "answer: Field required" in again.messages[1]["content"]
+        assert '"score": 5' not in again.messages[1]["content"]
+
+    def test_what_came_in_place_of_a_reply_is_said(self) -> None:
+        silent = Reply("", Usage(1, 1, 1), cut_off=False, lack="the model refused: I cannot help with that")
+        with pytest.raises(ReplyError, match="The model refused: I cannot help with that"):
+            ask(ScriptedChat([silent, silent]), QUESTION, Choice, stage="answer")
+
+    def test_free_text_is_the_last_way(self) -> None:
+        chat = ScriptedChat(["The answer: five"])
+        read = ask(chat, QUESTION, Choice, stage="answer", free=lambda text: Choice(answer=text.split(": ")[1]))
+        assert read == (Choice(answer="five"), 1)
+
+    def test_the_text_of_a_field_is_shown_while_it_is_written(self) -> None:
+        shown: list[str] = []
+        chat = ScriptedChat(['{"score": 1, "answer": "In Kingst\\u00f6n."}'])
+        ask(chat, QUESTION, Choice, stage="answer", show=Show("answer", shown.append))
+        assert shown[-1] == "In Kingstön."
 
     def test_a_repaired_second_answer_counts_twice(self) -> None:
         chat = ScriptedChat(["no", "{'answer': 'yes'}"])
         assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="yes"), 2)
-
-    def test_an_empty_answer_is_quoted_as_something(self) -> None:
-        chat = ScriptedChat(["", '{"answer": "x"}'])
-        ask(chat, QUESTION, Choice, stage="answer")
-        assert chat.calls[1].messages[2]["content"] == "(nothing)"
 
     def test_it_is_asked_for_only_once_more(self) -> None:
         chat = ScriptedChat(["no", "never", '{"answer": "too late"}'])
@@ -248,7 +278,7 @@ class TestAskAgain:
     def test_dollar_signs_of_the_answer_are_only_text(self) -> None:
         chat = ScriptedChat(["$error $question ${x", '{"answer": "a"}'])
         ask(chat, QUESTION, Choice, stage="answer")
-        assert "'$error $question ${x'" in chat.calls[1].messages[3]["content"]
+        assert "'$error $question ${x'" in chat.calls[1].messages[1]["content"]
 
 
 @settings(max_examples=80, deadline=None)

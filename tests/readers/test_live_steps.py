@@ -16,8 +16,9 @@ from stopped import Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ModelError, StoppedError
-from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.baselines.retrieve import answer_from
 from kgplatform.readers.readers import names

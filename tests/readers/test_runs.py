@@ -16,9 +16,10 @@ from stopped import LONG, Silent, Working
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, StoppedError
-from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import OpenAIEmbedder
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.records import Answer, QueryRun, Step, Usage

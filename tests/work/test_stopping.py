@@ -21,9 +21,10 @@ from stopped import LONG, Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ModelError, ServerError, StatementError, StoppedError
-from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import OpenAIEmbedder
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Usage
 from kgplatform.settings import Settings, load_settings

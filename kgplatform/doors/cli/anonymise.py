@@ -132,7 +132,8 @@ def _sources(
 def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[[HiddenCorpus], Built]:
     from kgplatform.evaluate.anonymise.reversion_questions import POOL, as_built, build_questions
     from kgplatform.evaluate.anonymise.reversion_questions import drop_known as kept_of
-    from kgplatform.models.chat import Ledger, make_chat
+    from kgplatform.models.chat import Ledger
+    from kgplatform.models.openai_chat import make_chat
 
     settings = settings_of(home)
     chat = make_chat(settings, Ledger(settings.max_tokens)) if drop else None

@@ -30,7 +30,8 @@ from kgplatform.evaluate.score.raters import (
     rate,
     without_asking,
 )
-from kgplatform.models.chat import Chat, cache_key
+from kgplatform.models.chat import Chat
+from kgplatform.models.reply_cache import cache_key
 from kgplatform.records import Progress
 from kgplatform.text import counted
 from kgplatform.work.threads import Work, run_works

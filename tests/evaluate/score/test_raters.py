@@ -16,7 +16,8 @@ from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate
 from kgplatform.evaluate.score.ratings import remarks
 from kgplatform.evaluate.terms import Question
-from kgplatform.models.chat import Chat, Ledger, OpenAIChat
+from kgplatform.models.chat import Chat, Ledger
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Usage
 from kgplatform.settings import load_settings

@@ -20,7 +20,8 @@ from kgplatform.errors import BudgetError, KgError
 from kgplatform.evaluate.score.raters import Rating, ToRate
 from kgplatform.evaluate.score.ratings import Ratings, remarks
 from kgplatform.evaluate.terms import Question
-from kgplatform.models.chat import Chat, Ledger, OpenAIChat, within
+from kgplatform.models.chat import Chat, Ledger, within
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
@@ -246,7 +247,8 @@ sys.path[:0] = [{tests!r}]
 from test_ratings import ITEMS
 from kgplatform.errors import KgError
 from kgplatform.evaluate.score.ratings import Ratings
-from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.chat import Ledger
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.settings import load_settings
 
 address, file, room = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])

@@ -11,7 +11,8 @@ from conftest import wipe
 from graphreader_runs import Asked, Walker, ask, fill, final, proposals, step, walked
 
 from kgplatform.errors import ModelError
-from kgplatform.models.chat import Ledger, OpenAIChat
+from kgplatform.models.chat import Ledger
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.graphreader.reader import NO_REPLY, Options, answer

@@ -10,7 +10,8 @@ from corpora import put, put_jsonl
 from graphreader_runs import Asked, Walker, ask, final, proposals, step, walked
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.models.chat import Ledger
+from kgplatform.models.openai_chat import make_chat
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run

@@ -11,7 +11,8 @@ from off_the_wind import QUESTIONS, STORY, WRONG
 from readagent_runs import Asked, Rereader, details, fill, place_near
 
 from kgplatform.errors import InputError, ModelError
-from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.models.chat import Ledger
+from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.readagent.reader import Options, answer

@@ -15,8 +15,9 @@ from youtu_runs import REFUSES, TYPES, entities, fill_graph, filled, plan, says,
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
-from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
 from kgplatform.readers.run import Run

@@ -12,7 +12,8 @@ from model_by_prompt import Model
 from youtu_runs import REFUSES, SCHEMA, TYPES, entities, fill_graph, filled, plan, says, triple
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.chat import Ledger, make_chat
+from kgplatform.models.chat import Ledger
+from kgplatform.models.openai_chat import make_chat
 from kgplatform.readers.run import Run, SchemaTypes
 from kgplatform.readers.youtu.reader import Options, answer
 from kgplatform.records import Answer

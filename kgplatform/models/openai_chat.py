@@ -1,0 +1,221 @@
+"""Language models behind servers that speak the OpenAI protocol, and the replies of theirs that were paid for."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kgplatform.errors import ModelError, StoppedError
+from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
+from kgplatform.models.failures import FaultError, RefusedError
+from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
+from kgplatform.models.request import NOTHING, Abilities, KeptAbilities, identity, lesser, sendable, shaped
+from kgplatform.models.response import Pieces, read_answer, usage_of
+from kgplatform.models.served import ServedModel
+from kgplatform.models.window import window_of
+from kgplatform.prompt import Messages
+from kgplatform.records import Usage
+from kgplatform.settings import Settings
+
+
+@dataclass
+class _Successor:
+    """What the threads that waited for a stopped one wait for next: the call of the first of them to go on."""
+
+    future: Future[Reply | _Successor] | None = None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a model is asked: ``key`` is that of the reply in the cache."""
+
+    messages: Messages
+    wanted: Wanted
+    stage: str
+    key: str
+
+
+class OpenAIChat(ServedModel):
+    """``settings.chat_model`` at ``settings.openai_base_url``, with retries, a disk cache and a budget.
+
+    The same messages are paid for once: an answer comes from ``cache_folder`` if it is there, and threads that ask
+    the same thing at once share one call. Only whole answers are kept (not those that were cut off, nor empty ones).
+    An answer in the cache may be malformed for its reader; ``reply.ask`` then asks again with the error, which is
+    another message list with its own entry, so that a second run goes the same way and pays nothing. Where that is of
+    no use either, ``reply.ask`` has both forgotten.
+    """
+
+    def __init__(self, settings: Settings, ledger: Ledger, cache_folder: Path | None, **pace: Any) -> None:
+        super().__init__(settings, ledger, **pace)
+        self.model = settings.chat_model
+        self._settings = settings
+        self._folder = cache_folder
+        self._cache = ReplyCache(cache_folder) if cache_folder else None
+        self._of_its_own()
+
+    def _of_its_own(self) -> None:
+        """What no other model shares."""
+        self._abilities = KeptAbilities(self._folder, self._wire.address, self.model)
+        self._under_way: dict[str, Future[Reply | _Successor]] = {}
+        self._lock = threading.Lock()
+
+    def send(self, messages: Messages, *, stage: str, wanted: Wanted = FREE_TEXT) -> Reply:
+        """See ``Chat.send``. ``usage`` of a reply that cost nothing is ``Usage(cached_calls=1)``."""
+        self._stop.check()
+        asked = self._asked(messages, wanted, stage)
+        reply = self._known(asked) or self._shared(asked)
+        if reply.usage.cached_calls:
+            self._count(stage, reply.usage, reply.worth)
+        if wanted.on_text:
+            wanted.on_text(reply.text)
+        return reply
+
+    def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
+        """See ``Chat.forget``."""
+        if self._cache:
+            self._cache.forget(self._asked(messages, wanted, "").key)
+
+    def with_model(self, model: str) -> OpenAIChat:
+        """See ``ManyModels.with_model``. What one of them learns of the server's parameters is the other's to learn."""
+        other = copy.copy(self)
+        other.model = model
+        other._of_its_own()
+        return other
+
+    def context(self) -> int | None:
+        """The tokens of the model's window, prompt and reply together: the setting, else what the server tells; None
+        where it does not."""
+        if self._settings.context_tokens:
+            return self._settings.context_tokens
+        known = self._abilities.now
+        if not known.told:
+            window = window_of(self._wire, self.model, self._stop)
+            self._abilities.learn(self._abilities.now.model_copy(update={"context": window, "told": True}))
+        return self._abilities.now.context
+
+    def _asked(self, messages: Messages, wanted: Wanted, stage: str) -> _Asked:
+        sent = sendable(messages)
+        identified = identity(self.model, sent, wanted, self._settings.chat_parameters)
+        return _Asked(sent, wanted, stage, cache_key({"address": self._wire.address, **identified}))
+
+    def _known(self, asked: _Asked) -> Reply | None:
+        kept = self._cache.get(asked.key) if self._cache else None
+        if kept is None:
+            return None
+        figures = {"prompt_tokens": kept.input_tokens, "completion_tokens": kept.output_tokens}
+        return _from_cache(Reply(kept.text, usage_of({"usage": figures}, asked.messages, kept.text), cut_off=False))
+
+    def _shared(self, asked: _Asked) -> Reply:
+        """The reply: from the thread that is already asking for it, or by asking.
+
+        Where that thread is stopped, one of those that wait for it asks in its place, and the others wait for that one.
+        """
+        successor = _Successor()
+        while True:
+            with self._lock:
+                future = successor.future or self._under_way.get(asked.key)
+                pays = future is None
+                if future is None:
+                    future = self._under_way[asked.key] = Future()
+                successor.future = future
+            if pays:
+                return self._pay_for_all(asked, future)
+            shared = self._stop.result_of(future)
+            if isinstance(shared, Reply):
+                return _from_cache(shared)
+            successor = shared
+
+    def _pay_for_all(self, asked: _Asked, mine: Future[Reply | _Successor]) -> Reply:
+        try:
+            reply = self._known(asked) or self._pay(asked)
+        except BaseException as error:  # whatever stops this thread must also wake those that wait for it
+            self._finish(asked.key)
+            if isinstance(error, StoppedError):
+                mine.set_result(_Successor())
+            else:
+                name = type(error).__name__
+                said = f"The thread that asked the language model was stopped ({name}); run it again."
+                mine.set_exception(error if isinstance(error, ModelError) else ModelError(said))
+            raise
+        self._finish(asked.key)
+        mine.set_result(reply)
+        return reply
+
+    def _finish(self, key: str) -> None:
+        with self._lock:
+            del self._under_way[key]
+
+    def _pay(self, asked: _Asked) -> Reply:
+        reply = self._call(asked)
+        if self._cache and reply.text.strip() and not reply.cut_off:
+            self._cache.put(asked.key, KeptReply(reply.text, reply.usage.input_tokens, reply.usage.output_tokens))
+        return reply
+
+    def _call(self, asked: _Asked) -> Reply:
+        """Ask the server; what it refuses of the request is left out, now and from now on."""
+        trying = self._abilities.now
+        retries = None
+        while True:
+            body = self._body(asked, trying)
+            try:
+                reply, thought = self._post(asked, body, retries)
+            except RefusedError as error:
+                less = lesser(trying, error, body)
+                if less is None:
+                    raise
+                trying = less
+            except FaultError:
+                if trying.proven or "response_format" not in body:
+                    raise
+                trying, retries = trying.model_copy(update={"form": NOTHING}), 0
+            else:
+                self._learn(trying, body, thought)
+                return reply
+
+    def _body(self, asked: _Asked, abilities: Abilities) -> dict[str, Any]:
+        context = self._settings.context_tokens or abilities.context
+        return shaped(self.model, asked.messages, asked.wanted, self._settings.chat_parameters, abilities, context)
+
+    def _learn(self, took: Abilities, body: dict[str, Any], thought: bool) -> None:
+        proven = took.proven or "response_format" in body
+        self._abilities.learn(took.model_copy(update={"proven": proven, "thinks": took.thinks or thought}))
+
+    def _post(self, asked: _Asked, body: dict[str, Any], retries: int | None = None) -> tuple[Reply, bool]:
+        answered: tuple[Reply, bool] = self._wire.post(
+            "/chat/completions",
+            body,
+            stage=asked.stage,
+            stop=self._stop,
+            before=self._ledger.check,
+            read=partial(self._read, asked=asked),
+            on_text=partial(Pieces, asked.wanted.on_text) if asked.wanted.on_text else None,
+            retries=retries,
+        )
+        return answered
+
+    def _read(self, answer: dict[str, Any], asked: _Asked) -> tuple[Reply, bool]:
+        usage = usage_of(answer, asked.messages, "")
+        try:
+            reply, thought = read_answer(answer, asked.messages)
+        except ModelError:
+            self._count(asked.stage, usage)
+            raise
+        self._count(asked.stage, reply.usage)
+        return reply, thought
+
+
+def make_chat(settings: Settings, ledger: Ledger) -> Chat | None:
+    """The language model that ``settings`` name; None if neither a key nor an address is set."""
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        return None
+    return OpenAIChat(settings, ledger, settings.home_folder / "llm-cache")
+
+
+def _from_cache(reply: Reply) -> Reply:
+    """``reply`` for one who does not pay for it."""
+    return replace(reply, usage=Usage(cached_calls=1), worth=reply.worth or reply.usage)

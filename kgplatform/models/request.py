@@ -1,0 +1,256 @@
+"""What a request to one model says, and what of it the model's server takes.
+
+    abilities = Abilities()
+    body = shaped("gpt-4.1-mini", messages, Wanted(Answer, 600), {}, abilities)
+    abilities = lesser(abilities, refusal, body)        # what to try next, None where nothing is left to try
+
+Servers differ in the forms of replies that they know, and in the names and the parameters that they take. The most is
+asked for first; what is refused is left out from then on, for the model in question, in this process and in those that
+come within a week.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from kgplatform.models.chat import AnyObject, Wanted
+from kgplatform.models.failures import RefusedError
+from kgplatform.models.form import has_bounds, is_closed, json_schema, without_bounds
+from kgplatform.models.reply_cache import cache_key
+from kgplatform.prompt import Messages
+from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.work.files import write_atomically
+
+STRICT, UNBOUNDED, LOOSE, OBJECT, NOTHING = range(5)
+"""Forms of a reply, the most first: a strict schema, the same without lengths and limits, a schema that is not strict,
+any JSON object, free text."""
+
+_DEFAULT_TOKENS = 4096
+_THOUGHT_TOKENS = 8192
+"""Room for the thoughts of a model that is known to think, beside its reply's."""
+_LEAST_TOKENS = 256
+_AGAIN = 0.5
+"""Temperature of a request that is made again: at 0, small models repeat the broken reply word for word."""
+_WEEK = 7 * 24 * 3600.0
+_PER_MESSAGE = 4
+_OURS_TO_THEIRS = 1.15
+"""How many of the server's tokens one of ours can be."""
+
+_AT_MOST = re.compile(r"(?:at most|maximum (?:value |allowed )?(?:is|of)|less than or equal to|<=)\s*(\d[\d,]*)")
+_FORM = re.compile(r"response_?format|json_?\s?(?:schema|object|mode)|schema|strict|grammar|structured")
+_PARAMETER = re.compile(r"unsupported|not supported|unknown|unrecogni[sz]ed|unexpected|extra|parameter|argument")
+_SYSTEM = re.compile(r"system[\s_'\"`]*(?:role|message|prompt|instruction)|role[\s_'\"`:]*system|jinja|chat template")
+
+
+class Abilities(BaseModel):
+    """What one model of one server takes.
+
+    ``form``: the most of the forms of replies. ``proven``: it was taken once. ``refused``: parameters to leave out.
+    ``output``: what it calls the bound of a reply, and ``most`` the largest that it takes. ``system``: whether there
+    may be a system message. ``streams``: whether it writes piece by piece. ``thinks``: it was seen to think before it
+    replies. ``context``: the tokens of its window, where it told; ``told``: it was asked.
+    """
+
+    form: int = Field(default=STRICT, ge=STRICT, le=NOTHING)
+    proven: bool = False
+    refused: tuple[str, ...] = ()
+    output: str = "max_tokens"
+    most: int | None = None
+    system: bool = True
+    streams: bool = True
+    thinks: bool = False
+    context: int | None = None
+    told: bool = False
+
+
+class KeptAbilities:
+    """Abilities in a file of a cache folder, or in memory alone where there is none; forgotten after a week."""
+
+    def __init__(self, folder: Path | None, address: str, model: str) -> None:
+        key = cache_key({"address": address, "model": model})
+        self._file = folder / "servers" / f"{key}.json" if folder else None
+        self.now = self._read()
+
+    def learn(self, abilities: Abilities) -> None:
+        """Keep ``abilities``, if they are other than before."""
+        if abilities == self.now:
+            return
+        self.now = abilities
+        if self._file is None:
+            return
+        with suppress(OSError):  # a server is asked once more then
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(self._file, abilities.model_dump_json().encode())
+
+    def _read(self) -> Abilities:
+        try:
+            if self._file and time.time() - self._file.stat().st_mtime < _WEEK:
+                return Abilities.model_validate_json(self._file.read_bytes())
+        except (OSError, ValidationError):
+            pass  # it is not there, or no longer what this version writes: what it said is learnt again
+        return Abilities()
+
+
+def shaped(
+    model: str,
+    messages: Messages,
+    wanted: Wanted,
+    more: dict[str, Any],
+    abilities: Abilities,
+    context: int | None,
+) -> dict[str, Any]:
+    """The body of a request. ``more``: parameters that the user sets; None leaves one out. ``context``: tokens, None
+    where the model's window is not known."""
+    sent = messages if abilities.system else _without_system(messages)
+    body: dict[str, Any] = {"model": model, "messages": sent, "temperature": _temperature(wanted)}
+    body[abilities.output] = _room(messages, wanted, abilities, context)
+    if form := _response_format(wanted.form, abilities.form):
+        body["response_format"] = form
+    if wanted.on_text and abilities.streams:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    body |= more
+    return {name: value for name, value in body.items() if value is not None and name not in abilities.refused}
+
+
+def identity(model: str, messages: Messages, wanted: Wanted, more: dict[str, Any]) -> dict[str, Any]:
+    """What makes a request another one than the last, whatever its server takes of it: for the cache key."""
+    schema = {"form": json_schema(wanted.form)} if wanted.form else {}
+    return {"model": model, "messages": messages, "temperature": _temperature(wanted), **schema, **more}
+
+
+def sendable(messages: Messages) -> Messages:
+    """``messages`` without half surrogate pairs, which no JSON body in UTF-8 can carry."""
+    return [{name: without_lone_surrogates(text) for name, text in message.items()} for message in messages]
+
+
+def lesser(abilities: Abilities, error: RefusedError, body: dict[str, Any]) -> Abilities | None:
+    """What to try after ``error``: less of what it names; where it names nothing, of what servers refuse most often."""
+    if error.too_long:
+        return None
+    said = f"{error.parameter or ''} {error.said}".lower()
+    for change in (_less_output, _without_stream, _without_temperature, _less_form, _less_system):
+        if changed := change(abilities, said, body):
+            return changed
+    return _less_of_any(abilities, said, body) if error.parameter is None else None
+
+
+def _less_output(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
+    """Another name, or a lower bound, for the length of a reply."""
+    if abilities.output not in said or abilities.output not in body:
+        return None
+    bound = _AT_MOST.search(said)
+    if bound and (most := int(bound[1].replace(",", ""))) < body[abilities.output]:
+        return abilities.model_copy(update={"most": most})
+    return _otherwise_bounded(abilities)
+
+
+def _without_stream(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
+    if "stream" not in said or not body.get("stream"):
+        return None
+    if "stream_options" in said and "stream_options" in body:
+        return _refusing(abilities, "stream_options")
+    return abilities.model_copy(update={"streams": False})
+
+
+def _without_temperature(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
+    return _refusing(abilities, "temperature") if "temperature" in said and "temperature" in body else None
+
+
+def _less_form(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
+    if not _FORM.search(said) or "response_format" not in body:
+        return None
+    return abilities.model_copy(update={"form": _level(body) + 1})
+
+
+def _less_system(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
+    has_system = any(message["role"] == "system" for message in body["messages"])
+    return abilities.model_copy(update={"system": False}) if has_system and _SYSTEM.search(said) else None
+
+
+def _less_of_any(abilities: Abilities, said: str, body: dict[str, Any]) -> Abilities | None:
+    """The next of what servers refuse without naming it, most often first: parameters where it speaks of such."""
+    if "response_format" in body:
+        return abilities.model_copy(update={"form": OBJECT if _level(body) < OBJECT else NOTHING})
+    if not _PARAMETER.search(said):
+        return None
+    if "temperature" in body:
+        return _refusing(abilities, "temperature")
+    if abilities.output in body:
+        return _otherwise_bounded(abilities)
+    if any(message["role"] == "system" for message in body["messages"]):
+        return abilities.model_copy(update={"system": False})
+    return None
+
+
+def _otherwise_bounded(abilities: Abilities) -> Abilities:
+    if abilities.output == "max_tokens":
+        return abilities.model_copy(update={"output": "max_completion_tokens"})
+    return _refusing(abilities, abilities.output)
+
+
+def _refusing(abilities: Abilities, name: str) -> Abilities:
+    return abilities.model_copy(update={"refused": (*abilities.refused, name)})
+
+
+def _level(body: dict[str, Any]) -> int:
+    """Which of the forms ``body`` asks for."""
+    form = body["response_format"]
+    if form.get("type") != "json_schema":
+        return OBJECT
+    asked = form["json_schema"]
+    if not asked.get("strict"):
+        return LOOSE
+    return STRICT if has_bounds(asked["schema"]) else UNBOUNDED
+
+
+def _response_format(form: type[BaseModel] | None, most: int) -> dict[str, Any] | None:
+    if form is None:
+        return None
+    level = max(most, _first(form))
+    if level == NOTHING:
+        return None
+    if level == OBJECT:
+        return {"type": "json_object"}
+    schema = without_bounds(form) if level == UNBOUNDED else json_schema(form)
+    strict = {"strict": True} if level < LOOSE else {}
+    return {"type": "json_schema", "json_schema": {"name": form.__name__.strip("_"), "schema": schema, **strict}}
+
+
+def _first(form: type[BaseModel]) -> int:
+    """The most that can be asked for in a ``form``: servers take no lists, and strictly nothing that is open."""
+    if json_schema(form).get("type") != "object":
+        return NOTHING
+    if issubclass(form, AnyObject):
+        return OBJECT
+    return STRICT if is_closed(form) else LOOSE
+
+
+def _temperature(wanted: Wanted) -> float:
+    return _AGAIN if wanted.again else 0
+
+
+def _room(messages: Messages, wanted: Wanted, abilities: Abilities, context: int | None) -> int:
+    """The most tokens of the reply: what is wanted and room for thoughts, as far as window and server have it."""
+    tokens = (wanted.tokens or _DEFAULT_TOKENS) + (_THOUGHT_TOKENS if abilities.thinks else 0)
+    bounds = [tokens]
+    if context:
+        sent = sum(count_tokens(message["content"]) + _PER_MESSAGE for message in messages)
+        bounds.append(max(_LEAST_TOKENS, context - int(sent * _OURS_TO_THEIRS)))
+    if abilities.most:
+        bounds.append(abilities.most)
+    return min(bounds)
+
+
+def _without_system(messages: Messages) -> Messages:
+    """The system message as the beginning of what the user says."""
+    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+    others = [message for message in messages if message["role"] != "system"]
+    if not system or not others:
+        return others or [{"role": "user", "content": system}]
+    return [{**others[0], "content": f"{system}\n\n{others[0]['content']}"}, *others[1:]]

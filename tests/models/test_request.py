@@ -1,0 +1,428 @@
+"""What is asked of a server, and what becomes of a request that it does not take: against a real one on loopback."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from kgplatform.errors import ModelError, SettingError
+from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Ledger, Wanted
+from kgplatform.models.form import json_schema
+from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.models.request import Abilities, shaped
+from kgplatform.settings import Settings, load_settings
+from kgplatform.testing import Fault, OpenAIServer
+
+HELLO = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
+
+
+class Cited(BaseModel):
+    passage: int = 0
+
+
+class Answer(BaseModel):
+    reasoning: str = Field("", json_schema_extra={"maxLength": 300})
+    answer: str
+    citations: list[Cited] = Field(default_factory=list)
+
+
+class Query(BaseModel):
+    statement: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+ANSWER = Wanted(Answer, 600)
+
+
+@contextmanager
+def chatting(server: OpenAIServer, cache: Path | None = None, **more: Any) -> Iterator[OpenAIChat]:
+    values = {"openai_base_url": server.base_url, "chat_model": "tiny", "model_retries": 2, **more}
+    chat = OpenAIChat(Settings(_env_file=None, **values), Ledger(), cache, sleep=lambda seconds: None)  # type: ignore[call-arg]  # pydantic-settings adds it
+    try:
+        yield chat
+    finally:
+        chat.close()
+
+
+def refuses(name: str, words: str, **error: Any) -> Any:
+    """A fault for every request that has a parameter ``name``."""
+    return lambda request: Fault.refuse(400, words, **error) if name in request.body else None
+
+
+def forms(server: OpenAIServer) -> list[str]:
+    """Which forms the requests asked for."""
+    said = []
+    for request in server.requests:
+        form = request.body.get("response_format") or {"type": "none"}
+        schema = form.get("json_schema", {})
+        said.append(
+            form["type"]
+            + (" strict" if schema.get("strict") else "")
+            + (" bounded" if "maxLength" in json.dumps(schema) else "")
+        )
+    return said
+
+
+class TestForm:
+    def test_a_schema_has_all_fields_in_order_and_nothing_else(self) -> None:
+        schema = json_schema(Answer)
+        assert list(schema["properties"]) == schema["required"] == ["reasoning", "answer", "citations"]
+        assert schema["additionalProperties"] is False
+        assert schema["properties"]["reasoning"] == {"type": "string", "maxLength": 300}
+        assert schema["properties"]["citations"]["items"] == {
+            "type": "object",
+            "properties": {"passage": {"type": "integer"}},
+            "required": ["passage"],
+            "additionalProperties": False,
+        }
+
+    def test_a_strict_schema_is_asked_for_first(self) -> None:
+        with OpenAIServer(["{}"]) as server, chatting(server) as chat:
+            chat.send(HELLO, stage="s", wanted=ANSWER)
+        form = server.requests[0].body["response_format"]
+        assert form == {
+            "type": "json_schema",
+            "json_schema": {"name": "Answer", "schema": json_schema(Answer), "strict": True},
+        }
+
+    def test_an_open_form_is_no_strict_one(self) -> None:
+        with OpenAIServer(["{}", "{}", ""]) as server, chatting(server) as chat:
+            chat.send(HELLO, stage="s", wanted=Wanted(Query))
+            chat.send(HELLO, stage="s", wanted=ANY_OBJECT)
+            chat.send(HELLO, stage="s")
+        assert forms(server) == ["json_schema", "json_object", "none"]
+
+    @pytest.mark.parametrize(
+        ("knows", "asked"),
+        [
+            ("maxLength", ["json_schema strict bounded", "json_schema strict"]),
+            ("strict", ["json_schema strict bounded", "json_schema strict", "json_schema bounded"]),
+            ("json_schema", ["json_schema strict bounded", "json_schema strict", "json_schema bounded", "json_object"]),
+            (
+                "response_format",
+                ["json_schema strict bounded", "json_schema strict", "json_schema bounded", "json_object", "none"],
+            ),
+        ],
+    )
+    def test_what_a_server_refuses_is_asked_for_once(self, knows: str, asked: list[str], tmp_path: Path) -> None:
+        def fault(request: Any) -> Fault | None:
+            if f'"{knows}"' not in json.dumps(request.body):
+                return None
+            return Fault.refuse(
+                400, f"Invalid schema for response_format: '{knows}' is not permitted.", param="response_format"
+            )
+
+        with OpenAIServer(lambda messages: "{}", faults=fault) as server:
+            with chatting(server, tmp_path) as chat:
+                chat.send(HELLO, stage="s", wanted=ANSWER)
+                chat.send([HELLO[1]], stage="s", wanted=ANSWER)
+            with chatting(server, tmp_path) as another:
+                another.send([HELLO[0]], stage="s", wanted=ANSWER)
+        assert forms(server) == [*asked, asked[-1], asked[-1]]
+
+    def test_a_server_that_answers_500_to_forms_is_asked_without(self) -> None:
+        with (
+            OpenAIServer(
+                lambda messages: "{}",
+                faults=lambda r: Fault.refuse(500, "oops") if "response_format" in r.body else None,
+            ) as server,
+            chatting(server) as chat,
+        ):
+            chat.send(HELLO, stage="s", wanted=ANSWER)
+            chat.send([HELLO[1]], stage="s", wanted=ANSWER)
+        assert forms(server)[-2:] == ["none", "none"]
+        assert len(server.requests) == 5  # three tries in all, and one for each of the two
+
+    def test_a_grammar_that_fails_is_a_refusal(self) -> None:
+        fault = refuses("response_format", "Failed to parse grammar")
+        with (
+            OpenAIServer(
+                lambda messages: "{}", faults=lambda r: fault(r) and Fault.refuse(500, "Failed to parse grammar")
+            ) as server,
+            chatting(server) as chat,
+        ):
+            chat.send(HELLO, stage="s", wanted=ANSWER)
+        assert forms(server)[-1] == "none"
+
+
+class TestParameters:
+    def test_max_completion_tokens_where_max_tokens_is_refused(self) -> None:
+        words = (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        )
+        with (
+            OpenAIServer(lambda messages: "Hi", faults=refuses("max_tokens", words, param="max_tokens")) as server,
+            chatting(server) as chat,
+        ):
+            chat.send(HELLO, stage="s", wanted=Wanted(tokens=70))
+            chat.send([HELLO[1]], stage="s", wanted=Wanted(tokens=80))
+        bodies = [request.body for request in server.requests]
+        assert [body.get("max_tokens") for body in bodies] == [70, None, None]
+        assert [body.get("max_completion_tokens") for body in bodies] == [None, 70, 80]
+
+    def test_a_bound_that_is_too_large_is_lowered(self) -> None:
+        def fault(request: Any) -> Fault | None:
+            words = "max_tokens is too large: 9000. This model supports at most 4,096 completion tokens."
+            return Fault.refuse(400, words, param="max_tokens") if request.body["max_tokens"] > 4096 else None
+
+        with OpenAIServer(lambda messages: "Hi", faults=fault) as server, chatting(server) as chat:
+            chat.send(HELLO, stage="s", wanted=Wanted(tokens=9000))
+            chat.send([HELLO[1]], stage="s", wanted=Wanted(tokens=8000))
+        assert [request.body["max_tokens"] for request in server.requests] == [9000, 4096, 4096]
+
+    def test_a_refused_temperature_is_left_out(self) -> None:
+        words = "Unsupported value: 'temperature' does not support 0 with this model."
+        with (
+            OpenAIServer(lambda messages: "Hi", faults=refuses("temperature", words)) as server,
+            chatting(server) as chat,
+        ):
+            chat.send(HELLO, stage="s")
+        assert ["temperature" in request.body for request in server.requests] == [True, False]
+
+    def test_parameters_that_are_refused_without_a_name(self) -> None:
+        def fault(request: Any) -> Fault | None:
+            return Fault.refuse(400, "Unsupported parameter(s)") if "max_tokens" in request.body else None
+
+        with OpenAIServer(lambda messages: "Hi", faults=fault) as server, chatting(server) as chat:
+            assert chat.send(HELLO, stage="s", wanted=ANSWER).text == "Hi"
+        assert "max_completion_tokens" in server.requests[-1].body
+
+    @pytest.mark.parametrize("status", [400, 500])
+    def test_a_server_without_a_system_role_gets_its_words_from_the_user(self, status: int) -> None:
+        def fault(request: Any) -> Fault | None:
+            roles = [message["role"] for message in request.body["messages"]]
+            return Fault.refuse(status, "System role not supported") if "system" in roles else None
+
+        with OpenAIServer(lambda messages: messages[0]["content"], faults=fault) as server, chatting(server) as chat:
+            assert chat.send(HELLO, stage="s").text == "Be brief.\n\nHello"
+            chat.send([HELLO[0]], stage="s")
+        assert [len(request.body["messages"]) for request in server.requests] == [2, 1, 1]
+
+    def test_what_the_user_sets_is_sent_and_null_leaves_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(
+            "KGPLATFORM_CHAT_PARAMETERS", '{"reasoning_effort": "low", "temperature": null, "top_k": 20}'
+        )
+        parameters = load_settings().chat_parameters
+        with OpenAIServer(["Hi"]) as server, chatting(server, chat_parameters=parameters) as chat:
+            chat.send(HELLO, stage="s")
+        body = server.requests[0].body
+        assert (body["reasoning_effort"], body["top_k"]) == ("low", 20)
+        assert "temperature" not in body
+
+    @pytest.mark.parametrize("value", ["{reasoning", "[1]", '"low"'])
+    def test_parameters_that_are_no_json_object_are_a_setting_error(
+        self, value: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KGPLATFORM_CHAT_PARAMETERS", value)
+        with pytest.raises(SettingError, match="KGPLATFORM_CHAT_PARAMETERS"):
+            load_settings()
+
+    def test_other_parameters_are_another_question_for_the_cache(self, tmp_path: Path) -> None:
+        with OpenAIServer(["one", "two"]) as server:
+            for effort in ("low", "high", "low"):
+                with chatting(server, tmp_path, chat_parameters={"reasoning_effort": effort}) as chat:
+                    chat.send(HELLO, stage="s")
+        assert len(server.requests) == 2
+
+    def test_a_parameter_of_the_users_that_is_refused_is_an_error(self) -> None:
+        words = "Unknown parameter: 'reasoning_effort'."
+        with (
+            OpenAIServer(["Hi"], faults=refuses("reasoning_effort", words, param="reasoning_effort")) as server,
+            chatting(server, chat_parameters={"reasoning_effort": "low"}) as chat,
+            pytest.raises(ModelError, match="reasoning_effort"),
+        ):
+            chat.send(HELLO, stage="s")
+        assert len(server.requests) == 1
+
+    def test_asking_again_is_not_at_temperature_0(self) -> None:
+        with OpenAIServer(["a", "b"]) as server, chatting(server) as chat:
+            chat.send(HELLO, stage="s")
+            chat.send(HELLO, stage="s", wanted=Wanted(again=True))
+        assert [request.body["temperature"] for request in server.requests] == [0, 0.5]
+
+
+class TestRoom:
+    def test_prompt_and_reply_fit_into_a_window_that_is_known(self) -> None:
+        long = [{"role": "user", "content": "word " * 3000}]
+        body = shaped("m", long, Wanted(tokens=4000), {}, Abilities(), 4096)
+        assert 256 <= body["max_tokens"] < 1000
+        assert shaped("m", long, Wanted(tokens=4000), {}, Abilities(), None)["max_tokens"] == 4000
+
+    def test_a_model_that_thinks_gets_room_for_it_from_then_on(self) -> None:
+        thinking = json.dumps(
+            {"choices": [{"message": {"content": "Hi", "reasoning_content": "Hm."}, "finish_reason": "stop"}]}
+        )
+        with OpenAIServer([Fault.malformed(thinking), "Hi"]) as server, chatting(server) as chat:
+            chat.send(HELLO, stage="s", wanted=Wanted(tokens=100))
+            chat.send([HELLO[1]], stage="s", wanted=Wanted(tokens=100))
+        assert [request.body["max_tokens"] for request in server.requests] == [100, 8292]
+
+
+def raw(message: dict[str, Any], reason: str = "stop") -> Fault:
+    return Fault.malformed(json.dumps({"choices": [{"message": message, "finish_reason": reason}]}))
+
+
+CHANNELS = "<|channel|>analysis<|message|>No?<|end|><|start|>assistant<|channel|>final<|message|>Hi"
+
+
+class TestThoughts:
+    @pytest.mark.parametrize(
+        ("message", "text", "cut_off"),
+        [
+            ({"content": "Hi", "reasoning_content": "Perhaps No."}, "Hi", False),
+            ({"content": "Hi", "reasoning": "Perhaps No."}, "Hi", False),
+            ({"content": "<think>Perhaps No.</think>\nHi"}, "Hi", False),
+            ({"content": "Perhaps No.</think>Hi"}, "Hi", False),
+            ({"content": '<think>Perhaps {"answer": "No"}'}, "", True),
+            ({"content": CHANNELS}, "Hi", False),
+            ({"content": "<|channel|>analysis<|message|>Perhaps No."}, "", True),
+            ({"content": "The tag <think> begins a thought."}, "The tag <think> begins a thought.", False),
+        ],
+    )
+    def test_a_thought_is_no_reply(self, message: dict[str, Any], text: str, cut_off: bool) -> None:
+        with OpenAIServer([raw(message)]) as server, chatting(server) as chat:
+            reply = chat.send(HELLO, stage="s")
+        assert (reply.text.strip(), reply.cut_off) == (text, cut_off)
+
+    @pytest.mark.parametrize(
+        ("message", "reason", "lack"),
+        [
+            ({"content": None, "reasoning_content": "Hm."}, "length", "the model thought, and wrote no reply"),
+            ({"content": None, "refusal": "I cannot."}, "stop", "the model refused: I cannot."),
+            ({"content": None, "tool_calls": [{"id": "1"}]}, "tool_calls", "called a tool"),
+            ({"content": None}, "length", ""),
+        ],
+    )
+    def test_no_content_is_paid_once_and_said(self, message: dict[str, Any], reason: str, lack: str) -> None:
+        with OpenAIServer([raw(message, reason)]) as server, chatting(server) as chat:
+            reply = chat.send(HELLO, stage="s")
+        assert reply.text == ""
+        assert reply.cut_off == (reason == "length")
+        assert lack in reply.lack
+        assert len(server.requests) == 1
+
+    def test_figures_of_0_are_not_believed(self) -> None:
+        body = {
+            "choices": [{"message": {"content": "Hi there."}}],
+            "usage": {"prompt_tokens": 0, "completion_tokens": 0},
+        }
+        with OpenAIServer([Fault.malformed(json.dumps(body))]) as server, chatting(server) as chat:
+            usage = chat.send(HELLO, stage="s").usage
+        assert usage.input_tokens > 0
+        assert usage.output_tokens > 0
+
+
+class TestStream:
+    def test_the_text_is_told_as_it_comes_and_the_reply_is_the_same(self) -> None:
+        told: list[str] = []
+        text = "In Kingston, where the cable was landed in 1867."
+        with OpenAIServer([text, text]) as server, chatting(server) as chat:
+            streamed = chat.send(HELLO, stage="s", wanted=Wanted(on_text=told.append))
+            whole = chat.send(HELLO, stage="s")
+        assert streamed == whole
+        assert told[0] == ""
+        assert told[-1] == text
+        assert len(told) > 3
+        assert all(text.startswith(part) for part in told)
+
+    def test_a_stream_that_breaks_off_is_tried_again(self) -> None:
+        told: list[str] = []
+        with OpenAIServer([Fault.break_off("half of it is here"), "Whole."]) as server, chatting(server) as chat:
+            assert chat.send(HELLO, stage="s", wanted=Wanted(on_text=told.append)).text == "Whole."
+        assert told.count("") == 2
+        assert told[-1] == "Whole."
+
+    def test_a_server_that_does_not_stream_is_read_all_the_same(self) -> None:
+        told: list[str] = []
+        with OpenAIServer([raw({"content": "Whole."})]) as server, chatting(server) as chat:
+            assert chat.send(HELLO, stage="s", wanted=Wanted(on_text=told.append)).text == "Whole."
+        assert told[-1] == "Whole."
+
+    @pytest.mark.parametrize("words", ["stream_options is not supported", "stream is not supported"])
+    def test_a_server_that_refuses_it_is_asked_without(self, words: str) -> None:
+        name = words.split(" ")[0]
+        with OpenAIServer(lambda messages: "Hi", faults=refuses(name, words)) as server, chatting(server) as chat:
+            assert chat.send(HELLO, stage="s", wanted=Wanted(on_text=lambda text: None)).text == "Hi"
+        assert [name in request.body for request in server.requests] == [True, False]
+
+    def test_what_listens_may_stop_it(self) -> None:
+        def stop(text: str) -> None:
+            raise KeyboardInterrupt
+
+        with OpenAIServer(["Some words."]) as server, chatting(server) as chat, pytest.raises(KeyboardInterrupt):
+            chat.send(HELLO, stage="s", wanted=Wanted(on_text=stop))
+
+
+class TestWindow:
+    @pytest.mark.parametrize(
+        ("entry", "window"),
+        [
+            ({"max_model_len": 8192}, 8192),
+            ({"context_length": 131072}, 131072),
+            ({"context_window": 16384}, 16384),
+            ({"meta": {"n_ctx_train": 2048}}, 2048),
+            ({}, None),
+            ({"max_model_len": "large"}, None),
+        ],
+    )
+    def test_the_server_is_asked_once(self, entry: dict[str, Any], window: int | None, tmp_path: Path) -> None:
+        listed = Fault(body=json.dumps({"data": [{"id": "other", "max_model_len": 999}, {"id": "tiny", **entry}]}))
+        with OpenAIServer(faults=lambda request: listed) as server:
+            for _ in range(2):
+                with chatting(server, tmp_path) as chat:
+                    assert chat.context() == window
+                    assert chat.context() == window
+        assert len(server.requests) == 1
+
+    def test_the_setting_wins_and_nobody_is_asked(self) -> None:
+        with OpenAIServer() as server, chatting(server, context_tokens=5000) as chat:
+            assert chat.context() == 5000
+        assert server.requests == []
+
+    @pytest.mark.parametrize(
+        "fault", [Fault.refuse(404, "no"), Fault.malformed(), Fault.break_off(), Fault(body="<html>")]
+    )
+    def test_a_server_that_does_not_tell(self, fault: Fault) -> None:
+        with OpenAIServer(faults=lambda request: fault) as server, chatting(server) as chat:
+            assert chat.context() is None
+
+
+class TestWords:
+    def test_a_short_key_spoils_no_words(self) -> None:
+        fault = Fault.refuse(400, "the request exceeds the available context size")
+        with (
+            OpenAIServer(faults=lambda request: fault) as server,
+            chatting(server, openai_api_key="x") as chat,
+            pytest.raises(ModelError, match="exceeds the available context size") as caught,
+        ):
+            chat.send(HELLO, stage="s")
+        assert "KGPLATFORM_CONTEXT_TOKENS" in str(caught.value)
+        assert len(server.requests) == 1
+
+    def test_a_retry_is_told_as_it_happens(self, caplog: pytest.LogCaptureFixture) -> None:
+        with OpenAIServer(["Hi"], faults=[Fault.refuse(503, "busy")]) as server, chatting(server) as chat:
+            chat.send(HELLO, stage="answer")
+        said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+        assert len(said) == 1
+        assert said[0].startswith("The model server answered 503 (stage answer): try 2 of 3 in ")
+
+    def test_a_time_out_is_tried_once_more_and_not_six_times(self, caplog: pytest.LogCaptureFixture) -> None:
+        with (
+            OpenAIServer(faults=lambda request: Fault.hang()) as server,
+            chatting(server, model_timeout=0.2, model_retries=5) as chat,
+            pytest.raises(ModelError, match="2 tries in all: no answer in time"),
+        ):
+            chat.send(HELLO, stage="s")
+        assert len(server.requests) == 2
+        assert "did not answer in time" in caplog.text
+
+
+def test_free_text_has_no_form() -> None:
+    assert "response_format" not in shaped("m", HELLO, FREE_TEXT, {}, Abilities(), None)
