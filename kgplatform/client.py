@@ -33,12 +33,13 @@ from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.settle import reembed
 from kgplatform.models.chat import Chat
 from kgplatform.models.embed import Embedder
+from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
-from kgplatform.readers.run import Run, SchemaTypes, Tell, listened
+from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, listened
 from kgplatform.records import Answer, Progress, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema
@@ -248,6 +249,7 @@ class KnowledgeGraph(OpenedGraph):
         options: Mapping[str, Any] | None = None,
         keep: bool = False,
         on_step: Tell | None = None,
+        on_text: Hear | None = None,
         stop: Stop | None = None,
         **more: Any,
     ) -> Answer:
@@ -256,9 +258,9 @@ class KnowledgeGraph(OpenedGraph):
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's (docs/commands.md); None
         stands for the default. All readers have ``mode``: "reject" refuses to answer if the documents do not say,
         "open" falls back on the model's own knowledge. ``keep`` saves the run in the graph, as a ``Run`` with its
-        ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it happens; what it raises ends the
-        run. ``stop``, set by another thread, ends it within a second. Raises ``InputError``, ``ModelError`` and
-        ``StoppedError``.
+        ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it happens, ``on_text`` the answer
+        so far while it is written (in another thread); what they raise ends the run. ``stop``, set by another thread,
+        ends it within a second. Raises ``InputError``, ``ModelError`` and ``StoppedError``.
         """
         options = {**(options or {}), **more}
         chosen = check_options(reader, options)
@@ -266,16 +268,20 @@ class KnowledgeGraph(OpenedGraph):
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started = time.perf_counter()
-        with self.run(on_step=on_step, stop=stop) as run:
+        with self.run(on_step=on_step, on_text=on_text, stop=stop) as run:
             answer = find(reader or READERS[0].name).answer(question, run, chosen)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     @contextlib.contextmanager
-    def run(self, *, on_step: Tell | None = None, stop: Stop | None = None) -> Iterator[Run]:
+    def run(
+        self, *, on_step: Tell | None = None, on_text: Hear | None = None, stop: Stop | None = None
+    ) -> Iterator[Run]:
         """What a reader gets for one question. Its ledger counts what that question alone spends."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
-            yield Run(graph.evidence, graph.chat, graph.ledger, graph._schema_types, tell)
+            chat = graph.chat
+            context = chat.context() if isinstance(chat, OpenAIChat) else self.settings.context_tokens
+            yield Run(graph.evidence, chat, graph.ledger, graph._schema_types, tell, context or CONTEXT, on_text)
 
     @property
     def evidence(self) -> Evidence:

@@ -90,10 +90,10 @@ class ReplyError(ModelError):
 
 
 class BudgetError(ModelError):
-    """The token budget is used up; what was done so far is kept. The message may name ``max_tokens``."""
+    """The token budget is used up; what was done so far is kept. The message may name ``token_budget``."""
 
     def __init__(self, message: str = "") -> None:
-        super().__init__(message, "max_tokens")
+        super().__init__(message, "token_budget")
 
 
 class StoppedError(KgError):

@@ -32,7 +32,7 @@ class OpenedGraph:
     ) -> None:
         self.store = store
         self.settings = settings
-        self.ledger = Ledger(settings.max_tokens)
+        self.ledger = Ledger(settings.token_budget)
         self._given_embedder = embedder
         self._given_chat = chat
         self._whole: OpenedGraph | None = None

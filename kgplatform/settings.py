@@ -86,7 +86,13 @@ class Settings(BaseSettings):
     model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
     concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)
-    max_tokens: int | None = _setting(None, "Budget of one run; it stops cleanly when used up.", unit="tokens", gt=0)
+    token_budget: int | None = _setting(
+        None,
+        "Budget of one run, prompts and replies together; it stops cleanly when used up.",
+        unit="tokens",
+        gt=0,
+        env=("KGPLATFORM_TOKEN_BUDGET", "KGPLATFORM_MAX_TOKENS"),
+    )
 
     passage_tokens: int = _setting(
         400, "Longest passage.", unit="tokens", ge=20, env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS")

@@ -71,8 +71,8 @@ def test_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch, name: str, valu
 
 
 def test_a_wrong_value_in_the_call_is_named_too() -> None:
-    with pytest.raises(SettingError, match="KGPLATFORM_MAX_TOKENS"):
-        load_settings(max_tokens=-5)
+    with pytest.raises(SettingError, match="KGPLATFORM_TOKEN_BUDGET"):
+        load_settings(token_budget=-5)
 
 
 def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ class Graphs:
         chat: Chat | None = None,
     ) -> None:
         self.settings = settings
-        self.ledger = Ledger(settings.max_tokens)
+        self.ledger = Ledger(settings.token_budget)
         self.chat = chat or make_chat(settings, self.ledger)
         self.construction: dict[str, dict[str, Spent]] = {}
         self.seconds: dict[str, float] = {}

@@ -80,10 +80,10 @@ class ManyModels(Chat, Protocol):
 
 
 class Ledger:
-    """Tokens spent per stage, over all threads, and the budget: ``max_tokens`` of input and output together."""
+    """Tokens spent per stage, over all threads, and the budget: ``budget`` in tokens of input and output together."""
 
-    def __init__(self, max_tokens: int | None = None) -> None:
-        self.max_tokens = max_tokens
+    def __init__(self, budget: int | None = None) -> None:
+        self.budget = budget
         self._stages: dict[str, Usage] = {}
         self._worth: dict[str, Usage] = {}
         self._lock = threading.Lock()
@@ -101,10 +101,10 @@ class Ledger:
         """Raise ``BudgetError`` if nothing more may be sent."""
         total = self.total
         spent = total.input_tokens + total.output_tokens
-        if self.max_tokens is not None and spent >= self.max_tokens:
+        if self.budget is not None and spent >= self.budget:
             raise BudgetError(
-                f"The budget of {self.max_tokens:,} tokens is used up ({spent:,} spent); what was done is kept. "
-                "Run the same command again with a larger max_tokens to continue from here."
+                f"The budget of {self.budget:,} tokens is used up ({spent:,} spent); what was done is kept. "
+                "Run the same command again with a larger token_budget to continue from here."
             )
 
     def by_stage(self) -> dict[str, Usage]:

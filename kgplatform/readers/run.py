@@ -19,6 +19,7 @@ from dataclasses import dataclass, fields, replace
 
 from kgplatform.errors import ReplyError, StoppedError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
+from kgplatform.models.reply import Show
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun, Step, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved
@@ -26,6 +27,12 @@ from kgplatform.work.stopping import Stop
 
 Tell = Callable[[Step], None]
 """Called with each step of a run as it is made."""
+
+Hear = Callable[[str], None]
+"""Called with the answer so far, while it is written; what is written anew begins with an empty text."""
+
+CONTEXT = 32_768
+"""Tokens of a model's window, where neither the setting nor the server tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +51,8 @@ class Run:
 
     ``ledger`` counts the calls and tokens of this run. ``schema`` reads the types of the graph's schema when they are
     needed, None where it has none. ``tell`` is called with each step as it is made, and ends the run where it must end.
-    ``context``: the tokens of the window of the language model, prompt and reply together.
+    ``context``: the tokens of the window of the language model, prompt and reply together. ``hear`` is called with the
+    answer while it is written, where somebody listens; the answer that is returned may be another, after its check.
     Evidence and model end their waits by the stop that they were given.
     """
 
@@ -53,7 +61,8 @@ class Run:
     ledger: Ledger
     schema: Callable[[], SchemaTypes | None] = lambda: None
     tell: Tell = lambda step: None
-    context: int = 32_768
+    context: int = CONTEXT
+    hear: Hear | None = None
 
 
 @contextlib.contextmanager
@@ -126,7 +135,14 @@ class Calls:
     """
 
     def __init__(
-        self, chat: Chat, ledger: Ledger, tell: Tell = lambda step: None, *, limit: int | None = None, path: int = 0
+        self,
+        chat: Chat,
+        ledger: Ledger,
+        tell: Tell = lambda step: None,
+        *,
+        limit: int | None = None,
+        path: int = 0,
+        hear: Hear | None = None,
     ) -> None:
         self.model = chat.model
         self.limit = limit
@@ -135,6 +151,7 @@ class Calls:
         self.counts: Counter[str] = Counter()
         self._path = path
         self.tell = tell
+        self._hear = hear
         self._chat = chat
         self._ledger = ledger
         self._start = ledger.total
@@ -162,6 +179,10 @@ class Calls:
         reply = self._chat.send(messages, stage=stage, wanted=wanted)
         self._last = reply.text
         return reply
+
+    def shown(self, field: str) -> Show | None:
+        """For a call that writes what people read: they are shown ``field`` of its reply while it is written."""
+        return Show(field, self._hear) if self._hear else None
 
     def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """See ``Chat.forget``."""

@@ -206,7 +206,7 @@ def test_questions_that_failed_end_the_command_with_1(monkeypatch: pytest.Monkey
 @pytest.mark.usefixtures("sample")
 def test_a_budget_ends_it_with_a_sentence_and_what_is_there_is_kept(server: OpenAIServer, tmp_path: Path) -> None:
     arguments = ["evaluate", QUESTIONS, "--limit", "4", "--readers", "retrieve,bm25", "--rate", "none"]
-    done = CliRunner().invoke(app, [*arguments, "--max-tokens", "4000"])
+    done = CliRunner().invoke(app, [*arguments, "--token-budget", "4000"])
     assert "The budget of 4,000 tokens is used up" in str(done.exception)
     kept = len((tmp_path / "evaluation" / "answers.jsonl").read_text().splitlines())
     assert 0 < kept < 8

@@ -191,10 +191,10 @@ def test_without_a_model_nobody_is_asked(given: Settings) -> None:
 
 def test_a_budget_that_ends_while_the_graph_is_built(given: Settings) -> None:
     with OpenAIServer(lambda messages: FOUND) as server:
-        settings = given.model_copy(update={"openai_base_url": server.base_url, "max_tokens": 1, "concurrency": 1})
+        settings = given.model_copy(update={"openai_base_url": server.base_url, "token_budget": 1, "concurrency": 1})
         with Graphs(settings) as graphs, pytest.raises(BudgetError, match="budget of 1 tokens is used up"):
             graphs.for_data_set(data_set(), alone=True)
-        with Graphs(settings.model_copy(update={"max_tokens": None})) as graphs:
+        with Graphs(settings.model_copy(update={"token_budget": None})) as graphs:
             graph = graphs.for_data_set(data_set(), alone=True)
             assert all(each.extracted == each.passages for each in graph.documents())
 

@@ -346,9 +346,9 @@ def notes(tmp_path: Path) -> list[Path]:
 
 def paying(store: Store, server: OpenAIServer, home: Path, **more: Any) -> KnowledgeGraph:
     """A graph with a language model: a new process, as far as budget and counts go, with the cache in ``home``."""
-    given = {"passage_tokens": 40, "concurrency": 4, "model_retries": 1, "max_tokens": None, **more}
+    given = {"passage_tokens": 40, "concurrency": 4, "model_retries": 1, "token_budget": None, **more}
     settings = load_settings(home=home, openai_base_url=server.base_url, chat_model="rules", **given)
-    ledger = Ledger(settings.max_tokens)
+    ledger = Ledger(settings.token_budget)
     chat = OpenAIChat(settings, ledger, settings.home_folder / "llm-cache", backoff=0.001)
     graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
     graph.ledger = ledger
@@ -422,10 +422,10 @@ def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp
         wipe(store)
     with OpenAIServer(extracted) as server:
         home = tmp_path / "home"
-        report = paying(store, server, home, max_tokens=4000).ingest(notes)
+        report = paying(store, server, home, token_budget=4000).ingest(notes)
         assert not report.complete
         assert "budget of 4,000 tokens" in report.stopped
-        assert "a larger max_tokens" in report.stopped
+        assert "a larger token_budget" in report.stopped
         assert 0 < report.extracted < 18
         assert report.failed == []
         spent = sum(usage.input_tokens + usage.output_tokens for usage in report.usage.values())
@@ -433,7 +433,7 @@ def test_a_budget_stops_cleanly_and_goes_on(store: Store, notes: list[Path], tmp
         done = rows(paying(store, server, home), "MATCH (c:Chunk {state: 'extracted'}) RETURN count(c)")
         assert done == [[report.extracted]]
         runs = 1
-        while not (report := paying(store, server, home, max_tokens=4000).ingest(notes)).complete:
+        while not (report := paying(store, server, home, token_budget=4000).ingest(notes)).complete:
             runs += 1
             assert runs < 18
         assert runs > 1

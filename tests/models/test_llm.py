@@ -380,7 +380,7 @@ class TestBudget:
     def test_stops_before_the_next_call_and_says_how_to_go_on(self) -> None:
         with OpenAIServer(["one two three"]) as server, chatting(server, ledger=Ledger(4)) as client:
             client.send(HELLO, stage="extract")
-            with pytest.raises(BudgetError, match=r"budget of 4 tokens.*4 spent.*larger max_tokens"):
+            with pytest.raises(BudgetError, match=r"budget of 4 tokens.*4 spent.*larger token_budget"):
                 client.send(question("more"), stage="extract")
         assert len(server.requests) == 1
         assert client.ledger.total == Usage(1, 1, 3)

@@ -121,7 +121,7 @@ def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
 
 def test_a_budget_is_that_of_all_runs_together(store: Store, tmp_path: Path) -> None:
     with OpenAIServer(reply) as server:
-        settings = load_settings(home=tmp_path, openai_base_url=server.base_url, embedder="hash:64", max_tokens=1500)
+        settings = load_settings(home=tmp_path, openai_base_url=server.base_url, embedder="hash:64", token_budget=1500)
         with_budget = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         ingest(with_budget, tmp_path, chain("Alder", "Birch", "Cedar", "Dogwood"))
         with pytest.raises(BudgetError, match="1,500 tokens"):

@@ -114,9 +114,9 @@ def test_a_budget_that_runs_out_is_exit_status_1(
     with OpenAIServer(names) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "1")
-        stopped = CliRunner().invoke(app, ["tree", "--max-tokens", "10"])
+        stopped = CliRunner().invoke(app, ["tree", "--token-budget", "10"])
         assert stopped.exit_code == 1
-        assert "larger --max-tokens" in stopped.stdout
+        assert "larger --token-budget" in stopped.stdout
         assert len(server.requests) == 1
         rest = CliRunner().invoke(app, ["tree"])
         assert rest.exit_code == 0

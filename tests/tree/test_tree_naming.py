@@ -158,7 +158,7 @@ def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Pa
 
     def costly(messages: Messages) -> str:
         if said:
-            raise BudgetError("The budget is used up. Run the same command again with a larger max_tokens.")
+            raise BudgetError("The budget is used up. Run the same command again with a larger token_budget.")
         said.append(1)
         return names(messages)
 
@@ -167,7 +167,7 @@ def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Pa
     report = kg.build_tree()
     assert_whole(store)
     assert not report.complete
-    assert "larger max_tokens" in report.stopped
+    assert "larger token_budget" in report.stopped
     assert (report.named_by_model, report.named_by_members, report.calls) == (5, 2, 1)
     chat = ScriptedChat(names)
     rest = opened(store, settings, chat).build_tree()

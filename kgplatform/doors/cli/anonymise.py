@@ -136,7 +136,7 @@ def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[
     from kgplatform.models.openai_chat import make_chat
 
     settings = settings_of(home)
-    chat = make_chat(settings, Ledger(settings.max_tokens)) if drop else None
+    chat = make_chat(settings, Ledger(settings.token_budget)) if drop else None
     if drop and chat is None:
         raise SettingError("Questions are filtered by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
 

@@ -11,9 +11,9 @@ from kgplatform.doors.cli.shared import (
     AsJson,
     ExtractorName,
     Home,
-    MaxTokens,
     SchemaMode,
     SchemaOption,
+    TokenBudget,
     connect_to,
     note,
     open_at,
@@ -53,7 +53,7 @@ def ingest(
         bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
     ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
-    max_tokens: MaxTokens = None,
+    token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,7 +62,7 @@ def ingest(
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, max_tokens=max_tokens) as graph:
+    with connect_to(home, token_budget=token_budget) as graph:
         if estimate:
             cost = graph.estimate(paths or (), schema=schema, extractor=extractor, recorded=recorded, facts=facts)
             terminal.show(as_json, cost, reports.show_estimate)
@@ -97,7 +97,7 @@ def tree(
             "multiplex.",
         ),
     ] = None,
-    max_tokens: MaxTokens = None,
+    token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -106,7 +106,7 @@ def tree(
         raise InputError("Give either --update or --rebuild.")
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, max_tokens=max_tokens) as graph, terminal.ProgressLines() as progress:
+    with connect_to(home, token_budget=token_budget) as graph, terminal.ProgressLines() as progress:
         report = graph.build_tree(method=method, update=update, rebuild=rebuild, progress=progress)
     terminal.show(as_json, report, reports.show_tree)
     if not report.complete:
@@ -142,14 +142,14 @@ def gist(
     shrink: Annotated[
         Literal["merge", "older"], typer.Option("--shrink", help="How to fit: merge pages, or shorten the older ones.")
     ] = "merge",
-    max_tokens: MaxTokens = None,
+    token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Cut documents into pages and write their gists, for the reader readagent. Safe to repeat and to interrupt."""
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, max_tokens=max_tokens) as graph, terminal.ProgressLines() as progress:
+    with connect_to(home, token_budget=token_budget) as graph, terminal.ProgressLines() as progress:
         report = graph.gist(
             documents or (),
             preset=preset,

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.doors.cli.shared import AsJson, ExtractorName, Home, MaxTokens, flag, note
+from kgplatform.doors.cli.shared import AsJson, ExtractorName, Home, TokenBudget, flag, note
 from kgplatform.errors import InputError, SettingError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def evaluate(
     schema: Annotated[str | None, typer.Option("--schema", help="A schema file, or the name of a shipped one.")] = None,
     out: Out = Path("evaluation"),
     caption: Caption = None,
-    max_tokens: MaxTokens = None,
+    token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -127,7 +127,7 @@ def evaluate(
     check_options(given)
     from kgplatform.settings import load_settings
 
-    settings = load_settings(home=home, max_tokens=max_tokens)
+    settings = load_settings(home=home, token_budget=token_budget)
     if not retrieval_only:
         _need_model(settings)
     datasets = _data_sets(given)

@@ -69,6 +69,7 @@ QuestionText = Annotated[str, typer.Argument(help="A question in words.", show_d
 TopK = Annotated[int, typer.Option("--top-k", min=1, help="How many passages and facts.")]
 RouteOption = Annotated[Route, typer.Option("--route", help="How to search.")]
 SchemaOption = Annotated[str, typer.Option("--schema", help="A schema file or the name of a shipped schema.")]
-MaxTokens = Annotated[
-    int | None, typer.Option("--max-tokens", min=1, help="Stop cleanly when the model has used this many tokens.")
+TokenBudget = Annotated[
+    int | None,
+    typer.Option("--token-budget", min=1, help="Stop cleanly when the model has used this many tokens."),
 ]

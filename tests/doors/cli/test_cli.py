@@ -204,7 +204,7 @@ def test_an_ingest_that_ran_out_of_tokens(store: Store, run: Run, texts: Path, m
     with OpenAIServer(lambda messages: reply) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         monkeypatch.setenv("KGPLATFORM_CONCURRENCY", "1")
-        done = run("ingest", texts, "--max-tokens", 1)
+        done = run("ingest", texts, "--token-budget", 1)
         assert done.code == 1
         assert "budget of 1 tokens is used up" in done.out
         assert "Model, " in done.out

@@ -85,7 +85,7 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
         assert shrunk.exit_code == 1
         assert "Too long: ten: its gists have " in shrunk.stdout
         assert "1 document had pages made with other options, which were replaced." in shrunk.stdout
-        spent = CliRunner().invoke(app, ["gist", "--preset", "transcript", "--max-tokens", "1"])
+        spent = CliRunner().invoke(app, ["gist", "--preset", "transcript", "--token-budget", "1"])
         assert spent.exit_code == 1
         assert "The budget of 1 tokens is used up" in spent.stdout
         assert "`kgplatform gist` with the same options resumes there." in spent.stdout

@@ -34,7 +34,7 @@ FACTS = Question(
 def served(model: Model, folder: Path, cache: bool = False, **settings: Any) -> Iterator[Chat]:
     with OpenAIServer(model) as server:
         given = load_settings(openai_base_url=server.base_url, model_retries=0, **settings)
-        chat = OpenAIChat(given, Ledger(given.max_tokens), folder / "llm-cache" if cache else None)
+        chat = OpenAIChat(given, Ledger(given.token_budget), folder / "llm-cache" if cache else None)
         yield chat
         chat.close()
 
@@ -354,6 +354,6 @@ def test_errors_of_the_model_are_the_callers_news(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="overloaded"):
         rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=Fault.refuse(500, "overloaded"))
     model = Model(rater_strict="NO", rater_permissive="No")
-    with served(model, tmp_path, max_tokens=1) as chat, pytest.raises(BudgetError, match="a larger max_tokens"):
+    with served(model, tmp_path, token_budget=1) as chat, pytest.raises(BudgetError, match="a larger token_budget"):
         rate("lr", ToRate(QUESTION, "Ingrid"), chat)
     assert len(model.asked) == 1

@@ -75,7 +75,7 @@ def served(model: Reply, **settings: Any) -> Iterator[Chat]:
     """The real chat, without a cache: the file alone remembers."""
     with OpenAIServer(model) as server:
         given = load_settings(openai_base_url=server.base_url, model_retries=0, **settings)
-        chat = OpenAIChat(given, Ledger(given.max_tokens), None)
+        chat = OpenAIChat(given, Ledger(given.token_budget), None)
         yield chat
         chat.close()
 
@@ -199,8 +199,8 @@ def test_an_answer_without_a_verdict_is_asked_for_by_the_next_run(tmp_path: Path
 
 def test_where_the_tokens_run_out_what_was_rated_is_kept(tmp_path: Path) -> None:
     file, model = tmp_path / "r.jsonl", Counting()
-    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* max_tokens"):
-        rated(file, model, max_tokens=1500)
+    with pytest.raises(BudgetError, match="The budget of 1,500 tokens is used up .* token_budget"):
+        rated(file, model, token_budget=1500)
     kept = len(lines(file))
     assert 0 < kept == model.asked.total() < len(ITEMS)
     assert rated(file, model) == EXPECTED

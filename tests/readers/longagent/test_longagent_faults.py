@@ -144,7 +144,7 @@ def test_where_all_members_fail_the_run_does(graph: Store, tmp_path: Path) -> No
 def test_a_budget_that_is_used_up_stops_the_run(graph: Store, tmp_path: Path) -> None:
     script = play([instructs(ASKED), answers("Mara Voss")])
     with (
-        graph_with(graph, script, tmp_path, max_tokens=1500, concurrency=1) as kg,
+        graph_with(graph, script, tmp_path, token_budget=1500, concurrency=1) as kg,
         pytest.raises(BudgetError, match="1,500 tokens is used up"),
     ):
         kg.ask(QUESTION, "longagent", documents=("long",), member_tokens=NOTE_TOKENS)
