@@ -47,6 +47,7 @@ from kgplatform.retrieve.search import SEARCHES as SEARCHES
 from kgplatform.retrieve.search import search
 from kgplatform.settings import Settings, load_settings
 from kgplatform.text import unknown
+from kgplatform.work.spans import span
 from kgplatform.work.stopping import Stop
 
 if TYPE_CHECKING:
@@ -268,8 +269,14 @@ class KnowledgeGraph(OpenedGraph):
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started = time.perf_counter()
-        with self.run(on_step=on_step, on_text=on_text, stop=stop) as run:
-            answer = find(reader or READERS[0].name).answer(question, run, chosen)
+        name = reader or READERS[0].name
+        spanned = span(
+            f"invoke_agent {name}",
+            {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name},
+            calls_out=False,
+        )
+        with spanned, self.run(on_step=on_step, on_text=on_text, stop=stop) as run:
+            answer = find(name).answer(question, run, chosen)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     @contextlib.contextmanager

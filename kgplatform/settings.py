@@ -83,6 +83,9 @@ class Settings(BaseSettings):
         unit="tokens",
         ge=1000,
     )
+    call_log: Path | None = _setting(
+        None, "File to which every language-model call is added, as a line of JSON, messages and replies included."
+    )
     model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
     concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)

@@ -22,6 +22,7 @@ from kgplatform.models.served import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import side_by_side
 
@@ -170,9 +171,12 @@ class OpenAIEmbedder(ServedModel):
             return _vectors(answer, len(texts))
 
         body = {"model": self._model, "input": texts}
-        vectors: Vectors = self._wire.post(
-            "/embeddings", body, stage=_STAGE, stop=self._stop, before=self._ledger.check, read=read
-        )
+        with span(
+            f"embeddings {self._model}", {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": self._model}
+        ):
+            vectors: Vectors = self._wire.post(
+                "/embeddings", body, stage=_STAGE, stop=self._stop, before=self._ledger.check, read=read
+            )
         dimension = self._learnt.setdefault("dimension", vectors.shape[1])
         if vectors.shape[1] != dimension:
             raise ModelError(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import threading
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from kgplatform.errors import ModelError, StoppedError
+from kgplatform.models.call_log import CallLog
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.failures import FaultError, RefusedError
 from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
@@ -21,6 +24,7 @@ from kgplatform.models.window import window_of
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
+from kgplatform.work.spans import span
 
 
 @dataclass
@@ -56,6 +60,7 @@ class OpenAIChat(ServedModel):
         self._settings = settings
         self._folder = cache_folder
         self._cache = ReplyCache(cache_folder) if cache_folder else None
+        self._log = CallLog(settings.call_log) if settings.call_log else None
         self._of_its_own()
 
     def _of_its_own(self) -> None:
@@ -71,6 +76,7 @@ class OpenAIChat(ServedModel):
         reply = self._known(asked) or self._shared(asked)
         if reply.usage.cached_calls:
             self._count(stage, reply.usage, reply.worth)
+            self._log_reply(asked, reply, 0.0, {"model": self.model})
         if wanted.on_text:
             wanted.on_text(reply.text)
         return reply
@@ -186,6 +192,24 @@ class OpenAIChat(ServedModel):
         self._abilities.learn(took.model_copy(update={"proven": proven, "thinks": took.thinks or thought}))
 
     def _post(self, asked: _Asked, body: dict[str, Any], retries: int | None = None) -> tuple[Reply, bool]:
+        """The reply, and whether the model thought before it; spanned and logged."""
+        started = time.perf_counter()
+        try:
+            with span(f"chat {self.model}", _asked_attributes(body, self._wire.address)) as tell:
+                reply, thought = self._sent(asked, body, retries)
+                tell(_replied_attributes(reply))
+        except ModelError as error:
+            if self._log:
+                self._log.failed(asked.stage, asked.messages, error, time.perf_counter() - started, body)
+            raise
+        self._log_reply(asked, reply, time.perf_counter() - started, body)
+        return reply, thought
+
+    def _log_reply(self, asked: _Asked, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
+        if self._log:
+            self._log.replied(asked.stage, asked.messages, reply, seconds, body)
+
+    def _sent(self, asked: _Asked, body: dict[str, Any], retries: int | None) -> tuple[Reply, bool]:
         answered: tuple[Reply, bool] = self._wire.post(
             "/chat/completions",
             body,
@@ -214,6 +238,27 @@ def make_chat(settings: Settings, ledger: Ledger) -> Chat | None:
     if settings.openai_api_key is None and settings.openai_base_url is None:
         return None
     return OpenAIChat(settings, ledger, settings.home_folder / "llm-cache")
+
+
+def _asked_attributes(body: dict[str, Any], address: str) -> dict[str, Any]:
+    """Of a call, by the conventions for generative models."""
+    most = body.get("max_tokens") or body.get("max_completion_tokens")
+    bound = {"gen_ai.request.max_tokens": most} if most else {}
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": body["model"],
+        "server.address": urlsplit(address).hostname or "",
+        **bound,
+    }
+
+
+def _replied_attributes(reply: Reply) -> dict[str, Any]:
+    return {
+        "gen_ai.usage.input_tokens": reply.usage.input_tokens,
+        "gen_ai.usage.output_tokens": reply.usage.output_tokens,
+        "gen_ai.response.finish_reasons": ("length" if reply.cut_off else "stop",),
+    }
 
 
 def _from_cache(reply: Reply) -> Reply:

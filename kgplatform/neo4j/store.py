@@ -35,6 +35,7 @@ from kgplatform.errors import InputError, ServerError, StatementError, StoppedEr
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
 from kgplatform.query import Query, load_query
 from kgplatform.records import QueryRun
+from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import short_works
 
@@ -286,10 +287,12 @@ class Store:
     ) -> tuple[list[Row], QueryRun]:
         """The rows that ``run`` gives, and what it was; the tracers are called with it."""
         started = time.perf_counter()
-        result = run()
-        columns = result.keys()
-        # Not ``result.data()``, which looks into every element of every list.
-        rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
+        with span(query.name, {"db.system.name": "neo4j", "db.query.text": query.text}) as tell:
+            result = run()
+            columns = result.keys()
+            # Not ``result.data()``, which looks into every element of every list.
+            rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
+            tell({"db.response.returned_rows": len(rows)})
         ran = QueryRun(query.name, query.text, parameters, len(rows), time.perf_counter() - started)
         for tracer in self._told():
             tracer(ran)

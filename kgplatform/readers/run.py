@@ -23,6 +23,7 @@ from kgplatform.models.reply import Show
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun, Step, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.work.spans import past_span
 from kgplatform.work.stopping import Stop
 
 Tell = Callable[[Step], None]
@@ -216,6 +217,7 @@ class Calls:
     def take(self, step: Step) -> None:
         """A step that somebody else made; it gets this run's path, where this is the run of one."""
         step = replace(step, path=self._path) if self._path else step
+        past_span(f"step {step.name}", step.seconds, {"kgplatform.step.detail": step.detail})
         self.steps.append(step)
         self.tell(step)
 

@@ -18,6 +18,7 @@ from itertools import count
 from typing import Any, TypeVar
 
 from kgplatform.errors import BudgetError, ModelError
+from kgplatform.work.spans import carried
 from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
@@ -29,7 +30,7 @@ def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
     The first error is raised: nothing new begins then, and what is running is waited for, since it may be paid for.
     """
     with pool_of(max(1, min(most, len(works)))) as pool:
-        futures = [pool.submit(work) for work in works]
+        futures = [pool.submit(carried(work)) for work in works]
         return [future.result() for future in futures]
 
 
@@ -54,7 +55,7 @@ def short_works(works: Sequence[Callable[[], T]], pool: ThreadPoolExecutor) -> l
     What no other thread has begun by then is done here: nothing waits for a thread, also where works have works of
     their own. The first error is raised when all that has begun is over.
     """
-    futures = [pool.submit(work) for work in works[1:]]
+    futures = [pool.submit(carried(work)) for work in works[1:]]
     try:
         results = [work() for work in works[:1]]
         for work, future in zip(works[1:], futures, strict=True):

@@ -426,3 +426,32 @@ class TestWords:
 
 def test_free_text_has_no_form() -> None:
     assert "response_format" not in shaped("m", HELLO, FREE_TEXT, {}, Abilities(), None)
+
+
+def test_calls_are_logged_with_their_messages(tmp_path: Path) -> None:
+    log = tmp_path / "calls.jsonl"
+    with (
+        OpenAIServer(["Hi.", Fault.refuse(401, "no")]) as server,
+        chatting(server, tmp_path / "cache", call_log=log, openai_api_key="sk-very-secret-1") as chat,
+    ):
+        chat.send(HELLO, stage="answer", wanted=ANSWER)
+        chat.send(HELLO, stage="answer", wanted=ANSWER)
+        with pytest.raises(ModelError):
+            chat.send([HELLO[1]], stage="plan")
+    lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert [(line["stage"], line.get("reply"), line.get("usage", {}).get("cached_calls")) for line in lines] == [
+        ("answer", "Hi.", 0),
+        ("answer", "Hi.", 1),
+        ("plan", None, None),
+    ]
+    assert lines[0]["messages"] == HELLO
+    assert lines[0]["request"]["response_format"]["json_schema"]["name"] == "Answer"
+    assert "check OPENAI_API_KEY" in lines[2]["error"]
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert "very-secret" not in log.read_text(encoding="utf-8")
+
+
+def test_a_log_that_cannot_be_written_is_one_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with OpenAIServer(["a", "b"]) as server, chatting(server, call_log=tmp_path / "no" / "calls.jsonl") as chat:
+        assert [chat.send([message], stage="s").text for message in HELLO] == ["a", "b"]
+    assert len([record for record in caplog.records if "cannot be logged" in record.getMessage()]) == 1

@@ -1,0 +1,106 @@
+"""Spans as an application gets them that has set up OpenTelemetry's own SDK."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from kgplatform.errors import ModelError
+from kgplatform.models.chat import Ledger, Wanted
+from kgplatform.models.openai_chat import OpenAIChat
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import Settings
+from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.work.spans import past_span, span
+from kgplatform.work.threads import side_by_side
+
+HELLO = [{"role": "user", "content": "Hello"}]
+_SPANS = InMemorySpanExporter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def provider() -> None:
+    """Once a process: a second provider is refused."""
+    own = TracerProvider()
+    own.add_span_processor(SimpleSpanProcessor(_SPANS))
+    trace.set_tracer_provider(own)
+
+
+@pytest.fixture
+def spans() -> Iterator[InMemorySpanExporter]:
+    _SPANS.clear()
+    yield _SPANS
+    _SPANS.clear()
+
+
+def chat_at(server: OpenAIServer) -> OpenAIChat:
+    values = {"openai_base_url": server.base_url, "chat_model": "tiny", "model_retries": 0}
+    return OpenAIChat(Settings(_env_file=None, **values), Ledger(), None)  # type: ignore[call-arg,arg-type]  # pydantic-settings adds it
+
+
+def test_a_call_has_the_attributes_of_the_conventions(spans: InMemorySpanExporter) -> None:
+    with OpenAIServer(["Hi there."]) as server:
+        chat = chat_at(server)
+        chat.send(HELLO, stage="answer", wanted=Wanted(tokens=70))
+        chat.close()
+    [call] = spans.get_finished_spans()
+    assert call.name == "chat tiny"
+    assert call.kind == trace.SpanKind.CLIENT
+    assert dict(call.attributes or {}) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "tiny",
+        "gen_ai.request.max_tokens": 70,
+        "gen_ai.usage.input_tokens": 1,
+        "gen_ai.usage.output_tokens": 3,
+        "gen_ai.response.finish_reasons": ("stop",),
+        "server.address": "127.0.0.1",
+    }
+
+
+def test_a_call_that_fails_is_an_error(spans: InMemorySpanExporter) -> None:
+    with OpenAIServer(faults=lambda request: Fault.refuse(401, "no")) as server:
+        chat = chat_at(server)
+        with pytest.raises(ModelError):
+            chat.send(HELLO, stage="answer")
+        chat.close()
+    [call] = spans.get_finished_spans()
+    assert call.status.status_code == trace.StatusCode.ERROR
+
+
+def test_statements_have_their_names_and_no_values(store: Store, spans: InMemorySpanExporter) -> None:
+    store.read("graph/document_passages", documents=["a secret"])
+    [statement] = spans.get_finished_spans()
+    assert statement.name == "graph/document_passages"
+    attributes = dict(statement.attributes or {})
+    assert attributes["db.system.name"] == "neo4j"
+    assert attributes["db.response.returned_rows"] == 0
+    assert "a secret" not in str(attributes)
+
+
+def test_what_other_threads_do_is_inside_of_the_span(spans: InMemorySpanExporter) -> None:
+    def work(number: int) -> int:
+        with span(f"part {number}", {}):
+            return number
+
+    with span("whole", {}, calls_out=False):
+        assert side_by_side([partial(work, number) for number in range(3)], 3) == [0, 1, 2]
+        past_span("step before", 0.5, {})
+    *parts, whole = spans.get_finished_spans()
+    assert whole.context
+    assert {part.parent.span_id for part in parts if part.parent} == {whole.context.span_id}
+    assert len(parts) == 4
+
+
+def test_nothing_of_it_is_loaded_by_us() -> None:
+    code = "import sys, kgplatform.client; print([name for name in sys.modules if name.startswith('opentelemetry')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
