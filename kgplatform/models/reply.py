@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, RootModel, ValidationError
@@ -12,6 +13,7 @@ from pydantic_core import InitErrorDetails
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.json_text import mend, pieces, read, whole_items, without_thoughts
+from kgplatform.models.several import all_values
 from kgplatform.prompt import Messages, render
 
 M = TypeVar("M", bound=BaseModel)
@@ -83,7 +85,8 @@ def _read(reply: Reply, shape: type[M], free: Callable[[str], M | None]) -> tupl
 def _parse(text: str, shape: type[M], *, cut_off: bool) -> tuple[M, bool]:
     """The value, and whether its JSON had to be repaired."""
     fault = ""
-    for value, repaired in _values(text, cut_off=cut_off):
+    several = all_values(text, cut_off=cut_off) if getattr(shape, "joins", False) else []
+    for value, repaired in chain([(several, False)] if several else [], _values(text, cut_off=cut_off)):
         try:
             return shape.model_validate(_unwrapped(value, shape)), repaired
         except ValidationError as error:
