@@ -36,7 +36,7 @@ RETURN communities,
          UNWIND nearest AS e
          CALL (e) {
            MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
-           WHERE f.embedding IS NOT NULL
+           WHERE f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
            WITH DISTINCT f
            LIMIT $hub
            WITH f, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine

@@ -9,7 +9,7 @@ UNWIND $entities AS entity
 MATCH (e:Entity {id: entity})
 CALL (e) {
   MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
-  WHERE f.embedding IS NOT NULL
+  WHERE f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
   WITH f LIMIT $hub
   WITH f, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
   ORDER BY cosine DESC, f.id

@@ -10,7 +10,7 @@ WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
 MATCH (n)<-[:FORM_OF*0..1]-(k:KeyElement)
 WITH collect(DISTINCT k) AS forms
 UNWIND forms AS k
-MATCH (k)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)-[place:FROM_CHUNK]->(c:Chunk)
+MATCH (k)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)-[place:FROM_CHUNK {found: true}]->(c:Chunk)
 WITH DISTINCT forms, c, f, place.start AS start
 ORDER BY start, f.id
 WITH forms, c, collect({id: f.id, text: f.text, kind: f.kind}) AS every

@@ -9,7 +9,7 @@ UNWIND $entities AS entity
 MATCH (e:Entity {id: entity})
 CALL (e) {
   MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
-  WHERE next <> e AND f.embedding IS NOT NULL
+  WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
   WITH f, next, type(end) = 'OBJECT' AS forward
   LIMIT $hub
   WITH f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine

@@ -1,9 +1,11 @@
 // Route triple: facts nearest by meaning, with the entities and key elements that they are about.
+// Facts whose words no passage has stay out, here and in the other routes.
 // mode: read
 // param $k: int: how many
 // param $vector: list<float>: the question's vector
 // returns: id, cosine, elements, passages
 CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node AS f, score
+WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
 RETURN f.id AS id, 2 * score - 1 AS cosine,
        COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id } AS elements,
        COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id } AS passages

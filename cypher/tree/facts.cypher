@@ -7,6 +7,7 @@ UNWIND $rows AS row
 CALL (row) {
   UNWIND row.members AS member
   MATCH (:Entity {id: member})<-[:SUBJECT|OBJECT|MENTIONS]-(f:Fact)
+  WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
   WITH f, collect(DISTINCT member) AS members
   ORDER BY size(members) DESC, f.kind = 'atomic' DESC, f.id
   LIMIT $limit

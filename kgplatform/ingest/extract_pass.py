@@ -23,7 +23,8 @@ from typing import Generic, TypeVar
 from kgplatform.errors import BudgetError, InputError, ModelError, StoppedError
 from kgplatform.ingest.bound import Mode, accepted, bound
 from kgplatform.ingest.extract import Extractor
-from kgplatform.ingest.extract.llm import FactLines, read_facts
+from kgplatform.ingest.extract.llm import read_facts
+from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.write import (
     Rows,
@@ -268,7 +269,7 @@ def _bounded(
     tools: Tools, passage: Passage, document: Document, extraction: Extraction, schema: Schema
 ) -> tuple[Row, Rows]:
     """What becomes of a passage that was read: its properties, and its rows."""
-    usable = _without_unusable(extraction)
+    usable, unnamed = without_inventions(_without_unusable(extraction), passage, document.title)
     bounded, tally = bound(usable, schema, tools.mode)
     rows = rows_of(passage, bounded, schema, document.title)
     found, not_found = rows.found()
@@ -282,6 +283,7 @@ def _bounded(
         "mapped": tally.mapped,
         "dropped": tally.dropped,
         "offSchema": tally.off_schema,
+        "unnamed": unnamed,
         "found": found,
         "notFound": not_found,
         "duplicates": stated - found - not_found,
@@ -338,7 +340,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, documents: set[str] | None)
     store = tools.store
     lacking = [row["id"] for row in passages_without_facts(store, documents)]
     facts, malformed = list[int](), Counter[str]()
-    reader: PassageReader[FactLines] = PassageReader(
+    reader: PassageReader[Extraction] = PassageReader(
         tools.settings.concurrency, lambda number: tools.progress("reading facts", number, len(lacking)), store.stop
     )
     work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
@@ -362,11 +364,11 @@ def _item(row: Row) -> Item:
     return Passage(document_id=document.id, **row["passage"]), document
 
 
-def _put_facts(batch: Batch, passage: Passage, document: Document, lines: FactLines, before: Row) -> int:
+def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extraction, before: Row) -> int:
     """Replace the facts of a passage; returns how many it has now. ``before``: what was malformed in its extraction."""
-    rows = fact_rows(passage, lines.facts, before["mentions"], document.title)
+    rows = fact_rows(passage, found.facts, before["mentions"], document.title)
     malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
-    kinds, counts = _by_kind(lines.malformed, malformed)
+    kinds, counts = _by_kind(found.malformed, malformed)
     state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
     batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
     return len(rows.atomic_facts)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from kgplatform.ingest.alike import stem_of
+from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.places import find_names, find_statement
@@ -145,8 +146,10 @@ def _mention(rows: Rows, element_id: str, name: str, passage: Passage) -> None:
         row["count"] = max(row["count"], len(find_names(name, passage.text)))
 
 
-def _place(rows: Rows, passage: Passage, quote: str | None, names: Sequence[str]) -> Row:
+def _place(rows: Rows, passage: Passage, quote: str | None, names: Sequence[str], said: Sequence[str] = ()) -> Row:
+    """Where the passage says it: by its quote or names, else by the words of ``said``, which are the names mostly."""
     place = find_statement(quote, names, passage.text, understood=(rows.title,))
+    place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
     return {
         "passage": passage.id,
@@ -212,7 +215,7 @@ def _add_atomic_fact(rows: Rows, ids: dict[str, str], passage: Passage, fact: At
             "name": clipped(text, _CAPTION),
             "text": text,
             "elements": [],
-            **_place(rows, passage, fact.quote or text, fact.key_elements),
+            **_place(rows, passage, fact.quote or text, fact.key_elements, said=[text]),
         },
     )
     row["elements"] = sorted({*row["elements"], *elements})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
@@ -13,6 +14,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.json_text import mend, partial_text, pieces, read, whole_items, without_thoughts
 from kgplatform.models.lenient import keyed, keys_of, validated
+from kgplatform.models.several import all_values
 from kgplatform.models.useless import copied, is_looped
 from kgplatform.prompt import Messages, render, with_reminder
 
@@ -126,7 +128,8 @@ def parse_reply(text: str, shape: type[M]) -> M:
 def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[str, str]] = ()) -> tuple[M, bool]:
     """The value, and whether its JSON had to be repaired."""
     fault = ""
-    for value, repaired in _values(text, cut_off=cut_off):
+    several = all_values(text, cut_off=cut_off) if getattr(shape, "joins", False) else []
+    for value, repaired in chain([(several, False)] if several else [], _values(text, cut_off=cut_off)):
         if copied(value, messages):
             fault = fault or "it repeats the example in place of an answer."
             continue

@@ -5,14 +5,17 @@ A model names several communities a call, several calls at once.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, RootModel, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, Wanted
@@ -167,6 +170,8 @@ STAGE = "tree"
 PER_CALL = 5
 """Communities of one call."""
 _LONGEST_FACT = 160
+_TOKENS = 300
+"""Of the reply, for each community: a summary of 100 words in a language with many tokens to the word, and its name."""
 _INCOMPLETE = "The language model left communities out, or named one twice."
 
 
@@ -199,36 +204,110 @@ class Naming:
     stopped: str = ""
 
 
-class NamesReply(BaseModel):
-    """A model's reply. Its items are looked at one by one, so that a wrong one does not spoil the others."""
+class CommunityForm(BaseModel):
+    """One community, as the server is asked for it."""
 
-    communities: list[Any]
+    id: int
+    name: str = Field(json_schema_extra={"maxLength": LONGEST_NAME})
+    summary: str = Field(json_schema_extra={"maxLength": _LONGEST_LETTERS})
+
+
+class NamesForm(BaseModel):
+    """What the server is asked for."""
+
+    communities: list[CommunityForm] = Field(json_schema_extra={"maxItems": PER_CALL})
+
+
+class NamesReply(RootModel[list[Any]]):
+    """A model's reply: items that are looked at one by one, so that a wrong one does not spoil the others."""
+
+    joins: ClassVar[bool] = True
+    """Several values in one reply are read together."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_items(cls, raw: object) -> list[Any]:
+        items = list(_items(raw, _DEEPEST))
+        if not items and raw != []:
+            raise ValueError("the reply names no community")
+        return items
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return handler(NamesForm.__pydantic_core_schema__)
 
     def names(self, count: int) -> dict[int, tuple[str, str]]:
-        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably."""
+        """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably.
+
+        Where no item has a number they are in order, if there are ``count``.
+        """
+        numbers = [_number(item) for item in self.root]
+        if len(numbers) == count and not any(numbers):
+            numbers = list(range(1, count + 1))
         found: dict[int, tuple[str, str]] = {}
         several: set[int] = set()
-        for item in self.communities:
-            number = _number(item)
+        for number, item in zip(numbers, self.root, strict=True):
             if number is None or not 1 <= number <= count:
                 continue
-            if number in found:
+            named = clean_name(_text(item, _NAME)).strip('"“”'), clean_summary(_text(item, _SUMMARY))
+            if found.get(number, named) != named:
                 several.add(number)
-            found[number] = (clean_name(_text(item, "name")), clean_summary(_text(item, "summary")))
+            found[number] = named
         return {number: words for number, words in found.items() if all(words) and number not in several}
 
 
-def _number(item: object) -> int | None:
-    given = item.get("id") if isinstance(item, dict) else None
-    try:
-        return int(str(given))
-    except ValueError:
-        return None
+_ID = ("id", "number", "community", "no", "nr", "community_id", "nummer", "编号")
+_NAME = ("name", "title", "label", "community_name", "nom", "nombre", "titel", "名称", "名前")
+_SUMMARY = ("summary", "description", "abstract", "zusammenfassung", "résumé", "resumen", "摘要", "要約")
+_DIGITS = re.compile(r"\d+")
+_DEEPEST = 5
 
 
-def _text(item: dict[str, Any], key: str) -> str:
-    value = item.get(key)
-    return value if isinstance(value, str) else ""
+def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
+    """The mappings with a name and a summary in ``raw``; the key that one stands under is its number."""
+    if deep and isinstance(raw, list):
+        for item in raw:
+            yield from _items(item, deep - 1)
+    elif isinstance(raw, dict):
+        item = {str(key).strip().lower().replace(" ", "_"): value for key, value in raw.items()}
+        if _text(item, (*_NAME, *_SUMMARY)):
+            yield item
+            return
+        for key, inner in raw.items() if deep else ():
+            for found in _items(inner, deep - 1):
+                yield {"id": key, **found} if _DIGITS.search(str(key)) else found
+
+
+def _number(item: dict[str, Any]) -> int | None:
+    given = next((item[key] for key in _ID if item.get(key) is not None), None)
+    digits = _DIGITS.findall(str(given)) if not isinstance(given, float) or given.is_integer() else []
+    return int(digits[0]) if digits else None
+
+
+def _text(item: dict[str, Any], keys: tuple[str, ...]) -> str:
+    value = next((item[key] for key in keys if item.get(key)), "")
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = " ".join(value)
+    return value if isinstance(value, str) and not value.startswith(("<", "...")) else ""
+
+
+_HEAD = re.compile(r"[\s#*\-•]*(?:[^\W\d]+\s*)?[\[(#]?\s*(\d+)\s*[\])]?\s*[.:：)\-–]?\s*(.*)")
+_LABELLED = re.compile(rf"\W*({'|'.join((*_NAME, *_SUMMARY))})\W*?[:：]\s*(.+)", re.IGNORECASE)
+
+
+def read_names(text: str) -> NamesReply | None:
+    """A reply in lines: "1. Name: summary", or a heading with a number over labelled lines. None if it has none."""
+    items: list[dict[str, Any]] = []
+    for line in (line.replace("**", "").strip() for line in text.splitlines()):
+        if items and (labelled := _LABELLED.fullmatch(line)):
+            items[-1][labelled[1].lower()] = labelled[2].strip()
+        elif head := _HEAD.fullmatch(line):
+            name, _, summary = head[2].partition(":")
+            items.append({"id": head[1], **({"name": name.strip(' "')} if name else {}), "summary": summary.strip()})
+        elif items and line and not items[-1]["summary"]:
+            items[-1]["summary"] = line
+    told = [item for item in items if _text(item, _NAME) and _text(item, _SUMMARY)]
+    return NamesReply(told) if told else None
 
 
 def name_communities(
@@ -267,10 +346,11 @@ def name_communities(
 def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Sequence[str]) -> list[Named]:
     batch = describe(ids)
     messages = naming_messages(batch)
-    reply, _ = ask(chat, messages, NamesReply, stage=STAGE)
+    wanted = Wanted(NamesReply, _TOKENS * len(batch))
+    reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens, free=read_names)
     names = reply.names(len(batch))
     if len(names) < len(batch):
-        chat.forget(messages, wanted=Wanted(NamesReply))  # the next run is to ask the model, and not its cache
+        chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
     return [Named(community.id, *names[number]) for number, community in enumerate(batch, 1) if number in names]
 
 

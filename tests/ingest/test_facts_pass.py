@@ -148,7 +148,7 @@ def test_a_failed_passage_keeps_its_facts_and_is_tried_again(store: Store, tmp_p
     report = kg.ingest(facts=True)
     assert (report.facts_read, report.complete) == (2, False)
     assert [each.name for each in report.facts_failed] == [kg.cypher("MATCH (c {index: 1}) RETURN c.name").rows[0][0]]
-    assert "no line with a fact" in report.facts_failed[0].reason
+    assert "in stage facts cannot be used" in report.facts_failed[0].reason
     assert len(calls(kg)) == 4
     why = "MATCH (c:Chunk {index: 1}) RETURN c.factsBy, c.factsFailure, c.state"
     assert kg.cypher(why).rows == [["local", report.facts_failed[0].reason, "extracted"]]
@@ -162,8 +162,8 @@ def test_malformed_lines_are_counted(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home", lambda messages: as_lines(messages) + "\n9. Nothing to it.")
     files = invented(tmp_path / "notes", 1)
     kg.ingest(files, extractor="local")
-    assert kg.ingest(facts=True).malformed == {"fact line without key elements": 3}
-    assert kg.ingest(files, extractor="local").malformed == {"fact line without key elements": 3}, "the passages know"
+    assert kg.ingest(facts=True).malformed == {"atomic fact without key elements": 3}
+    assert kg.ingest(files, extractor="local").malformed == {"atomic fact without key elements": 3}, "the passages know"
 
 
 def test_a_pass_that_ran_out_of_budget_goes_on_where_it_was(store: Store, tmp_path: Path) -> None:

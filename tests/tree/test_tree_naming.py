@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tree_measures
+import yaml
 from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
@@ -24,11 +26,14 @@ from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 from kgplatform.tree import partition
 from kgplatform.tree.community_names import (
+    Named,
     NamesReply,
     SaidFact,
+    Unnamed,
     central_facts,
     clean_name,
     clean_summary,
+    name_communities,
     name_of,
     summary_of,
 )
@@ -87,7 +92,23 @@ def test_a_reply_may_be_an_array_or_an_object() -> None:
     for text in (json.dumps([item]), json.dumps({"communities": [item]}), f"Here:\n```json\n{json.dumps([item])}\n```"):
         assert parse_reply(text, NamesReply).names(1) == {1: ("A", "B.")}
     odd = [{"id": 2, "name": "A", "summary": "B."}, "text", {"id": 1, "name": 5, "summary": "B."}, {"name": "A"}]
-    assert NamesReply(communities=odd).names(1) == {}
+    assert NamesReply(odd).names(1) == {}
+
+
+STYLED = yaml.safe_load((Path(__file__).parent / "replies" / "name_communities.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("styled", STYLED, ids=lambda styled: str(styled["style"]))
+def test_replies_in_the_styles_of_real_models(styled: dict[str, Any]) -> None:
+    batch = [Unnamed("a", 2, [("Cable", None)], []), Unnamed("b", 2, [("Mill", None)], [])]
+    chat, found = ScriptedChat([styled["reply"], "No."]), dict[str, list[str]]()
+
+    def commit(named: list[Named]) -> None:
+        found.update({each.id: [each.name, each.summary] for each in named})
+
+    name_communities(chat, [["a", "b"]], lambda ids: batch, 1, commit)
+    assert found == {"ab"[number - 1]: words for number, words in (styled["reads"] or {}).items()}
+    assert len(chat.calls) == (2 if styled["reads"] is None else 1)
 
 
 # --------------------------------------------------------------------------------------------------------------- faults

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kgplatform.places import find_names
@@ -32,16 +32,25 @@ _UNSTATED_CONFIDENCE = 0.9
 
 _UNSENDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _SERIAL = re.compile(r"^\s*\(?\d+[.,)]\s*")
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Bars, the brackets of Cypher, arrows, semicolons, commas: each parts a triple if it makes three of the text.
+_ARROW = r"\s*--\s*(?!>)|\s*(?:-{1,2}|=)>\s*|\s*→\s*"
+_SIGNS = tuple(map(re.compile, (r"\||\t|｜", r"\)?\s*-\[:?|\]->\s*\(?", _ARROW, "[;；]", "[,，、]")))
 _DETAIL = 160
-_NAME = ("name", "entity", "entity_name", "text", "id")
-_TYPE = ("type", "entity_type", "label", "category")
-_QUOTE = ("quote", "evidence", "source_text", "span")
-_SUBJECT = ("subject", "head", "source", "from")
-_PREDICATE = ("predicate", "relation", "relationship", "relation_type", "type", "rel")
-_OBJECT = ("object", "tail", "target", "to")
+NAME = ("name", "entity", "entity_name", "text", "id", "title", "label")
+TYPE = ("type", "entity_type", "label", "category", "class")
+_NO_TYPES = ("entity", "node")
+QUOTE = ("quote", "evidence", "source_text", "span")
+SUBJECT = ("subject", "head", "source", "from", "subj", "entity1", "head_entity", "start", "source_entity")
+PREDICATE = ("predicate", "relation", "relationship", "relation_type", "rel", "edge", "verb", "type", "label", "name")
+_NO_PREDICATES = ("relation", "relationship", "triple", "edge")
+OBJECT = ("object", "tail", "target", "to", "obj", "entity2", "tail_entity", "end", "target_entity")
+_OWNER = ("entity", "subject", "entity_name", "entity_id")
+_VALUE = ("value", "values", "object", "attribute_value")
 _KEY = ("key", "attribute", "property", "name", "type")
-_FACT = ("text", "fact", "atomic_fact", "statement")
-_ELEMENTS = ("key_elements", "elements", "keywords")
+FACT = ("text", "fact", "atomic_fact", "statement", "sentence")
+ELEMENTS = ("key_elements", "elements", "keywords", "keyelements", "entities")
 _KINDS = {
     **dict.fromkeys(("entity", "entities", "entity_type", "entity_types", "node", "nodes"), "entity"),
     **dict.fromkeys(("relation", "relations", "relation_type", "relationship", "relationships", "edge"), "relation"),
@@ -55,8 +64,11 @@ def read_extraction(content: Mapping[str, Any]) -> Extraction:
     names = [entity.name for entity in entities if isinstance(entity, ExtractedEntity)]
     read: dict[str, list[Any]] = {
         "entities": entities,
-        "triples": [_triple(item) for item in _members(content.get("triples"), "triples")],
-        "attributes": list(_attributes(content.get("attributes"))),
+        "triples": list(_triples(content.get("triples"), _names_by_id(content.get("entities")))),
+        "attributes": [
+            *_attributes(content.get("attributes")),
+            *_attributes(_of_entities(content.get("entities"))),
+        ],
         "facts": [_fact(item, names) for item in _members(content.get("facts"), "facts")],
         "proposals": [
             _proposal(kind, item)
@@ -69,24 +81,65 @@ def read_extraction(content: Mapping[str, Any]) -> Extraction:
     return Extraction(**usable, malformed=tuple(malformed))
 
 
-def _triple(item: object) -> ExtractedTriple | Malformed:
-    """A triple from a list of three or from a mapping."""
-    quote = None
-    if isinstance(item, Malformed):
-        return item
-    if isinstance(item, Mapping):
-        members = [_get(item, _SUBJECT), _get(item, _PREDICATE), _get(item, _OBJECT)]
-        quote = _text(_get(item, _QUOTE))
-    elif isinstance(item, list | tuple):
-        members = list(item)
-    else:
-        return _malformed("triple that is not a list", item)
+def _triples(value: object, names: Mapping[str, str]) -> Iterator[ExtractedTriple | Malformed]:
+    """Each triple; one with a list for its object is several. ``names`` stand for the ids that triples may join."""
+    for item in _triple_items(value):
+        if isinstance(item, Malformed):
+            yield item
+            continue
+        if isinstance(item, Mapping):
+            members = [get(item, SUBJECT), _first_telling(item, PREDICATE, _NO_PREDICATES), get(item, OBJECT)]
+        else:
+            members = list(item)
+        objects = members[2] if len(members) == 3 and isinstance(members[2], list) else members[2:3]
+        if not objects or len(members) != 3:
+            yield _triple(members, item, names)
+        yield from (_triple([*members[:2], object_], item, names) for object_ in objects if len(members) == 3)
+
+
+def _triple(members: Sequence[object], item: object, names: Mapping[str, str]) -> ExtractedTriple | Malformed:
     if len(members) != 3:
         return _malformed(f"triple with {len(members)} member{'' if len(members) == 1 else 's'}", item)
     subject, predicate, object_ = (_text(member) for member in members)
     if subject is None or predicate is None or object_ is None:
         return _malformed("triple with an empty member", item)
-    return ExtractedTriple(subject, predicate, object_, quote)
+    return ExtractedTriple(names.get(subject, subject), predicate, names.get(object_, object_), _text(get(item, QUOTE)))
+
+
+def _triple_items(value: object) -> Iterator[Any]:
+    """Lists and mappings that should be triples, those under their relation's or their subject's name among them."""
+    by_key = isinstance(value, Mapping) and get(value, (*SUBJECT, *OBJECT)) is None
+    for item in [{key: inner} for key, inner in value.items()] if by_key else _members(value, "triples"):
+        if isinstance(item, str) and (members := triple_in_words(item)):
+            yield members
+        elif isinstance(item, list | tuple | Malformed):
+            yield item
+        elif not isinstance(item, Mapping):
+            yield _malformed("triple that is not a list", item)
+        elif get(item, SUBJECT) is not None or get(item, OBJECT) is not None or len(item) != 1:
+            yield item
+        else:
+            yield from _under_name(*next(iter(item.items())))
+
+
+def _under_name(name: object, inner: object) -> Iterator[Any]:
+    """Of ``{"founded": [["Ada", "Acme"]]}`` and ``{"Ada": {"founded": "Acme"}}`` the triples; else what is there."""
+    if isinstance(inner, Mapping) and get(inner, SUBJECT) is None:
+        yield from ([name, predicate, object_] for predicate, object_ in inner.items())
+        return
+    for pair in inner if isinstance(inner, list) and isinstance(next(iter(inner), None), list | Mapping) else [inner]:
+        if isinstance(pair, Mapping):
+            yield pair if get(pair, PREDICATE) is not None else {"predicate": name, **pair}
+        elif isinstance(pair, list) and len(pair) == 2:
+            yield [pair[0], name, pair[1]]
+        else:
+            yield pair if isinstance(pair, list) else _malformed("triple that is not a list", {name: pair})
+
+
+def _first_telling(item: Mapping[str, Any], keys: tuple[str, ...], telling_nothing: tuple[str, ...]) -> Any:
+    """The value of the first of ``keys`` that says more than what kind of item this is ("type": "relationship")."""
+    values = (get(item, (key,)) for key in keys)
+    return next((v for v in values if v is not None and str(v).strip().lower() not in telling_nothing), None)
 
 
 def blank_controls(text: str) -> str:
@@ -110,10 +163,28 @@ def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
     return [*entities.values(), *(each for each in listed + typed if isinstance(each, Malformed))]
 
 
+def _names_by_id(value: object) -> dict[str, str]:
+    """The names of entities that have an id beside their name, for triples that join ids."""
+    items = value if isinstance(value, list) else []
+    named = ((get(item, ("id", "entity_id")), get(item, NAME[:3])) for item in items)
+    return {str(id_): str(name) for id_, name in named if id_ is not None and name is not None}
+
+
+def _of_entities(value: object) -> list[object]:
+    """The attributes that entities have with them, as ``_attributes`` takes them."""
+    items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return [
+        {"name": get(item, NAME), "attributes": inner}
+        for item in items
+        if (inner := get(item, ("attributes", "properties")))
+    ]
+
+
 def _named_items(value: object, where: str) -> Iterator[object]:
     """The members of a list; those of a mapping from name to type, from name to keys, or from type to names."""
-    if not isinstance(value, Mapping) or isinstance(value.get("name"), str):
-        yield from _members(value, where)
+    if not isinstance(value, Mapping) or get(value, NAME) is not None:
+        for item in _members(value, where):
+            yield from _named_items(item, where) if _is_by_name(item) else [item]
         return
     for key, inner in value.items():
         if isinstance(inner, list):
@@ -122,11 +193,18 @@ def _named_items(value: object, where: str) -> Iterator[object]:
             yield {"name": key, **inner} if isinstance(inner, Mapping) else [key, inner]
 
 
+def _is_by_name(item: object) -> bool:
+    """Whether it is ``{"Ada": "Person"}`` or the like: a mapping of other keys than an entity has."""
+    if not isinstance(item, Mapping) or "" in item.values():
+        return False
+    return bool(item) and get(item, (*NAME, *TYPE, *QUOTE)) is None
+
+
 def _entity(item: object) -> ExtractedEntity | Malformed:
     if isinstance(item, Malformed):
         return item
     if isinstance(item, Mapping):
-        parts = [_get(item, _NAME), _get(item, _TYPE), _get(item, _QUOTE)]
+        parts = [get(item, NAME), _first_telling(item, TYPE, _NO_TYPES), get(item, QUOTE)]
     elif isinstance(item, list | tuple) and 1 <= len(item) <= 3:
         parts = [*item, None, None]
     else:
@@ -159,19 +237,19 @@ StatedAttribute = tuple[object, object, object, str | None]
 
 def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
     """``(entity, key, value or values, quote)``; the key is None where it stands in the value ("born: 1815")."""
-    if isinstance(value, Mapping) and "entity" not in value:
+    if isinstance(value, Mapping) and get(value, _OWNER) is None:
         for entity, inner in value.items():
             yield from _attributes_of(entity, inner)
         return
     for item in _members(value, "attributes"):
-        if isinstance(item, list | tuple) and len(item) == 3:
-            yield item[0], item[1], item[2], None
-        elif isinstance(item, Mapping) and "attributes" in item:
-            yield from _attributes_of(_get(item, _NAME), item["attributes"])
-        elif isinstance(item, Mapping) and "value" in item:
-            entity = _get(item, ("entity", "subject", "entity_name"))
-            yield entity, _get(item, _KEY), item["value"], _text(_get(item, _QUOTE))
-        elif isinstance(item, Mapping) and not {"entity", "key"} & item.keys():
+        members = triple_in_words(item) if isinstance(item, str) else item
+        if isinstance(members, list | tuple) and len(members) == 3:
+            yield members[0], members[1], members[2], None
+        elif (inner := get(item, ("attributes",))) is not None:
+            yield from _attributes_of(get(item, NAME), inner)
+        elif (stated := get(item, _VALUE)) is not None and (owner := get(item, _OWNER)) is not None:
+            yield owner, get(item, _KEY), stated, _text(get(item, QUOTE))
+        elif isinstance(item, Mapping) and get(item, (*_OWNER, "key")) is None:
             for entity, inner in item.items():
                 yield from _attributes_of(entity, inner)
         else:
@@ -181,8 +259,8 @@ def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
 def _attributes_of(entity: object, inner: object) -> Iterator[StatedAttribute]:
     """The attributes of one entity: a mapping from key to value, or texts "key: value", or mappings of one."""
     for attribute in inner if isinstance(inner, list) else [inner]:
-        if isinstance(attribute, Mapping) and "value" in attribute:
-            yield entity, _get(attribute, _KEY), attribute["value"], _text(_get(attribute, _QUOTE))
+        if (stated := get(attribute, _VALUE[:1])) is not None:
+            yield entity, get(attribute, _KEY), stated, _text(get(attribute, QUOTE))
         elif isinstance(attribute, Mapping):
             yield from ((entity, key, value, None) for key, value in attribute.items())
         else:
@@ -193,8 +271,10 @@ def _fact(item: object, names: list[str]) -> AtomicFact | Malformed:
     """An atomic fact; to one without key elements go the entities that it names."""
     if isinstance(item, Malformed):
         return item
+    if isinstance(item, Mapping) and len(item) == 1 and get(item, FACT) is None:
+        item = {"text": next(iter(item)), "key_elements": next(iter(item.values()))}
     if isinstance(item, Mapping):
-        text, elements, quote = _text(_get(item, _FACT)), _get(item, _ELEMENTS), _text(_get(item, _QUOTE))
+        text, elements, quote = _text(get(item, FACT)), get(item, ELEMENTS), _text(get(item, QUOTE))
     else:
         first, _, rest = item.partition("|") if isinstance(item, str) else ("", "", "")
         text, elements, quote = _text(_SERIAL.sub("", first)), rest, None
@@ -216,24 +296,27 @@ def _key_elements(value: object) -> list[str]:
 
 def _proposal_items(value: object) -> Iterator[tuple[object, Any]]:
     """What proposes a type, each with the kind that it is of."""
-    if isinstance(value, Mapping) and "name" not in value:
+    if isinstance(value, Mapping) and get(value, ("name", "type_name", "kind")) is None:
         for kind, inner in value.items():
             yield from ((kind, member) for member in _members(inner, "proposals"))
         return
     for item in _members(value, "proposals"):
-        yield (_get(item, ("kind", "category")) if isinstance(item, Mapping) else None), item
+        if isinstance(item, Mapping) and get(item, ("name", "type_name", "kind")) is None:
+            yield from _proposal_items(item)
+        else:
+            yield get(item, ("kind", "category")), item
 
 
 def _proposal(kind: object, item: Any) -> Proposal | Malformed:
     if isinstance(item, Malformed):
         return item
     keys = item if isinstance(item, Mapping) else {"name": item}
-    name = _text(_get(keys, ("name", "type_name", "type")))
+    name = _text(get(keys, ("name", "type_name", "type")))
     known_kind = _KINDS.get(str(kind).strip().lower().replace(" ", "_"))
-    confidence = _confidence(keys.get("confidence"))
+    confidence = _confidence(get(keys, ("confidence", "score")))
     if name is None or known_kind is None or confidence is None:
         return _malformed("proposal without a kind, a name or a confidence", item)
-    return Proposal(known_kind, name, confidence, _text(keys.get("example")) or "")  # type: ignore[arg-type]  # from _KINDS
+    return Proposal(known_kind, name, confidence, _text(get(keys, ("example",))) or "")  # type: ignore[arg-type]  # from _KINDS
 
 
 def _confidence(value: object) -> float | None:
@@ -256,19 +339,49 @@ def _members(value: object, where: str) -> list[Any]:
         return list(value)
     if isinstance(value, Mapping):
         inner = list(value.values())
-        return inner if all(isinstance(each, list | Mapping) for each in inner) else [value]
+        is_numbered = all(str(key).strip("#. ").isdigit() for key in value)
+        return inner if is_numbered or all(isinstance(each, list | Mapping) for each in inner) else [value]
+    if isinstance(value, str) and "\n" in value:
+        return [line for line in map(str.strip, value.splitlines()) if line]
     return [_malformed(f"{where} that are not a list", value)]
 
 
-def _get(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    """The value of the first of ``keys`` that ``item`` has."""
-    return next((item[key] for key in keys if item.get(key) is not None), None)
+def plain_key(key: object) -> str:
+    """``key`` as keys are compared: "Entity Name", "entityName" and "entity-name" are "entity_name"."""
+    return _BETWEEN_WORDS.sub("_", _CAMEL.sub("_", str(key).strip())).lower()
+
+
+def get(item: object, keys: tuple[str, ...]) -> Any:
+    """The value of the first of ``keys`` that ``item`` has, however it is spelt; None if ``item`` is no mapping."""
+    if not isinstance(item, Mapping):
+        return None
+    if (found := next((item[key] for key in keys if item.get(key) is not None), None)) is not None:
+        return found
+    plain = {plain_key(key): value for key, value in item.items() if value is not None}
+    return next((plain[key] for key in keys if key in plain), None)
+
+
+def is_sentence(text: str) -> bool:
+    """Whether ``text`` says something, and names nothing."""
+    return len(text.split()) > 4 and text.rstrip(" \"'”)").endswith((".", "!", "?")) or text.rstrip().endswith("。")
+
+
+def triple_in_words(text: str) -> list[str] | None:
+    """The members of a triple in one text: "(Ada, born in, London)", "Ada | born in | London", "Ada -> wrote -> it"."""
+    inner = _SERIAL.sub("", text).strip().strip("-*• ").strip("()[]<>（）【】").strip()
+    for sign in _SIGNS:
+        parts = [part.strip(" \"'<>") for part in sign.split(inner)]
+        if len(parts) == 3 and all(parts) and not is_sentence(inner):
+            return parts
+    return None
 
 
 def _text(value: object) -> str | None:
-    """``value`` as one line of text, if it is a text, a number, or a mapping that has a name; else None."""
+    """``value`` as one line of text, if it is a text, a number, or a mapping or list that has one; else None."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
     if isinstance(value, Mapping):
-        value = _get(value, ("name", "text", "value"))
+        value = get(value, ("name", "text", "value", "id"))
     if isinstance(value, bool):
         value = str(value).lower()
     if not isinstance(value, str | int | float):

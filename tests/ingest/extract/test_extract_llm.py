@@ -201,7 +201,7 @@ def test_triples_and_their_faults() -> None:
         {"subject": "a", "predicate": "r", "object": "b", "evidence": "a r b"},
     ]
     bad: list[Any] = [["a", "r"], ["a", "r", "b", "c", "d"], ["a"], [], ["a", "", "b"], ["a", None, "b"]]
-    bad += [{"subject": "a", "object": "b"}, "a r b", 7, None, ["a", ["r"], "b"]]
+    bad += [{"subject": "a", "object": "b"}, "a r b", 7, None, ["a", {}, "b"]]
     extraction = read_extraction({"triples": [*good, *bad]})
     assert len(extraction.triples) == 4
     assert {(each.subject, each.predicate, each.object) for each in extraction.triples} == {("a", "r", "b")}

@@ -93,11 +93,14 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
     rest = {"renamed to its types": report.mapped, "marked as outside it": report.off_schema, "dropped": report.dropped}
+    rest["not named by the text"] = report.unnamed
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
     out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
     stated = report.statements_found + report.statements_not_found
     unsure = report.statements_not_found
-    place = f"{unsure:,} of them marked as not found word for word" if unsure else "each with its place in the text"
+    place = (
+        f"{unsure:,} of them not in its words, and shown by no search" if unsure else "each with its place in the text"
+    )
     twice = f"; {report.duplicates:,} repeated within a passage" if report.duplicates else ""
     out.print(f"Statements: {stated:,}, {place}{twice}." if stated else "Statements: none.")
     for kind, number in sorted(report.malformed.items()):

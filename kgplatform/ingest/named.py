@@ -1,0 +1,117 @@
+"""What a text names and states, whatever a model makes of it: inventions stay out of the graph, paraphrases do not.
+
+    is_named("mayor of Lindau", "Lindau's mayor had promised …")      # True: its words stand there, in some form
+    is_named("John Smith", "Ada met Charles Smith.")                  # False
+
+Names and numbers, the words with a capital letter or a digit, must all stand in the text; of all words, most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from kgplatform.places import Place, find_words, fold_words
+from kgplatform.records import ExtractedEntity, Extraction, Passage
+from kgplatform.sentences import Sentence, sentences
+from kgplatform.text import is_unspaced, normalise_name
+
+LONGEST = 120
+"""Characters of a name in a text. The longest of 17,657 real ones (MuSiQue, GPT-3.5) has 79."""
+
+_SHARE = 0.6
+"""Of a name's or a statement's words, how many must stand in the text."""
+_ALIKE = 0.75
+"""How much of the longer of two words must be the beginning of both, as of "Москва" and "Москве"."""
+_WORD = re.compile(r"[^\W_]+")
+_NOBODY = re.compile(
+    "he|she|it|they|we|you|i|him|her|his|hers|its|them|their|theirs|us|our|me|my|this|that|these|those|who|which|"
+    "true|false|null|none|nan|unknown|n/a|er|sie|es|ihr|ihm|ihn|wir|il|elle|ils|elles|lui|leur|él|ella|ellos|ellas|lei|"
+    "loro|ele|ela|он|она|оно|они|его|её|их|他|她|它|他们|她们|彼|彼女|هو|هي"
+)
+
+
+def is_named(name: str, text: str, title: str = "") -> bool:
+    """Whether ``text`` or ``title`` names ``name``: as it is, or its words in some order and some inflection."""
+    key = normalise_name(name)
+    if (
+        len(name) > LONGEST
+        or (_NOBODY.fullmatch(key) and not name.isupper())
+        or not any(letter.isalnum() for letter in name)
+    ):
+        return False
+    return bool(find_words(name, text) or find_words(name, title)) or _has_words(name, text, title)
+
+
+def stated_place(words: Sequence[str], text: str, title: str) -> Place | None:
+    """The sentence of ``text`` that has most of ``words``; None unless it has what ``is_named`` asks for."""
+    if not all(_has_words(each, text, title) for each in words):
+        return None
+    wanted = [word for each in words for word in _WORD.findall(each)]
+    best = max(sentences(text), key=lambda each: (_count(wanted, text, each), -each.start), default=None)
+    return Place(best.start, best.end, exact=False) if best and _count(wanted, text, best) else None
+
+
+def _count(words: Sequence[str], text: str, sentence: Sentence) -> int:
+    return len(_standing(words, text[sentence.start : sentence.end]))
+
+
+def without_inventions(extraction: Extraction, passage: Passage, title: str) -> tuple[Extraction, int]:
+    """``extraction`` without the entities that the passage does not name and without what is said of them; how many
+    entities those were. A type in place of the name, and a type behind it in brackets, are put right first."""
+    entities = tuple(_righted(each, passage.text, title) for each in extraction.entities)
+    kept = tuple(each for each in entities if is_named(each.name, passage.text, title))
+    listed = {normalise_name(each.name) for each in kept}
+
+    def stays(*names: str) -> bool:
+        return all(normalise_name(name) in listed or is_named(name, passage.text, title) for name in names)
+
+    triples = tuple(each for each in extraction.triples if stays(each.subject, each.object))
+    attributes = tuple(each for each in extraction.attributes if stays(each.entity))
+    return replace(extraction, entities=kept, triples=triples, attributes=attributes), len(entities) - len(kept)
+
+
+_BRACKETED = re.compile(r"(?P<name>.+?)\s*[(（](?P<type>[^()（）]+)[)）]")
+
+
+def _righted(entity: ExtractedEntity, text: str, title: str) -> ExtractedEntity:
+    if is_named(entity.name, text, title):
+        return entity
+    if entity.type and is_named(entity.type, text, title):
+        return replace(entity, name=entity.type, type=entity.name)
+    found = _BRACKETED.fullmatch(entity.name)
+    if found and is_named(found["name"], text, title):
+        return replace(entity, name=found["name"], type=entity.type or found["type"])
+    return entity
+
+
+def _has_words(name: str, text: str, title: str) -> bool:
+    words = _WORD.findall(name)
+    if not words or is_unspaced(name):
+        return False
+    standing = _standing(words, f"{title}\n{text}")
+    telling = [word for word in words if word[0].isupper() or any(letter.isdigit() for letter in word)]
+    return len(standing) >= _SHARE * len(words) and all(word in standing for word in telling)
+
+
+def _standing(words: Collection[str], text: str) -> list[str]:
+    there = _words_of(text)
+    return [word for word in words if _stands(fold_words(word), there)]
+
+
+def _stands(word: str, there: frozenset[str]) -> bool:
+    if word in there or not word.isalpha():
+        return word in there
+    least = max(3, len(word) * _ALIKE)
+    return any(_shared(word, other) >= max(least, _ALIKE * len(other)) for other in there if other[:3] == word[:3])
+
+
+def _shared(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+@lru_cache(maxsize=256)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(fold_words(text)))
