@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from kgplatform.places import Place
+from kgplatform.readers.comparison import compared
 from kgplatform.readers.telling import Word, converses, is_generic, is_relation, opposites, telling
 from kgplatform.sentences import sentences
 
@@ -36,7 +37,8 @@ _WIDEST = 3
 _MOST_WINDOWS = 5
 _BY = frozenset("by von durch par por".split())
 _JOINS = frozenset("and und et y or oder ou which who that whose where while when but after before because until whereas".split())
-_PLACED = frozenset("in at from near to on im aus nach bei à en de of".split())
+_INSIDE = frozenset("of the de la du von van der del".split())
+_PLACED = frozenset("in at near on im aus bei à en".split())
 _YES = re.compile(r"\W*(?:(?P<yes>yes|ja|oui|sí|si|да|はい|是的)|(?P<no>no|nein|non|いいえ|不))\b\W*", re.IGNORECASE)
 
 
@@ -122,6 +124,7 @@ class _Read:
     units: list[_Unit] = field(default_factory=list)
     where: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     titled: frozenset[str] = frozenset()
+    common: frozenset[str] = frozenset()
 
     def has(self, need: frozenset[str]) -> bool:
         return any(key in self.where for key in need) or bool(need & self.titled)
@@ -135,9 +138,10 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
     read = _read(sources)
     asked = [word for word in telling(question) if word.kind in _TELLING]
     given = frozenset(chain.from_iterable(word.keys for word in asked))
+    common = frozenset(chain.from_iterable(word.keys for word in asked if word.kind == "word"))
     begins = _YES.match(answer)
     rest = answer[begins.end() :] if begins else answer
-    statements = [each for each in _statements(rest, given, read) if each.needs]
+    statements = [each for each in _statements(rest, given, common, read) if each.needs]
     listed = frozenset(chain.from_iterable(each.given for each in statements if not _has_verb(each)))
     statements = [replace(each, given=each.given | listed) for each in statements]
     if not statements:
@@ -167,6 +171,8 @@ def _read(sources: Sequence[Source]) -> _Read:
                 read.where[key].append(unit.number)
             read.units.append(unit)
     read.titled = frozenset(titled)
+    words = chain.from_iterable(unit.words for unit in read.units)
+    read.common = frozenset(chain.from_iterable(word.keys for word in words if word.kind == "word"))
     return read
 
 
@@ -208,15 +214,16 @@ _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)", re.MULTILINE)
 """What an item of a list begins with."""
 
 
-def _statements(answer: str, given: frozenset[str], read: _Read) -> Iterator[_Statement]:
+def _statements(answer: str, given: frozenset[str], common: frozenset[str], read: _Read) -> Iterator[_Statement]:
     answer = _ITEM.sub(lambda found: " " * len(found[0]), answer)
     for place in sentences(answer):
         words, clauses = _clauses(telling(answer[place.start : place.end]))
+        words = tuple(_softened(word, n, read.common | common) for n, word in enumerate(words))
         needs = [
             _Need(word, keys, bool(keys & given), clause)
             for n, (word, clause) in enumerate(zip(words, clauses, strict=True))
             if word.kind in _TELLING and not is_generic(word)
-            for keys in (_softened(word, n, read)).needs
+            for keys in word.needs
         ]
         yield _Statement(words, clauses, tuple(needs), given | _listed(needs))
 
@@ -227,9 +234,10 @@ def _listed(needs: Sequence[_Need]) -> frozenset[str]:
     return frozenset(chain.from_iterable(need.keys for need in needs if need.clause not in telling_clauses))
 
 
-def _softened(word: Word, number: int, read: _Read) -> Word:
-    """A word that has its capital from the beginning of a sentence is no name, where no text has it as one."""
-    return replace(word, kind="word", needs=(word.keys,)) if word.kind == "name" and number == 0 and is_relation(word) else word
+def _softened(word: Word, number: int, common: frozenset[str]) -> Word:
+    """A word that has its capital from the beginning of a sentence is no name, where a text has it without."""
+    is_common = word.keys & common or is_relation(word)
+    return replace(word, kind="word", needs=(word.keys,)) if word.kind == "name" and not number and is_common else word
 
 
 def _has_verb(statement: _Statement) -> bool:
@@ -268,9 +276,10 @@ def _checked(
     units = _together(statement, wanted, context, read)
     if not units:
         return [], f"{_quoted(wanted)} not found together in what was read."
-    if why := _rival(statement, context, units, read) or _strange(statement, units):
+    if why := compared(question, [need.keys for need in statement.needs if need.is_hard], read) or _rival(statement, context, units, read) or _strange(statement, units, read):
         return [], why
-    if why := _reversed(_declared(statement, question), context, units, read):
+    declared = _declared(statement, question)
+    if why := _reversed(declared, units) or _other_agent(declared, units):
         return [], why
     is_whole = any(word.plain in _VERBS for word in statement.words)
     if is_whole or not _negated(*_clauses(telling(question))):
@@ -278,17 +287,35 @@ def _checked(
     return units, ""
 
 
-def _strange(statement: _Statement, units: Sequence[_Unit]) -> str:
-    """A word that no sentence has together with one of those beside it."""
+def _strange(statement: _Statement, units: Sequence[_Unit], read: _Read) -> str:
+    """A word that no sentence has with one of those beside it, or a fact about another name than the statement's."""
     for at, need in enumerate(statement.needs):
         beside = [each for each in statement.needs[max(0, at - 1) : at + 2] if each.clause == need.clause]
-        if need.given or len(beside) < 3 or need.word.kind not in ("name", "word"):
-            continue
         own = [unit for unit in units if need.keys & unit.keys]
+        if need.given or not own:
+            continue
         others = [each for each in beside if each is not need and any(each.keys & unit.keys for unit in units)]
-        if own and others and not any(each.keys & (unit.keys | unit.about) for unit in own for each in others):
-            return f'"{need.word.plain}" was not found beside "{others[0].word.plain}".'
+        if need.word.kind in ("name", "word") and others and not any(each.given for each in others):
+            if not any(each.keys & (unit.keys | unit.about) for unit in own for each in others):
+                return f'"{need.word.plain}" was not found beside "{others[0].word.plain}".'
+        if (names := _names_with(need, statement)) and not any(_has_any(unit, names, read) for unit in own):
+            return f'"{need.word.plain}" was not found with "{names[0].word.plain}".'
     return ""
+
+
+def _names_with(need: _Need, statement: _Statement) -> list[_Need]:
+    """The other names of a clause; of a clause with a verb and none, those of the statement."""
+    if not need.is_hard:
+        return []
+    names = [each for each in statement.needs if each.word.kind == "name" and each is not need]
+    own = [each for each in names if each.clause == need.clause]
+    verbs = (each for each in statement.needs if each.clause == need.clause and not each.is_hard)
+    return own or (names if any(is_relation(each.word) for each in verbs) else [])
+
+
+def _has_any(unit: _Unit, needs: Sequence[_Need], read: _Read) -> bool:
+    near = [unit, *_neighbours(unit, read)]
+    return any(need.keys & (each.keys | each.about) for need in needs for each in near)
 
 
 _VERBS = frozenset("may can shall is are was were does did do will must has have had".split())
@@ -329,15 +356,14 @@ def _apart(statement: _Statement, read: _Read) -> str:
 
 
 def _names(statement: _Statement) -> Iterator[list[_Need]]:
-    """The names of a statement: words with capitals that follow each other."""
+    """The names of a statement: words with capitals that follow each other, "of" and the like between them."""
     by_word = {id(need.word): need for need in statement.needs if need.word.kind == "name"}
     name: list[_Need] = []
     last = -1
     for word, clause in zip(statement.words, statement.clauses, strict=True):
-        need = next((each for each in statement.needs if each.word is word), None) if id(word) in by_word else None
-        if need is None or clause != last:
-            if name:
-                yield name
+        need = by_word.get(id(word))
+        if name and (clause != last or (need is None and word.plain not in _INSIDE)):
+            yield name
             name = []
         if need is not None:
             name.append(need)
@@ -360,18 +386,25 @@ def _together(
     statement: _Statement, wanted: Sequence[_Need], context: Sequence[_Need], read: _Read
 ) -> list[_Unit]:
     """The fewest neighbouring sentences with all that is wanted; else such for each clause; empty where one has none."""
-    if (window := _window(wanted, context, read)) is not None:
+    words = [word for word in statement.words if word.kind in _TELLING]
+    if (window := _window(wanted, words, context, read)) is not None:
         return window
     units: dict[int, _Unit] = {}
     for clause in dict.fromkeys(need.clause for need in wanted):
-        window = _window([need for need in wanted if need.clause == clause], context, read)
+        window = _window([need for need in wanted if need.clause == clause], words, context, read)
         if window is None:
             return []
         units.update({unit.number: unit for unit in window})
     return list(units.values())
 
 
-def _window(wanted: Sequence[_Need], context: Sequence[_Need], read: _Read) -> list[_Unit] | None:
+_SAME = 0.8
+"""What a word that both have counts when sentences are chosen."""
+
+
+def _window(
+    wanted: Sequence[_Need], words: Sequence[Word], context: Sequence[_Need], read: _Read
+) -> list[_Unit] | None:
     best: tuple[float, int, int] | None = None
     for first in read.with_any(wanted):
         for size in range(1, _WIDEST + 1):
@@ -380,7 +413,8 @@ def _window(wanted: Sequence[_Need], context: Sequence[_Need], read: _Read) -> l
                 break
             keys = frozenset().union(*(unit.keys for unit in units), units[0].about)
             if all(need.keys & keys for need in wanted):
-                near = sum(_weight(need) for need in context if need.keys & keys)
+                near = sum(_weight(need) / (1 + (need.clause < 0)) for need in context if need.keys & keys)
+                near += _SAME * sum(bool(word.keys & keys) for word in words)
                 score = (near - 0.6 * size, -first, size)
                 best = max(best, score) if best else score
     return None if best is None else read.units[-best[1] : -best[1] + best[2]]
@@ -396,45 +430,91 @@ _MARGINS = {"name": (1.25, 0.12), "number": (1.1, 0.05), "date": (1.1, 0.05), "w
 """How much nearer a rival must be: times, and more."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A word of a statement and what is said ``about`` it; where a text has it nearest to that, and how near."""
+
+    need: _Need
+    statement: _Statement
+    about: Sequence[_Need]
+    unit: _Unit
+    at: int
+    near: float
+
+    @property
+    def clause(self) -> frozenset[str]:
+        """The keys of the clause of the text: what stands there is no rival of a name."""
+        return _beside(self.unit, self.at)
+
+
 def _rival(statement: _Statement, context: Sequence[_Need], units: Sequence[_Unit], read: _Read) -> str:
     """Why another name, number, date or opposite than the answer's is what is meant; empty where none is."""
+    denied = {id(statement.words[at]) for at in _negated(statement.words, statement.clauses)}
     for part in [[each] for each in statement.needs if each.word.kind != "name"] + list(_names(statement)):
-        need = part[-1]
-        if not (opposites(need.keys) or (need.is_hard and not any(each.given for each in part))):
+        is_new = part[-1].is_hard and (not any(each.given for each in part) or _says_more(part[-1], statement))
+        if id(part[-1].word) in denied or not (is_new or opposites(part[-1].keys)):
             continue
-        about = _about(need, statement, context)
-        keys = frozenset(chain.from_iterable(each.keys for each in part))
-        found = [(_nearness(unit, at, about, read), unit, at) for unit in units for at in unit.at(keys)]
-        if not about or not found:
-            continue
-        own, unit, at = max(found, key=lambda each: each[0])
-        beside = _beside(unit, at) | unit.about if need.word.kind == "name" else frozenset(need.keys)
-        rival = _nearer(need, own, about, beside, statement, read)
-        if rival:
-            said = " ".join(dict.fromkeys(each.word.plain for each in about))
-            return f'"{need.word.plain}" was not found with "{said}", but "{rival}" was.'
+        claim = _claim(part, statement, context, units, read)
+        if claim and (rival := _nearer(claim, read)):
+            said = " ".join(dict.fromkeys(each.word.plain for each in claim.about))
+            return f'"{claim.need.word.plain}" was not found with "{said}", but "{rival}" was.'
     return ""
 
 
-def _nearer(
-    need: _Need, own: float, about: Sequence[_Need], beside: frozenset[str], statement: _Statement, read: _Read
-) -> str:
-    """A word that could stand in the place of ``need`` and is clearly nearer to what is said about it."""
-    times, more = _MARGINS[need.word.kind]
-    whole = sum(map(_weight, about))
-    for number in read.with_any(about):
+def _says_more(need: _Need, statement: _Statement) -> bool:
+    """Whether the clause of a name has a verb that the question has not."""
+    own = (each for each in statement.needs if each.clause == need.clause and not each.given)
+    return any(each.word.kind == "word" and is_relation(each.word) and not _is_unit(each.word) for each in own)
+
+
+def _claim(
+    part: Sequence[_Need], statement: _Statement, context: Sequence[_Need], units: Sequence[_Unit], read: _Read
+) -> _Claim | None:
+    need = part[-1]
+    about = _about(need, statement, context)
+    keys = frozenset(chain.from_iterable(each.keys for each in part))
+    found = [(_nearness(unit, at, about, read), unit, at) for unit in units for at in unit.at(keys)]
+    if not about or not found:
+        return None
+    near, unit, at = max(found, key=lambda each: each[0])
+    decisive = [each for each in about if not _is_unit(each.word) and opposites(each.keys) & unit.keys]
+    if need.word.kind == "number" and decisive:
+        about, near = decisive, _nearness(unit, at, decisive, read)
+    return _Claim(need, statement, about, unit, at, near)
+
+
+def _nearer(claim: _Claim, read: _Read) -> str:
+    """A word that could stand in the place of the claim's and is clearly nearer to what is said about it."""
+    times, more = _MARGINS[claim.need.word.kind]
+    whole = sum(map(_weight, claim.about))
+    for number in read.with_any(claim.about):
         unit = read.units[number]
-        if _said(unit, about) < _NEARLY_ALL * whole:
+        is_here = unit is claim.unit
+        if _said(unit, claim.about) < (_HALF if is_here else _NEARLY_ALL) * whole:
             continue
         for at, word in enumerate(unit.words):
-            if _rivals(word, need, statement) and not word.keys & beside and not need.keys & _around(unit, at):
-                if _nearness(unit, at, about, read) > times * own + more:
+            if _rivals(word, claim) and not (word.kind == "name" and claim.need.keys & _around(unit, at)):
+                if is_here and not _other_clause(claim, at):
+                    continue
+                if _nearness(unit, at, claim.about, read) > times * claim.near + more:
                     return word.plain
     return ""
 
 
-_NEARLY_ALL = 0.7
-"""Of what is said about a word, the share that a sentence must have for another word of it to be a rival."""
+def _other_clause(claim: _Claim, at: int) -> bool:
+    """For a bare name: whether the question's verb is in the clause of the word at ``at``, and another in its own."""
+    if claim.need.word.kind != "name" or _says(claim.need, claim.statement):
+        return True
+    unit, clause = claim.unit, claim.unit.clauses[claim.at]
+    own = [word for word, number in zip(unit.words, unit.clauses, strict=True) if number == clause]
+    verbs = frozenset(chain.from_iterable(each.keys for each in claim.about if is_relation(each.word)))
+    has_verb = any(word.kind == "word" and is_relation(word) and not word.keys & verbs for word in own)
+    return has_verb and not verbs & claim.clause and bool(verbs & _beside(unit, at))
+
+
+_NEARLY_ALL, _HALF = 0.7, 0.45
+"""Of what is said about a word, the share that a sentence must have for another word of it to be a rival; less in the
+sentence that has the word too."""
 
 
 def _said(unit: _Unit, about: Sequence[_Need]) -> float:
@@ -453,30 +533,61 @@ def _around(unit: _Unit, at: int) -> frozenset[str]:
 
 
 def _about(need: _Need, statement: _Statement, context: Sequence[_Need]) -> list[_Need]:
-    """What the statement says about ``need``: its clause, else all of it and the question."""
+    """What the statement says about ``need``: its clause; without a verb there, what the question says too."""
     own = [each for each in statement.needs if each.clause == need.clause and not _is_like(each.word, need.word)]
-    return own or [each for each in context if not _is_like(each.word, need.word) or each.given]
+    if not need.is_hard:
+        return [each for each in own if each.is_hard] or own
+    after = next((each.word for each in statement.needs if each.word.start > need.word.end), None)
+    if any(each.word.kind == "word" and not _is_unit(each.word) and each.word is not after for each in own):
+        return own
+    return [*own, *(each for each in context if each not in own and (each.given or not _is_like(each.word, need.word)))]
+
+
+def _says(need: _Need, statement: _Statement) -> bool:
+    """Whether the clause of a word has a verb."""
+    others = (each for each in statement.needs if each.clause == need.clause and each.word is not need.word)
+    return any(each.word.kind == "word" and is_relation(each.word) and not _is_unit(each.word) for each in others)
+
+
+def _is_unit(word: Word) -> bool:
+    return bool(word.keys & _UNIT_KEYS)
+
+
+_UNIT_KEYS = frozenset(
+    f"={unit}"
+    for unit in "percent euro dollar pound yen metre kilometre centimetre millimetre gram kilogram milligram litre mile "
+    "hectare tonne hour minute second celsius day week month year".split()
+)
 
 
 def _is_like(one: Word, other: Word) -> bool:
     return one is other or (one.kind in _HARD and _same_kind(one, other))
 
 
+def _is_date(word: Word) -> bool:
+    return word.kind == "date" or bool(re.fullmatch(r"1\d{3}|20\d{2}", word.plain))
+
+
 def _same_kind(one: Word, other: Word) -> bool:
     return one.kind == other.kind or (one.kind in ("number", "date") and other.kind in ("number", "date"))
 
 
-def _rivals(word: Word, need: _Need, statement: _Statement) -> bool:
-    """Whether ``word`` of a text could stand in the place of ``need``."""
+def _rivals(word: Word, claim: _Claim) -> bool:
+    """Whether ``word`` of a text could stand in the place of the claim's."""
+    need, statement = claim.need, claim.statement
+    others = [each for each in statement.needs if each.word is not need.word]
     if not need.is_hard:
         against = word.keys & opposites(need.keys) and not any(word.keys & each.keys for each in statement.needs)
         return bool(against) and word.kind != "little"
-    if not _same_kind(word, need.word) or word.keys & need.keys or word.keys & statement.given:
+    if not _same_kind(word, need.word) or word.keys & need.keys or _is_date(word) != _is_date(need.word):
         return False
-    if need.word.kind == "name" and any(key[0] == "=" for key in word.keys) and not any(key[0] == "=" for key in need.keys):
-        return False  # "American", "Best": a word of a family is no name of its own
-    has_verb = _has_verb(statement)
-    return not any(word.keys & each.keys for each in statement.needs if not has_verb or each.clause == need.clause)
+    is_family = any(key[0] == "=" for key in word.keys) and not any(key[0] == "=" for key in need.keys)
+    if need.word.kind == "name" and (is_family or word.keys & (claim.clause | claim.unit.about)):
+        return False  # "American" is no name of its own; and what stands in the same clause is something else
+    said = _says(need, statement)
+    if word.keys & statement.given and not (said and any(each.word.kind == "name" for each in claim.about)):
+        return False
+    return not any(word.keys & each.keys for each in others if not said or each.clause == need.clause)
 
 
 def _nearness(unit: _Unit, at: int, about: Sequence[_Need], read: _Read) -> float:
@@ -497,7 +608,7 @@ def _nearness(unit: _Unit, at: int, about: Sequence[_Need], read: _Read) -> floa
 def _distance(unit: _Unit, one: int, other: int) -> float:
     low, high = sorted((one, other))
     between = sum(word.kind != "little" for word in unit.words[low + 1 : high])
-    return between + 1.5 * abs(unit.clauses[one] - unit.clauses[other])
+    return between + 3 * abs(unit.clauses[one] - unit.clauses[other])
 
 
 def _neighbours(unit: _Unit, read: _Read) -> list[_Unit]:
@@ -508,7 +619,7 @@ def _neighbours(unit: _Unit, read: _Read) -> list[_Unit]:
 # ---------------------------------------------------------------------------------------------------- order, negation
 
 
-def _reversed(statement: _Statement, context: Sequence[_Need], units: Sequence[_Unit], read: _Read) -> str:
+def _reversed(statement: _Statement, units: Sequence[_Unit]) -> str:
     """Why who does and to whom it is done are exchanged."""
     words = statement.words
     for at, word in enumerate(words):
@@ -516,7 +627,7 @@ def _reversed(statement: _Statement, context: Sequence[_Need], units: Sequence[_
             continue
         left = next((n for n in range(at - 1, -1, -1) if words[n].kind == "name"), None)
         right = next((n for n in range(at + 1, len(words)) if words[n].kind == "name"), None)
-        if left is None or right is None:
+        if left is None or right is None or words[right - 1].plain in _PLACED:
             continue
         passive = _passive(words, at, right)
         if not any(unit.at(_name_keys(words, left, -1)) and unit.at(_name_keys(words, right, 1)) for unit in units):
@@ -527,6 +638,34 @@ def _reversed(statement: _Statement, context: Sequence[_Need], units: Sequence[_
             return f'What was read says it the other way round: "{word.plain}".'
     return ""
 
+
+def _other_agent(statement: _Statement, units: Sequence[_Unit]) -> str:
+    """Why somebody else did it: the text names whom it was done by."""
+    words = statement.words
+    for at, word in enumerate(words):
+        if word.kind != "word" or not is_relation(word):
+            continue
+        said = _agent(words, None, at) or _name_keys(words, at - 1, -1)
+        done = [_agent(unit.words, unit.clauses, n) for unit in units for n in unit.at(word.keys)]
+        if said and done and all(by and not by & said for by in done):
+            return f'What was read says that somebody else did it: "{word.plain}".'
+    return ""
+
+
+def _agent(words: Sequence[Word], clauses: Sequence[int] | None, verb: int) -> frozenset[str]:
+    """The keys of the names after "by", in the clause of a verb."""
+    for at in range(verb + 1, min(len(words), verb + 8)):
+        if clauses is not None and clauses[at] != clauses[verb]:
+            break
+        if words[at].plain in _BY:
+            names = [n for n in range(at + 1, min(len(words), at + 9)) if words[n].kind == "name"]
+            same = [n for n in names if clauses is None or clauses[n] == clauses[verb]]
+            return frozenset(chain.from_iterable(words[n].needs[0] for n in same))
+    return frozenset()
+
+
+_AGENTS = ("er", "or", "eur", "ist")
+"""Endings of who does: "author", after which no object follows."""
 
 _MUTUAL = frozenset(("=marry", "=movie", "=near", "=fight", "=play", "=song", "=band"))
 """Relations that hold both ways, and things."""
@@ -545,10 +684,12 @@ def _order(left: frozenset[str], verb: Word, right: frozenset[str], unit: _Unit)
     """Whether a text has the two names in the same order round the verb, and whether in the passive voice."""
     for keys, turned in ((verb.keys, False), (converses(verb.keys), True)):
         for at in unit.at(keys):
+            if unit.words[at].plain.endswith(_AGENTS):
+                continue
             lefts, rights = unit.at(left), unit.at(right)
-            if (any(n < at for n in lefts) or left & unit.about) and any(n > at for n in rights):
+            if (any(n < at for n in lefts) or (not lefts and left & unit.about)) and any(n > at for n in rights):
                 return not turned, _passive(unit.words, at, min(n for n in rights if n > at))
-            if any(n > at for n in lefts) and (any(n < at for n in rights) or right & unit.about):
+            if any(n > at for n in lefts) and (any(n < at for n in rights) or (not rights and right & unit.about)):
                 return turned, _passive(unit.words, at, min(n for n in lefts if n > at))
     return None
 
@@ -560,18 +701,23 @@ def _passive(words: Sequence[Word], verb: int, last: int) -> bool:
 def _denied(statement: _Statement, context: Sequence[_Need], units: Sequence[_Unit], read: _Read) -> str:
     """Why the text denies what is said, says what is denied, or says the opposite."""
     ours = {id(statement.words[n]) for n in _negated(statement.words, statement.clauses)}
-    for clause in dict.fromkeys(need.clause for need in statement.needs):
-        said = [need for need in statement.needs if need.clause == clause]
-        unit = max(units, key=lambda each: sum(bool(need.keys & each.keys) for need in said))
-        found = [need for need in said if need.keys & unit.keys]
-        there = _negated(unit.words, unit.clauses)
-        denied = [need for need in found if set(unit.at(need.keys)) <= there]
-        wrongly = [need for need in denied if id(need.word) not in ours]
-        we = [need for need in found if id(need.word) in ours]
-        if we and not denied:
-            return f"What was read does not deny it: {_quoted(we)}"
-        if wrongly:
-            return f"What was read denies it: {_quoted(wrongly)}"
+    there = {unit.number: _negated(unit.words, unit.clauses) for unit in units}
+    mine: list[_Need] = []
+    agreed = False
+    for need in statement.needs:
+        having = [unit for unit in units if need.keys & unit.keys]
+        if not having:
+            continue
+        beside = [each for each in (*statement.needs, *context) if each.clause in (need.clause, -1)]
+        unit = max(having, key=lambda each: sum(bool(other.keys & each.keys) for other in beside))
+        is_denied = set(unit.at(need.keys)) <= there[unit.number]
+        if id(need.word) in ours:
+            mine.append(need)
+            agreed = agreed or any(set(each.at(need.keys)) <= there[each.number] for each in having)
+        elif is_denied and (not need.given or is_relation(need.word)):
+            return f"What was read denies it: {_quoted([need])}"
+    if mine and not agreed:
+        return f"What was read does not deny it: {_quoted(mine)}"
     return _opposite(statement.needs, units)
 
 

@@ -57,7 +57,7 @@ _GENERIC = frozenset(
     """yes ja oui si according passage passages text texts document documents source sources fact facts answer following
     person people place thing time name known call well likely approximately about some around roughly circa ca nearly
     together respectively namely specifically particular take took taken work order year jahr number total amount first
-    then later later's located part include including come go went happen occur be exist become""".split()
+    then later located part degree degrees grad include including come go went happen occur be exist become""".split()
 )
 """Words that an answer may add: they say next to nothing about what they stand beside."""
 
@@ -223,6 +223,7 @@ class _Families:
     keys: dict[str, frozenset[str]]
     opposed: dict[str, frozenset[str]]
     converse: dict[str, frozenset[str]]
+    verbs: frozenset[str]
 
 
 @cache
@@ -238,7 +239,8 @@ def _families() -> _Families:
         for word in words:
             keys[_form(word)].add(f"w:{_form(head)}")
     pairs = {name: _others(said[name], keys) for name in ("opposed", "converse")}
-    return _Families({root: frozenset(more) for root, more in keys.items()}, **pairs)
+    verbs = frozenset(f"w:{_form(word)}" for line in said["verbs"] for word in line.split())
+    return _Families({root: frozenset(more) for root, more in keys.items()}, **pairs, verbs=verbs)
 
 
 def _others(lines: Sequence[str], keys: dict[str, set[str]]) -> dict[str, frozenset[str]]:
@@ -270,7 +272,7 @@ def converses(keys: frozenset[str]) -> frozenset[str]:
 
 def is_relation(word: Word) -> bool:
     """Whether a word that is missing changes what is said: a verb, or one of the families' words."""
-    if any(key in _families().opposed or key[0] == "=" for key in word.keys):
+    if any(key in _families().opposed or key in _families().verbs or key[0] == "=" for key in word.keys):
         return True
     return word.plain.endswith(("ed", "ing", "ado", "ada", "ido", "ida", "iert", "te", "ten", "é", "ée"))
 
@@ -283,7 +285,7 @@ def is_generic(word: Word) -> bool:
 def _worded(found: re.Match[str]) -> Word:
     written = found[0]
     plain = fold_words(written).translate(_LETTERS).replace(".", "")
-    if plain in _NOT:
+    if plain in _NOT and found.string[found.start() - 1 : found.start()] != "`":
         return Word(found.start(), found.end(), "not", frozenset((f"w:{plain}",)), (), plain)
     kind: Kind = "little" if plain in _LITTLE else "word"
     is_name = written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)
@@ -306,18 +308,18 @@ _KOREAN_END = re.compile(r"(?:에서|으로|에게|까지|부터|이다|입니�
 
 
 def _unspaced(found: re.Match[str]) -> Iterator[Word]:
-    """Pairs of letters of the words in a run that no white space parts; Han numerals as numbers."""
+    """The letters of the words in a run that no white space parts; Han numerals as numbers."""
     run, start = found[0], found.start()
     if re.match(r"[\uac00-\ud7af]", run):
         run = _KOREAN_END.sub("", run)
     at = 0
     for gap in [*_PARTICLES.finditer(run), None]:
         end = gap.start() if gap else len(run)
-        yield from _pairs(run[at:end], start + at)
+        yield from _with_numerals(run[at:end], start + at)
         at = gap.end() if gap else end
 
 
-def _pairs(run: str, start: int) -> Iterator[Word]:
+def _with_numerals(run: str, start: int) -> Iterator[Word]:
     at = 0
     for numeral in re.finditer(r"[零〇一二两三四五六七八九十百千万亿]{2,}", run):
         yield from _letters(run[at : numeral.start()], start + at)
@@ -327,11 +329,10 @@ def _pairs(run: str, start: int) -> Iterator[Word]:
 
 
 def _letters(run: str, start: int) -> Iterator[Word]:
-    width = 2 if len(run) > 1 else 1
-    kind: Kind = "name" if width > 1 else "little"
-    for at in range(len(run) - width + 1):
-        key = frozenset((f"c:{run[at : at + width]}",))
-        yield Word(start + at, start + at + width, kind, key, (key,), run[at : at + width])
+    kind: Kind = "name" if len(run) > 1 else "little"
+    for at, letter in enumerate(run):
+        key = frozenset((f"c:{letter}",))
+        yield Word(start + at, start + at + 1, kind, key, (key,), letter)
 
 
 def _han_value(numeral: str) -> float:
