@@ -105,6 +105,8 @@ class _Plan(BaseModel):
         """The form, and what models make of it: a bare list, other keys, objects or one text for the list."""
         read = {"sub_questions": raw} if isinstance(raw, list) and not _wraps(raw) else fields(raw, _FIELDS)
         texts = _texts(read.get("sub_questions", []))
+        if isinstance(raw, list) and not _asks(texts):
+            raise ValueError("the list has no question")
         if texts and tuple(map(same_words, texts)) in _examples():
             raise ValueError("the reply repeats an example of the prompt; take the user's question apart")
         involved = plain_keys(read.get("types"))
@@ -151,7 +153,7 @@ def read_free(text: str) -> _Reply | None:
     values = [value for value in all_values(text) if isinstance(value, dict)]
     texts = [each for value in values if plain_keys(value).keys() & {*_TEXTS["text"]} for each in _texts(value)]
     texts = texts or [_question(line["text"]) for line in _LISTED.finditer(before)]
-    if not any("?" in each or "？" in each or "؟" in each or "#" in each for each in texts):
+    if not _asks(texts):
         return None
     types = {
         line["kind"].lower(): re.split(r"\s*[,;]\s*", line["names"].strip(" []*_`"))
@@ -198,6 +200,11 @@ def _examples() -> frozenset[tuple[str, ...]]:
     """The sub-questions of the prompt's own examples."""
     plans = [value for value in all_values(source_of(_PROMPT)) if isinstance(value, dict)]
     return frozenset(tuple(map(same_words, plan["sub_questions"])) for plan in plans)
+
+
+def _asks(texts: Sequence[str]) -> bool:
+    """Whether any of ``texts`` is a question."""
+    return any(re.search(r"[?？؟#]", text) for text in texts)
 
 
 def _wraps(items: list[Any]) -> bool:

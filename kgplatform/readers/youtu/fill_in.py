@@ -52,8 +52,10 @@ class _Answers(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, raw: object) -> dict[str, Any]:
-        """The form, and what models make of it: a mapping from number to answer, a bare list, one object alone,
-        answers without numbers in the order of the questions."""
+        """The form, and what models make of it: a mapping from number to answer, a bare list, answers without numbers
+        in the order of the questions. One answer alone may be the first of several lines: ``read_free`` reads those."""
+        if plain_keys(raw).keys() & {"number"}:
+            raise ValueError("the reply must have answers")
         pairs = _pairs(raw)
         answers = [{"number": number, "answers": _short(value)} for key, value in pairs if (number := number_of(key))]
         if pairs and not answers:
@@ -98,7 +100,7 @@ def fill_in(
 def read_free(text: str) -> _Reply | None:
     """A reply in prose: a numbered line for each answer, or objects one a line; None where it has neither."""
     values = [value for value in all_values(text) if isinstance(value, dict)]
-    pairs = [pair for value in values for pair in _pairs(value)] if len(values) > 1 else []
+    pairs = [pair for value in values for pair in _pairs(value)]
     pairs = pairs or [(line["number"], _LABEL.sub("", line["text"].strip(" *_`"))) for line in _LINE.finditer(text)]
     if not pairs:
         return None

@@ -21,6 +21,7 @@ Names = Mapping[str, Sequence[str]]
 
 _DEEPEST = 4
 _JOINERS = re.compile(r"[\s_-]+")
+_EVIDENCE = re.compile(r"\b(?:evidence|facts?)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}")
 _SIGNS = " .!?;:,*_`\"'“”„«»()[]<>{}-–—。！？：，"
 _NONE = (
@@ -40,7 +41,7 @@ _NOTHING = frozenset(_NONE.split(", "))
 def says_nothing(text: str) -> bool:
     """Whether ``text`` is one of the many forms of "none", or a refusal."""
     bare = normalise_name(text.strip(_SIGNS)).strip(_SIGNS)
-    return not bare or bare in _NOTHING or is_members_refusal(text)
+    return not bare or bare in _NOTHING or is_members_refusal(_EVIDENCE.sub("text", text))
 
 
 def plain_keys(raw: object) -> dict[str, Any]:
