@@ -73,7 +73,7 @@ class Prompt:
     @property
     def passages(self) -> dict[int, str]:
         """The numbered passages, less their titles."""
-        listed = self.data.partition("Passages:\n")[2].partition("\n\nNotes:\n")[0]
+        listed = re.split(r"\n\n(?:Facts that were found|Notes):\n", self.data.partition("Passages:\n")[2])[0]
         parts = re.split(r"(?:\A|\n\n)\[(\d+)\] ", listed)[1:]
         return {int(n): text.partition(": ")[2] for n, text in zip(parts[::2], parts[1::2], strict=True)}
 

@@ -18,16 +18,32 @@ from kgplatform.retrieve.evidence import Evidence
 
 
 def plan(
-    *questions: str, nodes: Sequence[str] = (), relations: Sequence[str] = (), attributes: Sequence[str] = ()
+    *questions: str,
+    nodes: Sequence[str] = (),
+    relations: Sequence[str] = (),
+    attributes: Sequence[str] = (),
+    group: bool = False,
 ) -> str:
     """A decomposition, in the form that the prompt asks for."""
     involved = {"nodes": list(nodes), "relations": list(relations), "attributes": list(attributes)}
-    return json.dumps({"sub_questions": [{"sub-question": each} for each in questions], "involved_types": involved})
+    form = {"reasoning": "By its parts.", "sub_questions": list(questions), "involved_types": involved, "group": group}
+    return json.dumps(form)
 
 
-def filled(**answers: str) -> str:
-    """Short answers: ``filled(n1="…")``."""
-    return json.dumps({"answers": [{"number": int(n[1:]), "answer": text} for n, text in answers.items()]})
+def filled(**answers: str | Sequence[str]) -> str:
+    """Short answers, one or several: ``filled(n1="…", n2=["…", "…"])``."""
+    said = {n: [words] if isinstance(words, str) else list(words) for n, words in answers.items()}
+    return json.dumps({"reasoning": "", "answers": [{"number": int(n[1:]), "answers": said[n]} for n in said]})
+
+
+def looks_for(query: str) -> str:
+    """A step of the reflection that searches again."""
+    return json.dumps({"reasoning": "Not all is there.", "missing": "some of it", "query": query, "answer": ""})
+
+
+def concludes(answer: str) -> str:
+    """The last step of the reflection."""
+    return json.dumps({"reasoning": "All is there.", "missing": "", "query": "", "answer": answer})
 
 
 REFUSES = json.dumps({"sufficient": False, "answer": "", "citations": []})

@@ -3,22 +3,38 @@
     answer(question, run, Options(mode="open"))
 
 Calls of the model: 1 to take the question apart, 1 for the first answer, up to 5 for reflection, 1 for the final
-answer; 8 as in the paper. Each level of sub-questions that waits for earlier answers adds one, so 11 at most. Calls
-that ask again for a broken answer count too.
+answer; 8 as in the paper. Each level of sub-questions that waits for earlier answers adds one, so 11 at most. An easy
+question takes 3: where the reflection brings nothing new, the first answer stands. Calls that ask again for a broken
+answer count too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.readers.answer import Answered, joined, record, without_model, write_answer
-from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option
+from kgplatform.readers.reader import (
+    AnswerMode,
+    AnswerStyle,
+    Reader,
+    check,
+    mode_option,
+    option,
+    style_option,
+    window_option,
+)
 from kgplatform.readers.replies import asked
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.youtu.reflect import AgentMemory, reflect
-from kgplatform.readers.youtu.sub_questions import Decomposition, bare, decompose, fill, fill_in, same_words
+from kgplatform.readers.window import Window
+from kgplatform.readers.youtu.decompose import Decomposition, decompose
+from kgplatform.readers.youtu.fill_in import fill_in
+from kgplatform.readers.youtu.groups import near_groups, shown_groups
+from kgplatform.readers.youtu.memory import AgentMemory
+from kgplatform.readers.youtu.reflect import Reflected, reflect
+from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import round_robin
@@ -29,6 +45,12 @@ PARTS = ("entity", "triple", "path", "community", "passage")
 
 _WHOLE = -1
 """Stands for the whole question among the positions of sub-questions."""
+
+_REPLY, _REPORT = 1_000, 3_000
+"""Tokens that are kept for a reply."""
+
+_SMALL = "a an the in on at by of to was is were are it he she they so and that this"
+_SMALL_WORDS = frozenset(_SMALL.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +67,14 @@ class Options:
     top_k: int = option(20, "how many passages and facts", least=1)
     steps: int = option(5, "the most steps of reflection", least=0)
     sub_questions: int = option(4, "the most sub-questions", least=1)
-    evidence_tokens: int = option(6000, "the most tokens of evidence in a prompt", least=1)
+    evidence_tokens: int | None = option(
+        None, "the most tokens of evidence in a prompt; what fits into the window by default", least=1, example="6000"
+    )
     without: tuple[str, ...] = option(
         (), "leave this route out of its searches; may be repeated", choices=PARTS, example="path", one="route"
     )
+    answer_style: AnswerStyle = style_option()
+    window_tokens: int | None = window_option(None)
 
     def __post_init__(self) -> None:
         check(self)
@@ -70,78 +96,112 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps)
-    plan = decompose(question, run.schema() if options.schema else None, calls, options.sub_questions)
+    window = _window(options.window_tokens or run.context, options.answer_style)
+    memory = AgentMemory(question, window, options.evidence_tokens, queries=[question])
+    schema = run.schema() if options.schema else None
+    plan = decompose(question, schema, calls, options.sub_questions, window)
     calls.limit = 3 + options.steps + plan.levels - 1
-    memory = _search_parts(question, plan, run.evidence, calls, options)
+    _search_parts(memory, plan, run.evidence, calls, options)
+    if plan.group and "community" not in options.left_out:
+        _look_at_groups(memory, run.evidence, calls, options)
     seen = memory.evidence()
     first = _write("first answer", memory, run.evidence, calls, options)
     if isinstance(first, BudgetError):
         raise first
     if not (options.agent and options.steps and seen.passages):
         return record(READER.name, _standing(first, None), seen, calls)
-    note = ""
-    final: Answered | ModelError | None = None
+    reflected = Reflected()
     if isinstance(first, Answered):
-        memory.thoughts.append(f"First answer: {first.plain}")
-        search = partial(_search_again, run.evidence, calls, options)
-        note, final = reflect(memory, calls, search, options.steps)
+        memory.thoughts.append(_first_thought(first))
+        reflected = reflect(memory, calls, partial(_search_again, run.evidence, calls, options), options.steps)
+        if _stands(first, reflected):
+            calls.note("final answer", "the first answer stands: the reflection brought nothing new")
+            return record(READER.name, first, seen, calls, reflected.note)
+    final: Answered | ModelError | None = reflected.error
     if not isinstance(final, BudgetError):
         final = _write("final answer", memory, run.evidence, calls, options)
     if isinstance(final, Answered):
-        return record(READER.name, final, memory.evidence(), calls, note)
-    return record(READER.name, _standing(first, final), seen, calls, note)
+        return record(READER.name, final, memory.evidence(), calls, reflected.note)
+    return record(READER.name, _standing(first, final), seen, calls, reflected.note)
 
 
-def _search_parts(
-    question: str, plan: Decomposition, evidence: Evidence, calls: Calls, options: Options
-) -> AgentMemory:
-    """What is known after the sub-questions, merged; those of one level are searched at the same time.
+def _window(size: int, style: AnswerStyle) -> Window:
+    """The window, with room for the longest reply: thoughts of a reflection, or a report."""
+    return Window(size, reply=min(_REPORT if style == "report" else _REPLY, size // 4))
+
+
+def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, calls: Calls, options: Options) -> None:
+    """Put into ``memory`` what the sub-questions find; those of one level are searched at the same time.
 
     The whole question is one more list, and not bounded by types: decomposition can lose a name or a condition, and
     involved types can be wrong. It comes last in each turn. Each list gives its best, however small ``top_k`` is.
     """
-    texts: dict[int, str] = {}
+    texts: dict[int, tuple[str, ...]] = {}
     found: dict[int, SearchResult] = {}
-    answers: dict[int, str] = {}
+    answers: dict[int, tuple[str, ...]] = {}
     tried: set[int] = set()
     for level in range(plan.levels):
         here = [place for place, part in enumerate(plan.parts) if part.level == level]
         needed = sorted({need for place in here for need in plan.parts[place].needs} - tried)
         if needed:
-            wanted = {need + 1: (texts[need], found[need]) for need in needed}
-            answers.update({n - 1: words for n, words in fill_in(wanted, calls, options.evidence_tokens).items()})
+            wanted = {need + 1: (" ".join(texts[need]), found[need]) for need in needed}
+            answers.update({n - 1: words for n, words in fill_in(wanted, calls, memory.within).items()})
             tried.update(needed)
-        words = {place: answers.get(place, bare(text)) for place, text in texts.items()}
+        words = {place: answers.get(place, (bare(each[0]),)) for place, each in texts.items()}
         texts.update({place: fill(plan.parts[place], words) for place in here})
-        searches = {place: texts[place] for place in here}
-        alike = not plan.types and same_words(question) in map(same_words, searches.values())
+        searches = [(place, text) for place in here for text in texts[place]]
+        alike = not plan.types and same_words(memory.question) in (same_words(text) for _, text in searches)
         if level == 0 and not alike:
-            searches[_WHOLE] = question
+            searches.append((_WHOLE, memory.question))
         found.update(_search_at_once(searches, plan.types, evidence, calls, options))
-    lists = [found[place] for place in sorted(found, key=lambda each: (each == _WHOLE, each))]
-    return AgentMemory(
-        question,
-        options.evidence_tokens,
-        results=[round_robin(lists, max(options.top_k, len(lists)))],
-        thoughts=[f"{texts[place]} {answers[place]}" for place in sorted(answers)],
-        queries=list({same_words(text): text for text in [question, *texts.values()]}.values()),
+    memory.results += _best_of_all([found[place] for place in sorted(found, key=lambda p: (p == _WHOLE, p))], options)
+    memory.thoughts += [f"{' '.join(texts[place])} {', '.join(answers[place])}" for place in sorted(answers)]
+    memory.queries = list(
+        {same_words(t): t for t in [memory.question, *(t for ts in texts.values() for t in ts)]}.values()
     )
 
 
+def _best_of_all(lists: Sequence[SearchResult], options: Options) -> list[SearchResult]:
+    """``lists`` with what is among the best of all, by turns: each keeps its turn in the prompts."""
+    merged = round_robin(lists, max(options.top_k, len(lists)))
+    passages, facts = {each.id for each in merged.passages}, {each.id for each in merged.facts}
+    return [
+        replace(
+            each,
+            passages=tuple(passage for passage in each.passages if passage.id in passages),
+            facts=tuple(fact for fact in each.facts if fact.id in facts),
+        )
+        for each in lists
+    ]
+
+
+def _look_at_groups(memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options) -> None:
+    """Put into ``memory`` the communities near a question about a group, and what stands under them."""
+    found = near_groups(memory.question, evidence, options.top_k)
+    if found is not None:
+        calls.take(search_step(found, f"groups near the question: {len(found.result.communities)} communities"))
+        memory.groups = shown_groups(found.result.communities)
+        memory.results.append(found.result)
+
+
 def _search_at_once(
-    searches: dict[int, str], types: tuple[str, ...], evidence: Evidence, calls: Calls, options: Options
-) -> dict[int, SearchResult]:
-    """What each of ``searches`` found, by its place; a step each. The first step has the tokens of all of them."""
+    searches: Sequence[tuple[int, str]], types: tuple[str, ...], evidence: Evidence, calls: Calls, options: Options
+) -> Mapping[int, SearchResult]:
+    """What ``searches`` (places and texts) found, by place; a step each. The first step has the tokens of all of them.
+
+    What several texts of one place found is merged by turns.
+    """
     since = calls.mark()
-    bounds = {place: () if place == _WHOLE else types for place in searches}
-    works = [partial(_find, evidence, options, text, bounds[place]) for place, text in searches.items()]
+    works = [partial(_find, evidence, options, text, () if place == _WHOLE else types) for place, text in searches]
     found = side_by_side(works, len(works))
     spent = calls.mark().spent - since.spent
-    for (place, text), searched in zip(searches.items(), found, strict=True):
+    lists: dict[int, list[SearchResult]] = {}
+    for (place, text), searched in zip(searches, found, strict=True):
         name = "the whole question" if place == _WHOLE else f"sub-question {place + 1}"
         step = search_step(searched, f"{name}: {text}")
         calls.take(replace(step, usage=spent) if searched is found[0] else step)
-    return {place: searched.result for place, searched in zip(searches, found, strict=True)}
+        lists.setdefault(place, []).append(searched.result)
+    return {place: round_robin(results, options.top_k) for place, results in lists.items()}
 
 
 def _search_again(evidence: Evidence, calls: Calls, options: Options, query: str) -> SearchResult:
@@ -164,6 +224,21 @@ def _write(name: str, memory: AgentMemory, evidence: Evidence, calls: Calls, opt
         return write_answer(memory.question, shown, evidence, calls, options.mode, name=name, notes=notes)
     except ModelError as error:
         return error
+
+
+def _first_thought(first: Answered) -> str:
+    """What is remembered of the first answer. A refusal is none: only why there is no answer yet is said."""
+    if first.holds:
+        return f"First answer: {first.plain}"
+    return joined("There is no answer yet.", first.note)
+
+
+def _stands(first: Answered, reflected: Reflected) -> bool:
+    """Whether another answer would have nothing to go by that the first had not, nor say anything else."""
+    if reflected.grew or isinstance(reflected.error, BudgetError):
+        return False
+    words, said = same_words(first.plain).split(), same_words(reflected.answer).split()
+    return not said or (first.holds and set(said) - _SMALL_WORDS <= set(words))
 
 
 def _standing(first: Answered | ModelError, final: ModelError | None) -> Answered:

@@ -1,135 +1,209 @@
 """Reasoning and reflection: the model thinks about the evidence, and names an answer or a new query (eq. 9).
 
-A reply ends with ``So the answer is: …``, which ends the loop, or with ``The new query is: …``, which is searched; what
-it brings is in the next prompt. Only the model's own reply is read for these marks: never a passage, never a fact.
+An answer ends the loop; a new query is searched, and what it brings is in the next prompt. It ends, too, where a query
+brings nothing that no prompt has shown. Only the model's own reply is read: never a passage, never a fact.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field, RootModel, model_validator
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, fence_for, shown_facts, shown_passages, within
+from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages, render, source_of
+from kgplatform.readers.answer import NONE, fence_for, shown_facts, shown_passages
 from kgplatform.readers.run import Calls
+from kgplatform.readers.youtu.forms import all_values, fields, says_nothing, text_of, truth_of
+from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.sub_questions import same_words
 from kgplatform.records import SearchResult
-from kgplatform.retrieve.search import round_robin
 from kgplatform.text import tidy
-
-_LONGEST_THOUGHT = 2000
-
-
-@dataclass
-class AgentMemory:
-    """``results`` and ``thoughts`` in the order in which they came; ``tokens`` bound the evidence in a prompt."""
-
-    question: str
-    tokens: int
-    results: list[SearchResult] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    queries: list[str] = field(default_factory=list)
-
-    def evidence(self) -> SearchResult:
-        """The best of each step in turn, the newest step first, as far as ``tokens`` reach.
-
-        In turn, because the scores of two searches cannot be compared, and because the newest step alone could fill
-        the prompt: so the best of every step is in it.
-        """
-        most = max(1, sum(max(len(result.passages), len(result.facts)) for result in self.results))
-        merged = round_robin(list(reversed(self.results)), most)
-        return within(replace(merged, question=self.question), self.tokens)
-
-    def notes(self) -> str:
-        """The thoughts as a prompt shows them; empty without any."""
-        # Of a long thought its end: what came of it stands there.
-        most = _LONGEST_THOUGHT
-        return "\n\n".join(thought if len(thought) <= most else f"… {thought[-most:]}" for thought in self.thoughts)
-
 
 _STAGE = "reflect"
 _PROMPT = "youtu/reflect"
+_REPLY = 1_000
+"""Tokens of a reply at most."""
 _LONGEST_QUERY = 500
-_TAG = r"(?:think|thinking|thought|reasoning)"
-_THOUGHT = re.compile(rf"<({_TAG})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_BEFORE_END = re.compile(rf".*</{_TAG}>", re.DOTALL | re.IGNORECASE)
-_AFTER_START = re.compile(rf"<{_TAG}>.*", re.DOTALL | re.IGNORECASE)
-_DECORATION = r"[\s*_`#>\"'“”„«»]*"
-_ANSWER = re.compile(rf"so\s+the\s+answer\s+is[*_`\s]*[:：]{_DECORATION}(?P<text>[^\n]*)", re.IGNORECASE)
-_QUERY = re.compile(rf"the\s+new\s+query\s+is[*_`\s]*[:：]{_DECORATION}(?P<text>[^\n]*)", re.IGNORECASE)
+_FIELDS = {
+    "reasoning": (
+        "reasoning",
+        "thought",
+        "thoughts",
+        "analysis",
+        "rationale",
+        "begründung",
+        "raisonnement",
+        "razonamiento",
+        "推理",
+    ),
+    "missing": ("missing", "missing_information", "what_is_missing", "gaps", "fehlt", "manque", "falta", "缺少"),
+    "query": (
+        *(
+            "query",
+            "new_query",
+            "the_new_query_is",
+            "next_query",
+            "search_query",
+            "search",
+            "follow_up",
+            "next_question",
+        ),
+        *("neue_anfrage", "suchanfrage", "nouvelle_requête", "nueva_consulta", "新查询", "查询"),
+    ),
+    "answer": (
+        *("answer", "final_answer", "so_the_answer_is", "the_answer_is", "conclusion"),
+        *("antwort", "réponse", "respuesta", "答案", "答え"),
+    ),
+    "done": ("done", "finished", "is_done", "sufficient", "complete"),
+}
+
+
+def _mark(sentences: str, labels: str) -> re.Pattern[str]:
+    """What announces an exit: one of ``sentences``, or one of ``labels`` with a colon behind it, or as a heading."""
+    signs, text = r"[\s*_`#>\"'“”„«»]*", r"[^\n]*"
+    return re.compile(
+        rf"(?:{sentences})[*_`\"\s]*[:：]?{signs}(?P<said>{text})"
+        rf"|^[\s\d.)*_`#>{{\"'“„«-]*(?:{labels})(?:[*_`\"\s]*[:：]|[*_`\s]*\n){signs}(?P<labelled>{text})",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+_ANSWER = _mark(
+    r"\bso,?\s+(?:the\s+)?(?:final\s+)?answer\s+is\b|^(?:the\s+)?(?:final\s+)?answer\s+is\b|\bdie\s+antwort\s+(?:ist|lautet)"
+    r"|\bla\s+réponse\s+est|\bla\s+respuesta\s+es|答案是|答えは",
+    r"(?:the\s+)?(?:final[ _])?answer|(?:endgültige\s+)?antwort|réponse(?:\s+finale)?|respuesta(?:\s+final)?"
+    r"|(?:最终)?答案|答え",
+)
+_QUERY = _mark(
+    r"\bnew\s+query\s+is\b|新的查询是",
+    r"(?:the\s+)?(?:new|next|follow-?up|search)?[ _]*(?:query|search|sub-?question)|(?:neue\s+)?(?:such)?(?:an)?frage"
+    r"|nouvelle\s+requête|nueva\s+(?:consulta|búsqueda)|新查询|新しい(?:検索|クエリ)",
+)
+
+
+class _Step(BaseModel):
+    reasoning: str = Field("", json_schema_extra={"maxLength": 1_500})
+    missing: str = Field("", json_schema_extra={"maxLength": 300})
+    query: str = Field("", json_schema_extra={"maxLength": 300})
+    answer: str = Field("", json_schema_extra={"maxLength": 1_000})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, raw: object) -> dict[str, Any]:
+        """The form with the one exit that it takes: a query while something is missing, else the answer.
+
+        Refusals and forms of "none" are neither. Raises ``ValueError`` for what names no exit, and for the example.
+        """
+        read = fields(raw, _FIELDS)
+        if not read.keys() & {"query", "answer", "done"}:
+            raise ValueError("the reply must have query or answer")
+        texts = {name: text_of(read.get(name)) for name in ("reasoning", "missing", "query", "answer")}
+        if any(example.items() <= texts.items() for example in _examples()):
+            raise ValueError("the reply repeats an example of the prompt; think about the user's question")
+        for name in ("missing", "query", "answer"):
+            texts[name] = "" if says_nothing(texts[name]) else texts[name]
+        ends = truth_of(read.get("done")) or not texts["missing"]
+        return {**texts, **({"query": ""} if texts["answer"] and ends else {"answer": ""} if texts["query"] else {})}
+
+
+class StepReply(RootModel[_Step]):
+    # A root model, so that ``reply.ask`` hands over what models make of the form; servers get the form itself.
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **more: Any) -> dict[str, Any]:
+        return _Step.model_json_schema(*args, **more)
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A reply without its hidden thoughts, and its exit: an answer, a query (that may be empty), or neither."""
+    """What a reply says: what to remember of it, and its exit: an answer, a query, or neither (both empty)."""
 
     text: str
-    answer: str | None = None
-    query: str | None = None
+    answer: str = ""
+    query: str = ""
 
 
-def reflect(
-    memory: AgentMemory, calls: Calls, search: Callable[[str], SearchResult], steps: int
-) -> tuple[str, ModelError | None]:
-    """Up to ``steps`` calls of the model. ``memory`` gets their thoughts, and what ``search`` finds for new queries.
+@dataclass(frozen=True, slots=True)
+class Reflected:
+    """What came of the reflection. ``answer``: the one that it ended with; empty for none.
 
-    One call is left for the final answer. Returns a note for who reads the answer, and the error that ended it, if any.
+    ``grew``: it brought evidence. ``error``: what ended it, with a ``note`` for who reads the answer.
     """
-    query, was_empty = memory.question, False
-    for step in range(1, steps + 1):
-        if calls.left < 2:
-            calls.note("reflect", "stopped: the last call is kept for the final answer")
-            return "", None
-        try:
+
+    answer: str = ""
+    grew: bool = False
+    note: str = ""
+    error: ModelError | None = None
+
+
+def reflect(memory: AgentMemory, calls: Calls, search: Callable[[str], SearchResult], steps: int) -> Reflected:
+    """Up to ``steps`` thoughts. ``memory`` gets them, and what ``search`` finds for new queries.
+
+    One call is left for the final answer.
+    """
+    calls.limit = None if calls.limit is None else calls.limit - 1
+    query, grew = memory.question, False
+    try:
+        for step in range(1, steps + 1):
+            if calls.left < 1:
+                calls.note("reflect", "stopped: the last call is kept for the final answer")
+                return Reflected(grew=grew)
             thought = _think(memory, query, step, steps, calls)
-            memory.thoughts += [thought.text] if thought.text else []
-            # Another step follows a query, and the first of two empty replies.
-            is_last = thought.query is None and (bool(thought.text) or was_empty)
-            if thought.query is not None and thought.answer is None:
-                is_last = not _is_new(thought.query, memory, calls, step)
-                if not is_last:
-                    query = thought.query
-                    memory.queries.append(query)
-                    memory.results.append(search(query))
-        except ModelError as error:
-            note = f"The reflection stopped in step {step}; the answer is from what was found until then. {error}"
-            return "" if isinstance(error, BudgetError) else note, error
-        if is_last:
-            return "", None
-        was_empty = not thought.text
+            memory.thoughts.append(thought.text)
+            if not thought.query or not _is_new(thought.query, memory, calls, step):
+                return Reflected(thought.answer, grew)
+            query = thought.query
+            memory.queries.append(query)
+            if not memory.adds(search(query)):
+                calls.note(f"reflect {step}", f"stopped: this brought nothing new: {query}")
+                return Reflected(grew=grew)
+            grew = True
+    except ModelError as error:
+        note = f"The reflection stopped in step {step}; the answer is from what was found until then. {error}"
+        return Reflected("", grew, "" if isinstance(error, BudgetError) else note, error)
+    finally:
+        calls.limit = None if calls.limit is None else calls.limit + 1
     calls.note("reflect", f"stopped after {steps} steps")
-    return "", None
+    return Reflected(grew=grew)
 
 
-def read_thought(reply: str) -> Thought:
-    """What a reply says. The answer wins over a query; marks inside of hidden thoughts do not count.
+def read_free(text: str) -> StepReply | None:
+    """A reply in prose: the last mark that names something counts; None where nothing is said at all.
 
-    >>> read_thought("The signing is missing. **The new query is:** When did the club sign her?").query
+    >>> read_free("The signing is missing. **New query:** When did the club sign her?").root.query
     'When did the club sign her?'
     """
-    text = _AFTER_START.sub("", _BEFORE_END.sub("", _THOUGHT.sub("", reply))).strip()
-    answers, queries = list(_ANSWER.finditer(text)), list(_QUERY.finditer(text))
-    if answers:
-        return Thought(text, answer=_undecorated(answers[-1]["text"]))
-    return Thought(text, query=_undecorated(queries[-1]["text"])[:_LONGEST_QUERY] if queries else None)
+    text = text.strip()
+    marks = {"answer": _ANSWER, "query": _QUERY}
+    found = sorted((mark.start(), kind, _words(mark)) for kind in marks for mark in marks[kind].finditer(text))
+    exits = [(kind, words) for _, kind, words in found if not says_nothing(words)]
+    if not exits and (not same_words(text) or text.startswith("{")):
+        return None
+    kind, words = exits[-1] if exits else ("query", "")
+    return StepReply.model_construct(_Step.model_construct(**{"reasoning": text, kind: words}))
 
 
 def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> Messages:
-    """The prompt of a step: the question, the current query, all evidence so far, the earlier thoughts."""
+    """The prompt of a step: all evidence so far, the earlier thoughts, the question, the current query."""
     evidence = memory.evidence()
     facts, passages = shown_facts(evidence.facts), shown_passages(evidence.passages)
-    queries, thoughts = "\n".join(f"- {each}" for each in memory.queries), memory.notes() or NONE
+    queries, notes = "\n".join(f"- {each}" for each in memory.queries), memory.notes() or NONE
+    if not memory.fence or any(memory.fence in text for text in (facts, passages, queries, notes)):
+        memory.fence = fence_for(queries, notes, facts, passages)  # else that of the last step: its beginning is reused
     return render(
         _PROMPT,
         question=memory.question,
         query=query,
         step=str(step),
         steps=str(steps),
-        fence=fence_for(queries, thoughts, facts, passages),
+        fence=memory.fence,
         queries=queries,
-        thoughts=thoughts,
+        notes=notes,
         facts=facts,
         passages=passages,
     )
@@ -139,33 +213,43 @@ def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls)
     mark, name = calls.mark(), f"reflect {step}"
     messages = reflect_messages(memory, query, step, steps)
     try:
-        thought = read_thought(calls.send(messages, stage=_STAGE).text)
+        reply, _ = ask(calls, messages, StepReply, stage=_STAGE, tokens=_REPLY, free=read_free)
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
+    thought = thought_of(reply)
     calls.add(name, _in_words(thought), mark, prompt=_PROMPT)
-    if not thought.text:
-        calls.forget(messages)  # hidden thoughts alone may be in the cache, and nobody can use them
     return thought
 
 
+def thought_of(reply: StepReply) -> Thought:
+    """What is remembered of a reply, and its exit."""
+    said, query = reply.root, reply.root.query[:_LONGEST_QUERY]
+    lines = (
+        said.reasoning,
+        f"Missing: {said.missing}" if said.missing else "",
+        f"New query: {query}" if query and query not in said.reasoning else "",
+        f"Answer: {said.answer}" if said.answer and said.answer not in said.reasoning else "",
+    )
+    return Thought("\n".join(filter(None, lines)), said.answer, query)
+
+
 def _is_new(query: str, memory: AgentMemory, calls: Calls, step: int) -> bool:
-    if not same_words(query):
-        calls.note(f"reflect {step}", "stopped: the new query is empty")
-        return False
-    if same_words(query) in {same_words(each) for each in memory.queries}:
-        calls.note(f"reflect {step}", f"stopped: this was searched before: {query}")
-        return False
-    return True
+    if same_words(query) and same_words(query) not in {same_words(each) for each in memory.queries}:
+        return True
+    calls.note(f"reflect {step}", f"stopped: this was searched before: {query}")
+    return False
 
 
 def _in_words(thought: Thought) -> str:
-    if not thought.text:
-        return "an empty reply"
-    if thought.answer is not None:
+    if thought.answer:
         return f"the answer is: {thought.answer}"
-    return "neither an answer nor a new query" if thought.query is None else f"the new query is: {thought.query}"
+    return f"the new query is: {thought.query}" if thought.query else "neither an answer nor a new query"
 
 
-def _undecorated(text: str) -> str:
-    return tidy(text).strip("*_`\"'“”„«» ")
+def _words(mark: re.Match[str]) -> str:
+    return tidy(next(filter(None, mark.groupdict().values()), "")).strip("*_`\"'“”„«»{}, ")
+
+
+def _examples() -> list[dict[str, str]]:
+    return [value for value in all_values(source_of(_PROMPT)) if isinstance(value, dict)]

@@ -33,7 +33,7 @@ def test_a_graph_of_one_entity(kg: KnowledgeGraph, tmp_path: Path) -> None:
     model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect="No more.")
     done = run(evidence, model)
     assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed")])
-    assert model.kinds == ["decompose", "answer", "reflect", "answer"]
+    assert model.kinds == ["decompose", "answer", "reflect"]
 
 
 def test_a_graph_without_passages_refuses_and_asks_no_more(kg: KnowledgeGraph, tmp_path: Path) -> None:

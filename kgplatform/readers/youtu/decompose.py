@@ -1,0 +1,241 @@
+"""A question taken apart by the schema: sub-questions, the types involved, whether it is about a group (section 3.3).
+
+plan = decompose("When was the director of Jaws born?", schema, calls, 4, window)
+[(part.text, part.needs) for part in plan.parts]
+# [('Who directed Jaws?', ()), ('When was #1 born?', (0,))]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, Field, RootModel, model_validator
+
+from kgplatform.errors import BudgetError, ModelError
+from kgplatform.models.reply import ask
+from kgplatform.prompt import render, source_of
+from kgplatform.readers.answer import LARGEST_FENCE, fence_for
+from kgplatform.readers.run import Calls, SchemaTypes
+from kgplatform.readers.window import Window, head
+from kgplatform.readers.youtu.forms import all_values, fields, plain_keys, truth_of
+from kgplatform.readers.youtu.sub_questions import SubQuestion, arrange, same_words
+from kgplatform.text import tidy, type_key
+
+_STAGE = "decompose"
+_PROMPT = "youtu/decompose"
+_REPLY = 800
+"""Tokens of a decomposition at most."""
+_NO_SCHEMA = "(no schema: leave the lists of involved_types empty)"
+_LONGEST = 300
+_KINDS = {
+    "nodes": ("nodes", "node", "entities", "entity_types"),
+    "relations": ("relations", "relation", "relation_types"),
+    "attributes": ("attributes", "attribute", "attribute_types"),
+}
+_FIELDS = {
+    "sub_questions": (
+        *("sub_questions", "subquestions", "sub_queries", "subqueries", "questions", "decomposition", "steps"),
+        *("teilfragen", "unterfragen", "sous_questions", "subpreguntas", "子问题", "サブ質問"),
+    ),
+    "types": ("involved_types", "types", "schema_types"),
+    "group": ("group", "is_group", "about_group"),
+}
+_TEXTS = {
+    "text": ("sub_question", "subquestion", "question", "sub_query", "query", "text", "frage", "pregunta", "问题")
+}
+_GROUP = re.compile(
+    r"\bin common\b|\bwhich of\b|\bhow many\b|\bwhich (?:themes|topics|kinds|types|groups)\b|\bmain (?:themes|topics)\b"
+    r"|\bgemeinsam\b|\ben commun\b|\ben común\b|共同",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"^[\s>*_`#]*(?:\(?\d{1,2}\s*[.):：]|[-*•–]\s|(?:sub|teil|sous)[- ]?(?:question|query|frage)\s*#?\d*\s*[:：]"
+    r"|Q\s*\d+\s*[.:：])"
+    r"[\s*_`\"“]*(?P<text>.*\w.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TYPES_LINE = re.compile(
+    r"^[\s>*_`#-]*(?P<kind>nodes|relations|attributes)[*_`\s]*[:：](?P<names>.*)$", re.IGNORECASE | re.MULTILINE
+)
+_TYPES_BEGIN = re.compile(
+    r"^[\s>*_`#-]*(?:involved|schema)?[ _]?types\b|^[\s>*_`#-]*nodes\b", re.IGNORECASE | re.MULTILINE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """The sub-questions in order, and the names of the schema's types that the question involves.
+
+    ``group``: the question is about a group of things, such as what they have in common.
+    """
+
+    parts: tuple[SubQuestion, ...]
+    types: tuple[str, ...] = ()
+    group: bool = False
+
+    @property
+    def levels(self) -> int:
+        """How many rounds of searches it takes."""
+        return 1 + max(part.level for part in self.parts)
+
+
+def _names(most: int) -> Any:
+    return Field(default_factory=list, json_schema_extra={"maxItems": most})
+
+
+class _Involved(BaseModel):
+    nodes: list[str] = _names(12)
+    relations: list[str] = _names(12)
+    attributes: list[str] = _names(12)
+
+
+class _Plan(BaseModel):
+    reasoning: str = Field("", json_schema_extra={"maxLength": 600})
+    sub_questions: list[str] = _names(8)
+    involved_types: _Involved = Field(default_factory=_Involved)
+    group: bool | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, raw: object) -> dict[str, Any]:
+        """The form, and what models make of it: a bare list, other keys, objects or one text for the list."""
+        read = {"sub_questions": raw} if isinstance(raw, list) and not _wraps(raw) else fields(raw, _FIELDS)
+        texts = _texts(read.get("sub_questions", []))
+        if isinstance(raw, list) and not _asks(texts):
+            raise ValueError("the list has no question")
+        if texts and tuple(map(same_words, texts)) in _examples():
+            raise ValueError("the reply repeats an example of the prompt; take the user's question apart")
+        involved = plain_keys(read.get("types"))
+        types = {kind: _listed(next((involved[k] for k in keys if k in involved), [])) for kind, keys in _KINDS.items()}
+        return {"sub_questions": texts, "involved_types": types, "group": truth_of(read.get("group"))}
+
+
+class _Reply(RootModel[_Plan]):
+    # A root model, so that ``reply.ask`` hands over bare lists as they are; servers get the form of what is in it.
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **more: Any) -> dict[str, Any]:
+        return _Plan.model_json_schema(*args, **more)
+
+
+def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int, window: Window) -> Decomposition:
+    """At most ``most`` sub-questions, and the involved types that ``schema`` has; a schema too long is cut.
+
+    Without a usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone.
+    """
+    mark = calls.mark()
+    inputs = {"most": str(most), "question": question}
+    room = window.room(render(_PROMPT, schema="", fence=LARGEST_FENCE, **inputs))
+    shown = schema.text[: head(schema.text, max(1, room))] if schema and schema.text else _NO_SCHEMA
+    messages = render(_PROMPT, schema=shown, fence=fence_for(shown), **inputs)
+    try:
+        reply, _ = ask(calls, messages, _Reply, stage=_STAGE, tokens=_REPLY, free=read_free)
+    except BudgetError:
+        raise
+    except ModelError as error:
+        calls.add(_STAGE, f"failed, so the question is asked as it is: {error}", mark, prompt=_PROMPT)
+        return Decomposition((SubQuestion(question),), group=is_about_group(question))
+    plan = reply.root
+    parts = arrange(plan.sub_questions, question, most)
+    types, unknown = known_types(plan.involved_types.model_dump(), schema)
+    why = "not in the schema" if schema and schema.text else "left out, since no schema was shown"
+    calls.add(_STAGE, _in_words(plan.sub_questions, parts, types, unknown, why), mark, prompt=_PROMPT)
+    return Decomposition(parts, types, is_about_group(question) if plan.group is None else plan.group)
+
+
+def read_free(text: str) -> _Reply | None:
+    """A reply in prose: a numbered list of questions, or objects one a line; None where it has neither."""
+    before = text[: found.start()] if (found := _TYPES_BEGIN.search(text)) else text
+    values = [value for value in all_values(text) if isinstance(value, dict)]
+    texts = [each for value in values if plain_keys(value).keys() & {*_TEXTS["text"]} for each in _texts(value)]
+    texts = texts or [_question(line["text"]) for line in _LISTED.finditer(before)]
+    if not _asks(texts):
+        return None
+    types = {
+        line["kind"].lower(): re.split(r"\s*[,;]\s*", line["names"].strip(" []*_`"))
+        for line in _TYPES_LINE.finditer(text)
+    }
+    try:
+        return _Reply.model_validate({"sub_questions": texts, "involved_types": types})
+    except ValueError:
+        return None
+
+
+def is_about_group(question: str) -> bool:
+    """Whether the words of ``question`` say that it is about a group, where the model did not say."""
+    return _GROUP.search(question) is not None
+
+
+def known_types(named: Mapping[str, Sequence[str]], schema: SchemaTypes | None) -> tuple[tuple[str, ...], list[str]]:
+    """The named types that ``schema`` has, under its names, and those that it lacks. Case, spaces, ``_`` and ``-``
+    make no difference; a type under the wrong kind counts all the same."""
+    index: dict[str, str] = {}
+    if schema is not None:
+        for name in (*schema.nodes, *schema.relations, *schema.attributes):
+            index.setdefault(type_key(name), name)
+    asked = [name for kind in _KINDS for name in named.get(kind, ())]
+    types = dict.fromkeys(index[type_key(name)] for name in asked if type_key(name) in index)
+    return tuple(types), [name for name in dict.fromkeys(asked) if type_key(name) not in index]
+
+
+def _in_words(
+    given: Sequence[str], parts: Sequence[SubQuestion], types: Sequence[str], unknown: Sequence[str], why: str
+) -> str:
+    """The detail of the step. ``why``: what is the matter with the ``unknown`` types."""
+    words = ["; ".join(f"{n}. {part.text}" for n, part in enumerate(parts, 1))]
+    if len(given) > len(parts):
+        words.append(f"{len(given) - len(parts)} more were left out")
+    words.append(f"types: {', '.join(types)}" if types else "no types")
+    if unknown:
+        words.append(f"{why}: {', '.join(unknown)}")
+    return " | ".join(words)
+
+
+@cache
+def _examples() -> frozenset[tuple[str, ...]]:
+    """The sub-questions of the prompt's own examples."""
+    plans = [value for value in all_values(source_of(_PROMPT)) if isinstance(value, dict)]
+    return frozenset(tuple(map(same_words, plan["sub_questions"])) for plan in plans)
+
+
+def _asks(texts: Sequence[str]) -> bool:
+    """Whether any of ``texts`` is a question."""
+    return any(re.search(r"[?？؟#]", text) for text in texts)
+
+
+def _wraps(items: list[Any]) -> bool:
+    """Whether a list holds one whole plan, and not sub-questions."""
+    return len(items) == 1 and bool(plain_keys(items[0]).keys() & {*_FIELDS["sub_questions"], *_FIELDS["types"]})
+
+
+def _texts(raw: object) -> list[str]:
+    """The texts of sub-questions. What cannot be read stays as an empty text: the others' numbers count on it."""
+    items = raw if isinstance(raw, list) else list(raw.values()) if _by_number(raw) else [raw]
+    return [_text(item) for item in items]
+
+
+def _by_number(raw: object) -> bool:
+    return isinstance(raw, dict) and not plain_keys(raw).keys() & {*_TEXTS["text"]}
+
+
+def _text(item: object) -> str:
+    if isinstance(item, dict):
+        plain = plain_keys(item)
+        item = next((plain[key] for key in _TEXTS["text"] if key in plain), next(iter(plain.values()), ""))
+    return _question(item) if isinstance(item, str) else ""
+
+
+def _question(text: str) -> str:
+    """A sub-question as it is searched: without its number, its decoration and what is said about it behind it."""
+    text = re.sub(r"\A[\s*_`\"“>-]*(?:\(?\d{1,2}[.)]\s+)?[\s*_`\"“]*", "", text)
+    end = re.search(r"[?？؟][\s*_`\"”]*", text)
+    return tidy(text[: end.start() + 1] if end and len(text) - end.end() > 0 else text.rstrip(' *_`"”'))[:_LONGEST]
+
+
+def _listed(raw: object) -> list[str]:
+    names = [item.get("name") if isinstance(item, dict) else item for item in (raw if isinstance(raw, list) else [raw])]
+    return [tidy(name) for name in names if isinstance(name, str) and name.strip()]

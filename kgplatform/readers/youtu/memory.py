@@ -1,0 +1,125 @@
+"""What the reader knows so far, and what of it fits into a prompt: evidence by turns, and notes.
+
+memory = AgentMemory(question, Window(32_768, reply=1_000))
+memory.results.append(found)
+memory.evidence().passages          # as a prompt shows them; numbers that were given once are kept
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kgplatform.errors import InputError
+from kgplatform.prompt import source_of
+from kgplatform.readers.window import Window, cut, head, tokens
+from kgplatform.records import FoundFact, FoundPassage, SearchResult
+from kgplatform.retrieve.found import part_of
+from kgplatform.retrieve.search import round_robin
+
+_PROMPTS = ("readers/answer", "youtu/reflect", "youtu/fill_in")
+_SPARE = 150
+"""Tokens for labels and for what says the style of an answer."""
+_LEAST = 100
+_FACTS_SHARE = 4
+"""Facts take a quarter of the evidence at most: they say in short what passages say."""
+_NOTES_SHARE = 8
+"""Notes take an eighth of the window at most."""
+_PER_ITEM = 6
+
+
+@dataclass
+class AgentMemory:
+    """``results`` of searches and ``thoughts`` in the order in which they came; ``queries``: what was searched.
+
+    ``groups`` are notes on near communities, ``fence`` the tags of the last prompt. ``most`` bounds the tokens of
+    evidence beside the ``window``.
+    """
+
+    question: str
+    window: Window
+    most: int | None = None
+    results: list[SearchResult] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+    groups: str = ""
+    fence: str = ""
+    _shown: dict[str, None] = field(default_factory=dict)
+
+    def evidence(self) -> SearchResult:
+        """What a prompt shows: the best of each search by turns, the newest first, as far as its tokens reach.
+
+        By turns, because the scores of two searches cannot be compared, and because one alone could fill the prompt.
+        What was shown before comes first, in its order, so that servers can reuse what they have read; new is behind.
+        """
+        merged = round_robin(list(reversed(self.results)), sum(len(r.passages) + len(r.facts) for r in self.results))
+        chosen = self.within(replace(merged, question=self.question), 1)
+        for each in (*chosen.passages, *chosen.facts):
+            self._shown.setdefault(each.id)
+        order = {item: place for place, item in enumerate(self._shown)}
+        passages = sorted(chosen.passages, key=lambda each: order[each.id])
+        return replace(chosen, passages=tuple(passages), facts=tuple(sorted(chosen.facts, key=lambda f: order[f.id])))
+
+    def adds(self, result: SearchResult) -> bool:
+        """Remember ``result``; whether a prompt now shows what none has shown before."""
+        before = len(self._shown)
+        self.results.append(result)
+        self.evidence()
+        return len(self._shown) > before
+
+    def notes(self) -> str:
+        """Groups and thoughts as a prompt shows them, of many thoughts the newest; empty without any."""
+        left = self.window.limit // _NOTES_SHARE - tokens(self.groups)
+        kept: list[str] = []
+        for thought in reversed(self.thoughts):
+            shown = _end(thought, left) if left > 0 else ""
+            kept += [shown] if shown else []
+            left -= tokens(shown) + _PER_ITEM
+        return "\n\n".join(filter(None, (self.groups, *reversed(kept))))
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of evidence that fit beside rules, question, notes and queries. Raises ``InputError`` for too few."""
+        rules = max(tokens(source_of(name)) for name in _PROMPTS) + _SPARE
+        queries = sum(tokens(query) + _PER_ITEM for query in self.queries)
+        room = self.window.limit - rules - tokens(self.question) * 2 - tokens(self.notes()) - queries
+        if room < _LEAST:
+            raise InputError(
+                f"The question leaves no room for evidence in a window of {self.window.tokens:,} tokens. "
+                "Shorten it, or raise window_tokens.",
+                "window_tokens",
+            )
+        return room if self.most is None else min(room, self.most)
+
+    def within(self, result: SearchResult, shares: int) -> SearchResult:
+        """What of ``result``, best first, fits into one of so many equal ``shares`` of the evidence.
+
+        A first passage that is too long by itself is cut.
+        """
+        room = self.tokens // shares
+        facts, left = _fitting(result.facts, room // _FACTS_SHARE)
+        passages, _ = _fitting(result.passages, room - room // _FACTS_SHARE + left)
+        if result.passages and not passages:
+            passages = (_cut(result.passages[0], room),)
+        return replace(result, passages=passages, facts=facts)
+
+
+def _fitting(items: Sequence[FoundPassage | FoundFact], room: int) -> tuple[tuple, int]:
+    """The items that fit, in their order, and the tokens that are left."""
+    kept: list[FoundPassage | FoundFact] = []
+    for item in items:
+        cost = tokens(item.text) + _PER_ITEM + (tokens(item.title) if isinstance(item, FoundPassage) else 0)
+        if cost <= room:
+            kept.append(item)
+            room -= cost
+    return tuple(kept), room
+
+
+def _cut(passage: FoundPassage, room: int) -> FoundPassage:
+    end = head(passage.text, max(1, room - tokens(passage.title) - _PER_ITEM))
+    return part_of(passage, passage.start, passage.start + end)
+
+
+def _end(thought: str, room: int) -> str:
+    """``thought``, of a long one its end: what came of it stands there."""
+    return thought if tokens(thought) <= room else f"… {cut(thought, room)[-1]}"
