@@ -57,6 +57,11 @@ _SHORT: dict[Stage, dict[str, str]] = {
     },
 }
 
+# "node: Toronto" in the line after that of the function.
+_BELOW = re.compile(
+    r"\s*(?:[-*]\s*)?[*_`\"']*(?:node|neighbou?r|chunk|argument|id)\w*(?:[ _]ids?)?[*_`\"']*\s*[:=]\s*(?P<words>[^\n]+)",
+    re.IGNORECASE,
+)
 _DECORATION = " \t\r\n*_`\"'“”‘’«»<>"
 _PREFIX = re.compile(r"^\s*(?:key[ _]element(?:[ _]of[ _]node)?|node|name)\s*[:=]\s*", re.IGNORECASE)
 _ID = re.compile(r"\bID\s*[-_–:#]?\s*(\d+)", re.IGNORECASE)
@@ -283,7 +288,9 @@ def _arguments(text: str, start: int) -> tuple[str, ...]:
     rest = text[start:].lstrip("*_`\"' \t")
     line = rest.partition("\n")[0]
     if not rest.startswith("("):
-        return (line.strip(" \t:"),) if line.strip(" \t:.*`\"'") else ()
+        below = _BELOW.match(rest)
+        words = line.strip(" \t:") if line.strip(" \t:.*`\"'") else below["words"] if below else ""
+        return (words,) if words else ()
     level = 0
     for place, mark in enumerate(rest):
         level += (mark == "(") - (mark == ")")

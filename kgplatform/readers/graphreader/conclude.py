@@ -147,7 +147,7 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
         return Answered(REFUSAL, note=NOTHING_NEAR)
     text, is_sufficient = _ask(paths, brief, calls)
     own = text.casefold().startswith(OWN_KNOWLEDGE_MARK.casefold())
-    if _is_refusal(text) or (mode == "reject" and not is_sufficient):
+    if is_refusal(text) or (mode == "reject" and not is_sufficient):
         return Answered(REFUSAL, note="" if text or not is_sufficient else NO_REPLY)
     if mode == "open" and (own or not is_sufficient):
         return Answered(_without_marks(text[own * len(OWN_KNOWLEDGE_MARK) :]), note=OWN_KNOWLEDGE, holds=True)
@@ -159,7 +159,8 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     return _by_words(_without_marks(text), paths, mode, calls)
 
 
-def _is_refusal(text: str) -> bool:
+def is_refusal(text: str) -> bool:
+    """Whether an answer, its marks apart, says that there is none; empty says so too."""
     said = _without_marks(text)
     return normalise_name(said).startswith(normalise_name(REFUSAL).rstrip(".")) or is_members_refusal(said)
 

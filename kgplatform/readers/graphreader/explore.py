@@ -206,7 +206,7 @@ class _Walker:
         )
 
     def _bounded(self, pages: list[list[int]]) -> list[list[int]]:
-        return pages if self.options.is_paper else pages[: self.options.pages]
+        return pages if self.options.is_paper else pages[: self.options.list_pages]
 
     def _group_pieces(self, group: Stated, room: int) -> list[str]:
         """The facts of a passage under its id; several pieces where they do not fit on one page."""

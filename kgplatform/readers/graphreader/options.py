@@ -43,7 +43,7 @@ class Options:
     reading_tokens: int = option(
         2000, "how much text is read at once: a passage with those before and after it in its document", least=1
     )
-    pages: int = option(
+    list_pages: int = option(
         2,
         "the most prompts in which the facts or the neighbours of one node are shown, those nearest to the question "
         "first; with preset=paper as many as they need",

@@ -408,7 +408,7 @@ def test_what_does_not_fit_is_said_before_anything_is_spent(
 
 
 @pytest.mark.parametrize(
-    "name", ["nodes", "calls", "candidates", "reading_tokens", "pages", "passages", "neighbours", "window_tokens"]
+    "name", ["nodes", "calls", "candidates", "reading_tokens", "list_pages", "passages", "neighbours", "window_tokens"]
 )
 def test_options_have_bounds(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} must be at least"):
