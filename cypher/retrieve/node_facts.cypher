@@ -4,7 +4,7 @@
 // param $node: string: the node's name
 // param $vector: list<float>: the question's vector
 // param $count: int: how many passages
-// returns: passages, facts, elements, passage, title, stated
+// returns: passages, facts, elements, passage, title, stated, nearness
 MATCH (n:KeyElement {name: $node})
 WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
 MATCH (n)<-[:FORM_OF*0..1]-(k:KeyElement)
@@ -18,11 +18,12 @@ WITH forms, c, every, [fact IN every WHERE fact.kind = 'atomic'] AS atomic
 WITH forms, collect({passage: c, facts: CASE atomic WHEN [] THEN every ELSE atomic END}) AS groups
 UNWIND groups AS g
 WITH forms, groups, g, g.passage AS c
-ORDER BY CASE WHEN size(groups) <= $count OR c.embedding IS NULL THEN 0
-              ELSE vector.similarity.cosine(c.embedding, $vector) END DESC, c.id
+WITH forms, groups, g, c,
+     CASE WHEN c.embedding IS NULL THEN 0.0 ELSE vector.similarity.cosine(c.embedding, $vector) END AS nearness
+ORDER BY nearness DESC, c.id
 LIMIT $count
 MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
 RETURN size(groups) AS passages, reduce(total = 0, one IN groups | total + size(one.facts)) AS facts,
        [k IN forms | k.id] AS elements, c.id AS passage, d.name AS title,
-       [fact IN g.facts | [fact.id, fact.text]] AS stated
+       [fact IN g.facts | [fact.id, fact.text]] AS stated, nearness
 ORDER BY title, d.id, c.index

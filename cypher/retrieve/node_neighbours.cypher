@@ -1,6 +1,7 @@
-// The neighbours of a node: the nodes that share a fact with it, those that share most facts first.
+// The neighbours of a node: the nodes that share a fact with it, the nearest to the question by meaning first.
 // mode: read
 // param $node: string: the node's name
+// param $vector: list<float>: the question's vector
 // param $count: int: how many
 // returns: nodes, name
 MATCH (n:KeyElement {name: $node})
@@ -9,10 +10,11 @@ MATCH (n)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)
 WITH DISTINCT f
 MATCH (f)-[:MENTIONS|SUBJECT|OBJECT]->(m:KeyElement)
 OPTIONAL MATCH (m)-[:FORM_OF]->(r:KeyElement)
-WITH coalesce(r.name, m.name) AS name, count(DISTINCT f) AS shared
+WITH coalesce(r.name, m.name) AS name, f, coalesce(m.embedding, m.elementEmbedding) AS embedding
 WHERE name <> $node
-WITH name, shared
-ORDER BY shared DESC, name
+WITH name, count(DISTINCT f) AS shared,
+     max(CASE WHEN embedding IS NULL THEN 0.0 ELSE vector.similarity.cosine(embedding, $vector) END) AS nearness
+ORDER BY nearness DESC, shared DESC, name
 WITH collect(name) AS names
 UNWIND names[..$count] AS name
 RETURN size(names) AS nodes, name

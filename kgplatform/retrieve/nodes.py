@@ -14,13 +14,17 @@ from functools import partial
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.retrieve.found import traced_read, unscored
-from kgplatform.retrieve.question import EmbeddedQuestion
+from kgplatform.retrieve.question import EmbeddedQuestion, is_name, longest_names, runs_in
+from kgplatform.text import normalise_name
 
 PAGE = 1000
 """Names that are read at once."""
 
 PASSAGES = 100
 """Passages that are read at once."""
+
+_PASSAGES_NEAR = 10
+_BY_WORDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,15 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What one passage states of a node: ``facts`` are (id, text), in the order of the text."""
+    """What one passage states of a node: ``facts`` are (id, text), in the order of the text.
+
+    ``nearness`` of the passage to the question, 0 to 1.
+    """
 
     passage: str
     title: str
     facts: tuple[tuple[str, str], ...]
+    nearness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +65,29 @@ class NodeFacts:
 
 @dataclass(frozen=True, slots=True)
 class ToRead:
-    """A passage as the store has it, None if it is gone, and the ids of those before and after it in its document."""
+    """A passage as the store has it, None if it is gone, with those before and after it in its document, in order."""
 
     passage: FoundPassage | None
-    before: str | None
-    after: str | None
+    before: tuple[FoundPassage, ...]
+    after: tuple[FoundPassage, ...]
     queries: tuple[QueryRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NearNodes:
+    """Nodes near a text: those that it names, the longest names first, and rankings of others, each best first."""
+
+    named: tuple[str, ...]
+    rankings: tuple[tuple[str, ...], ...]
+    queries: tuple[QueryRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlaces:
+    """The facts of a node, and the passages that state them, by id."""
+
+    facts: frozenset[str]
+    passages: frozenset[str]
 
 
 class Nodes:
@@ -70,6 +95,7 @@ class Nodes:
 
     def __init__(self, store: Store, question: EmbeddedQuestion) -> None:
         self._read = partial(traced_read, store)
+        self._question = question
         self._vector = question.vector
 
     def pages(self) -> Iterator[Names]:
@@ -84,11 +110,26 @@ class Nodes:
                 return
             after = names[-1]
 
-    def near(self, count: int) -> Names:
-        """The ``count`` nodes whose names are nearest to the question by meaning, best first."""
-        rows, queries = self._read("retrieve/node_near", k=max(50, count), count=count, vector=self._vector)
-        names = tuple(row["name"] for row in rows)
-        return Names(names, len(names), queries)
+    def near(self, count: int) -> NearNodes:
+        """Nodes near the question: ``count`` each by their names, by facts and by passages."""
+        asked = self._question
+        rows, meant = self._read("retrieve/node_candidates", k=count, passages=_PASSAGES_NEAR, vector=self._vector)
+        names = list(dict.fromkeys(runs_in(asked.text)))
+        named, called = self._read(
+            "retrieve/node_named", keys=list(asked.names), names=names, words=asked.words, most=_BY_WORDS
+        )
+        said = ((normalise_name(row["key"]), row["name"]) for row in named if row["named"])
+        keys = {key: name for key, name in said if is_name(key, asked.text)}
+        standing = longest_names(asked.text, keys)
+        exact = dict.fromkeys(name for key, name in keys.items() if key in standing)
+        by_words = tuple(row["name"] for row in named)
+        return NearNodes(tuple(exact), (by_words, *(tuple(row["names"]) for row in rows)), meant + called)
+
+    def places(self, names: Sequence[str]) -> tuple[dict[str, NodePlaces], tuple[QueryRun, ...]]:
+        """What the nodes ``names`` are about, by name; and the statement that ran."""
+        rows, queries = self._read("retrieve/node_places", nodes=list(names), most=PASSAGES)
+        found = {row["name"]: NodePlaces(frozenset(row["facts"]), frozenset(row["passages"])) for row in rows}
+        return found, queries
 
     def some(self, count: int, seed: int) -> Names:
         """``count`` nodes drawn at random, each with the same chance; the same for the same ``seed`` and graph."""
@@ -109,24 +150,24 @@ class Nodes:
         """What the passages state of the node ``name``; of more than ``passages``, those nearest to the question."""
         rows, queries = self._read("retrieve/node_facts", node=name, vector=self._vector, count=passages)
         groups = tuple(
-            Stated(row["passage"], row["title"], tuple((each, text) for each, text in row["stated"])) for row in rows
+            Stated(row["passage"], row["title"], tuple((each, text) for each, text in row["stated"]), row["nearness"])
+            for row in rows
         )
         first: Row = rows[0] if rows else {"elements": [], "passages": 0, "facts": 0}
         return NodeFacts(groups, tuple(sorted(first["elements"])), first["passages"], first["facts"], queries)
 
     def neighbours(self, name: str, count: int) -> Names:
-        """The names of at most ``count`` neighbours of the node ``name``, those that share most facts first."""
-        rows, queries = self._read("retrieve/node_neighbours", node=name, count=count)
+        """The names of at most ``count`` neighbours of the node ``name``, the nearest to the question first."""
+        rows, queries = self._read("retrieve/node_neighbours", node=name, vector=self._vector, count=count)
         return Names(tuple(row["name"] for row in rows), rows[0]["nodes"] if rows else 0, queries)
 
-    def to_read(self, passage: str) -> ToRead:
-        """The passage ``passage``, to be read in full."""
-        rows, queries = self._read("retrieve/passage_to_read", id=passage)
-        if not rows:
-            return ToRead(None, None, None, queries)
-        row = rows[0]
-        before, after = row.pop("before"), row.pop("after")
-        return ToRead(unscored(row), before, after, queries)
+    def to_read(self, passage: str, characters: int) -> ToRead:
+        """The passage ``passage``, to be read in full, with ``characters`` of those around it, and one more each."""
+        rows, queries = self._read("retrieve/reading_window", id=passage, characters=characters)
+        found = {row.pop("place"): unscored(row) for row in rows}
+        before = tuple(found[place] for place in sorted(found) if place < 0)
+        after = tuple(found[place] for place in sorted(found) if place > 0)
+        return ToRead(found.get(0), before, after, queries)
 
 
 def in_reading_order(

@@ -44,13 +44,17 @@ def full_text_words(text: str) -> str:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Every run of words of ``text``, with the punctuation inside it, as a normalised name."""
+    return tuple(sorted({normalise_name(run) for run in runs_in(text)}))
+
+
+def runs_in(text: str) -> list[str]:
+    """Every run of words of ``text``, with the punctuation inside it, as it is written."""
     spans = [match.span() for match in WORD_RUN.finditer(text)][:_MOST_WORDS]
-    runs = {
-        normalise_name(text[spans[first][0] : spans[last][1]])
+    return [
+        text[spans[first][0] : spans[last][1]]
         for first in range(len(spans))
         for last in range(first, min(first + _LONGEST_NAME, len(spans)))
-    }
-    return tuple(sorted(runs))
+    ]
 
 
 def is_name(name: str, text: str) -> bool:

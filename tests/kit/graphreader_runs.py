@@ -115,7 +115,8 @@ def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str
 
 
 def ask(evidence: Evidence, model: Walker, question: str, **options: Any) -> Answer:
-    return answer(question, Run(evidence, ScriptedChat(model), Ledger()), Options(**options))
+    """One passage is read at once, unless ``reading_tokens`` say otherwise."""
+    return answer(question, Run(evidence, ScriptedChat(model), Ledger()), Options(**{"reading_tokens": 1, **options}))
 
 
 def walked(done: Answer, path: int = 1) -> list[str]:
@@ -142,5 +143,7 @@ def _first_words(asked: Asked) -> str:
     """Notes the first words of the passage."""
     found = re.search(r"^Chunk (ID-\d+).*:\n(\w+ \w+ \w+)", asked.user, re.MULTILINE)
     mark = f'[{found[1]} "{found[2]}"]' if found else ""
-    action = "Hm." if asked.user.endswith(">") else "Chosen Action: search_more()"  # the reminder is behind the tags
+    action = (
+        "Hm." if asked.user.endswith("?") else "Chosen Action: search_more()"
+    )  # the reminder is behind the question
     return f"Updated Notebook: It is so {mark}.\nRationale for Next Action: There may be more.\n{action}"

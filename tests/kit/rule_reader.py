@@ -59,20 +59,22 @@ class RuleReader:
         return _step(notebook, action)
 
     def _chunk(self, question: str, data: str) -> str:
-        notebook, text = _notebook(data), data.rpartition("\nChunk ")[2]
-        here = re.search(r"ID-\d+", text)
-        mark = here[0] if here else ""
+        notebook, text = _notebook(data), data[data.index("\n\nChunk ID-") :]
+        chunks = re.split(r"\n\nChunk (ID-\d+)", text)[1:]
+        marks = dict(zip(chunks[1::2], chunks[::2], strict=True))
         for _ in range(4):  # one statement may lead to the next in the same passage
             relation, subject = _wanted(question, notebook)
             found = _stated(relation, subject, text)
             if found is None:
                 break
+            mark = next(id_ for chunk, id_ in marks.items() if found in chunk)
             notebook += f'\n{found} [{mark} "{found.rstrip(".")}"]'
             if relation == _relations(question)[0]:
                 return _step(notebook, "termination()")
         later = _LATER.search(text)
-        if later and f"The {relation} of {subject} was changed" in notebook:
+        if later and f"The {relation} of {subject} was changed" in notebook + text:
             told = f"The {relation} of {subject} is {later[1]}."
+            mark = next(id_ for chunk, id_ in marks.items() if later[0] in chunk)
             return _step(f'{notebook}\n{told} [{mark} "{later[0].rstrip(".")}"]', "termination()")
         if f"The {relation} of {subject} was changed" in text and not later:
             return _step(f"{notebook}\nThe {relation} of {subject} was changed.", "read_subsequent_chunk()")

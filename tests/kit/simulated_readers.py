@@ -122,12 +122,13 @@ def _facts(asked: Prompt) -> str:
 
 def _passage(asked: Prompt) -> str:
     _, notebook, shown = _walk(asked, "Chunk ID-")
-    here = re.match(r"Chunk (ID-\d+)", shown)
-    text = shown.partition(":\n")[2]
-    told = tell(asked.question, [*_noted(notebook), text])
+    parts = re.split(r"(?:\A|\n\n)Chunk (ID-\d+)[^\n]*:\n", shown)[1:]
+    texts = dict(zip(parts[::2], parts[1::2], strict=True))
+    told = tell(asked.question, [*_noted(notebook), *texts.values()])
     for said in told.sentences:
-        if said in sentences_of(text) and here and said.partition('"')[0] not in notebook:
-            notebook += f'\n{said.replace(chr(34), "")} [{here[1]} "{said.partition(chr(34))[0].rstrip(" .")}"]'
+        here = next((id_ for id_, text in texts.items() if said in sentences_of(text)), "")
+        if here and said.partition('"')[0] not in notebook:
+            notebook += f'\n{said.replace(chr(34), "")} [{here} "{said.partition(chr(34))[0].rstrip(" .")}"]'
     complete = told.sentences and not told.lead(asked.question)
     return _step(notebook, "termination()" if complete else "search_more()")
 

@@ -31,7 +31,7 @@ RUNS: list[tuple[str, dict[str, Any], int]] = [
     ("retrieve", {}, 1),
     ("youtu", {}, 2),
     ("graphreader", {"nodes": 3}, 4),
-    ("graphreader", {"nodes": 2, "prefilter": 20, "calls": 2}, 1),
+    ("graphreader", {"nodes": 2, "candidates": 20, "calls": 2}, 1),
     ("readagent", {"lookup": "parallel"}, 2),
     ("readagent", {"lookup": "sequential", "interim": True}, 3),
     ("readagent", {"lookup": "bm25"}, 1),

@@ -1,9 +1,9 @@
 """What a model may do on its walk over the graph, and how its reply is read (GraphReader, figures 9 to 11).
 
-    read_step('Updated Notebook: …\\nRationale for Next Action: …\\nChosen Action: read_chunk(["ID-1001"])', "facts")
+    ask_step(calls, messages, "facts", tokens=900)    # Read(notebook='…', function='read_chunk', arguments=('ID-6',))
 
-A reply has labelled parts, as the paper has them; JSON with such keys is read too. Case, markdown, quotes and missing
-parentheses are tolerated. A function of another stage does not count.
+A reply is one JSON object (``FORMS``). What keeps to no form is read by its labels, as the paper has them. Case,
+markdown, quotes and missing parentheses are tolerated. A function of another stage does not count.
 """
 
 from __future__ import annotations
@@ -11,9 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
-from kgplatform.models.json_text import pieces, value_of, without_thoughts
+from pydantic import BaseModel, Field, PrivateAttr, model_validator
+
+from kgplatform.models.chat import Chat, Wanted
+from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages
+from kgplatform.readers.graphreader.labels import first_of, in_words, json_values, labelled, objects
 from kgplatform.text import normalise_name, type_key
 
 Stage = Literal["facts", "chunk", "neighbours"]
@@ -26,26 +32,71 @@ FUNCTIONS: dict[Stage, tuple[str, ...]] = {
 FALLBACK: dict[Stage, str] = {"facts": "stop_and_read_neighbor", "chunk": "search_more", "neighbours": "termination"}
 """What is done where a model's reply cannot be used, nor the next one."""
 
-_ALL = sorted({name for names in FUNCTIONS.values() for name in names}, key=lambda name: (-len(name), name))
-# "read_neighbour_node" and "Read Neighbor Node" are meant as well.
-_SPELLED = "|".join(rf"(?P<{name}>{name.replace('neighbor', 'neighbou?r').replace('_', '[_ -]?')})" for name in _ALL)
-_FUNCTION = re.compile(rf"(?<![A-Za-z_])(?:{_SPELLED})(?![A-Za-z_])", re.IGNORECASE)
+# "read_neighbour_node", "Read Neighbor Node", "readNextChunk" and "terminate" are meant as well.
+_SPELLED = {
+    "stop_and_read_neighbor": "stop_and_read_neighbou?rs?",
+    "read_subsequent_chunk": "read_(?:the_)?(?:subsequent|next|following)_chunk",
+    "read_previous_chunk": "read_(?:the_)?prev(?:ious)?_chunk",
+    "read_neighbor_node": "read_neighbou?r(?:ing)?_nodes?",
+    "termination": "terminat(?:ion|e)",
+    "search_more": "search_(?:for_)?more",
+    "read_chunk": "read_(?:the_)?chunks?",
+}
+_NAMED = "|".join(f"(?P<{name}>{spelled.replace('_', '[_ -]?')})" for name, spelled in _SPELLED.items())
+_FUNCTION = re.compile(rf"(?<![A-Za-z_])(?:{_NAMED})(?![A-Za-z_])", re.IGNORECASE)
+# What is meant where it is all that a reply gives as its action.
+_SHORT: dict[Stage, dict[str, str]] = {
+    "facts": {"read": "read_chunk", "readneighbor": "stop_and_read_neighbor", "stop": "stop_and_read_neighbor"},
+    "chunk": {
+        **dict.fromkeys(("search", "continue", "more"), "search_more"),
+        **dict.fromkeys(("stop", "finish", "end", "done"), "termination"),
+    },
+    "neighbours": {
+        **dict.fromkeys(("readneighbor", "readneighbour", "readnode", "goto", "visit"), "read_neighbor_node"),
+        **dict.fromkeys(("stop", "finish", "end", "done"), "termination"),
+    },
+}
 
-_START = r"^[ \t]*(?:[-*+>#]+[ \t]*|\(?\d{1,2}[.)][ \t]*)*[*_`\"'\[]*"
-_LABELS = {"notebook": r"Updated[ _]Notebook", "rationale": r"Rationale(?:[ _]for[ _](?:the[ _])?Next[ _]Action)?"}
-_LABEL = re.compile(
-    rf"{_START}(?:(?P<notebook>{_LABELS['notebook']})|(?P<rationale>{_LABELS['rationale']})"
-    r"|(?P<action>Chosen[ _]Action))[*_`\"'\]]*[ \t]*[:：][*_`]*",
-    re.IGNORECASE | re.MULTILINE,
+# "node: Toronto" in the line after that of the function.
+_BELOW = re.compile(
+    r"\s*(?:[-*]\s*)?[*_`\"']*(?:node|neighbou?r|chunk|argument|id)\w*(?:[ _]ids?)?[*_`\"']*\s*[:=]\s*(?P<words>[^\n]+)",
+    re.IGNORECASE,
 )
 _DECORATION = " \t\r\n*_`\"'“”‘’«»<>"
-_SAME = frozenset({"none", "n/a", "unchanged", "no change", "no changes", "no update", "no updates", "empty"})
 _PREFIX = re.compile(r"^\s*(?:key[ _]element(?:[ _]of[ _]node)?|node|name)\s*[:=]\s*", re.IGNORECASE)
 _ID = re.compile(r"\bID\s*[-_–:#]?\s*(\d+)", re.IGNORECASE)
-_NOTEBOOK_KEYS = ("updatednotebook", "notebook")
-_ACTION_KEYS = ("chosenaction", "action", "function")
-_NAME_KEYS = ("name", "function", "action")
-_ARGUMENT_KEYS = ("arguments", "args", "parameters", "argument")
+_PLACEHOLDER = re.compile(r"\W*<[^<>]{2,80}>\W*|\W*(?:\.\.\.|…)\W*|the (?:whole |updated )*notebook")
+_SAME = re.compile(
+    r"(?:the )?(?:notebook )?(?:is |remains? |stays )?(?:none|n/?a|null|nil|empty|same(?: as before)?|as before|"
+    r"unchanged|not updated|no (?:changes?|updates?)(?: needed| required)?|nothing|keine?|leer|unverändert|"
+    r"(?:keine |ohne )änderung(?:en)?|aucun(?: changement)?|inchangé|vide|sin cambios|ninguno|vacío|nessuno|nenhum|"
+    r"无|無|没有变化|无变化|不变|空|なし|変更なし|нет|пусто|без изменений)"
+    r"|(?:there (?:is|are) |i found )?(?:no|nothing) "
+    r"(?:new|relevant|useful|helpful|further|additional|yet|so far|to add)\b"
+    r"[^.;\[]{0,80}"
+)
+_NOTEBOOK_KEYS = (
+    *("updatednotebook", "newnotebook", "notebook", "notebookupdate", "updatednotes", "notes", "note"),
+    *(
+        "notizbuch",
+        "aktualisiertesnotizbuch",
+        "carnet",
+        "cuaderno",
+        "notebookcontent",
+        "笔记本",
+        "更新后的笔记本",
+        "ノート",
+    ),
+)
+_ACTION_KEYS = (
+    *("chosenaction", "action", "nextaction", "selectedaction", "function", "functioncall", "toolcall", "tool"),
+    *("aktion", "acción", "gewählteaktion", "行动", "操作", "行動"),
+)
+_NAME_KEYS = ("name", "function", "action", "type")
+_ARGUMENT_KEYS = (
+    *("arguments", "args", "parameters", "argument", "input", "chunks", "chunkids", "chunkid", "ids", "chunk", "id"),
+    *("node", "neighbor", "neighbour", "neighbornode", "nodename", "keyelement", "neighborname"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +113,99 @@ class Read:
     fault: str = ""
 
 
-def read_step(reply: str, stage: Stage) -> Read:
-    """The notebook and the action of a reply in ``stage``. The last ``Chosen Action`` counts.
+class _Step(BaseModel):
+    """The form of a reply; a JSON object with other keys, or another spelling of them, is put into it.
+
+    An object without a function of this stage, or without a notebook, is refused, so that all of the reply is read as
+    free text.
+    """
+
+    stage: ClassVar[Stage]
+    reasoning: str = Field(json_schema_extra={"maxLength": 800})
+    _read: Read | None = PrivateAttr(None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _put_into_form(cls, value: Any) -> Any:
+        read = _of_object(value, cls.stage) if isinstance(value, dict) else None
+        if read is None or read.function not in FUNCTIONS[cls.stage]:
+            raise ValueError(f"it has none of the actions {', '.join(FUNCTIONS[cls.stage])}")
+        if read.notebook is None and "notebook" in cls.model_fields:
+            raise ValueError("it has no notebook")
+        words = "".join(read.arguments[:1])
+        chunks = [f"ID-{number}" for number in passage_numbers(read.arguments)]
+        reasoning = in_words(first_of(value, ("reasoning", "rationale", "thought")))
+        return {
+            "reasoning": reasoning,
+            "notebook": read.notebook,
+            "action": read.function,
+            "chunks": chunks,
+            "node": words,
+        }
+
+    def read(self) -> Read:
+        """What the reply says."""
+        if self._read:
+            return self._read
+        said = self.model_dump()
+        words = ", ".join(said.get("chunks", ())) or said.get("node", "")
+        return Read(said.get("notebook"), said["action"], (words,) if words else ())
+
+
+class _Facts(_Step):
+    stage = "facts"
+    notebook: str
+    action: Literal["read_chunk", "stop_and_read_neighbor"]
+    chunks: list[str] = Field(json_schema_extra={"maxItems": 20})
+
+
+class _Chunk(_Step):
+    stage = "chunk"
+    notebook: str
+    action: Literal["search_more", "read_previous_chunk", "read_subsequent_chunk", "termination"]
+
+
+class _Neighbours(_Step):
+    stage = "neighbours"
+    action: Literal["read_neighbor_node", "termination"]
+    node: str = Field(json_schema_extra={"maxLength": 200})
+
+
+FORMS: dict[Stage, type[_Step]] = {"facts": _Facts, "chunk": _Chunk, "neighbours": _Neighbours}
+
+
+def ask_step(chat: Chat, messages: Messages, stage: Stage, *, tokens: int) -> Read:
+    """What the model does, in a reply of at most ``tokens``. Raises ``ReplyError`` where two replies say nothing."""
+    form, _ = ask(chat, messages, FORMS[stage], stage=stage, tokens=tokens, free=partial(_free, stage))
+    return form.read()
+
+
+def wanted_step(stage: Stage, tokens: int) -> Wanted:
+    """How ``ask_step`` wants the reply, to have the chat forget it."""
+    return Wanted(FORMS[stage], tokens)
+
+
+def _free(stage: Stage, text: str) -> _Step | None:
+    read = read_step(text, stage)
+    if read.fault == "no action" and not read.notebook:
+        return None
+    form = FORMS[stage].model_construct()
+    form._read = read
+    return form
+
+
+def read_step(text: str, stage: Stage) -> Read:
+    """The notebook and the action of a reply in no form. The last ``Chosen Action`` counts.
 
     Without that label the last function that the reply names counts. Faults: "no action", "wrong stage".
     """
-    text = without_thoughts(reply, cut_off=False).strip()
-    from_json = _json_parts(text)
-    notebook, action = from_json or _labelled(text)
-    name, arguments = _call(action) if action else ("", ())
-    if not name and from_json is None:
+    found = [read for value in json_values(text) for each in objects(value) if (read := _of_object(each, stage))]
+    parts = labelled(text, "notebook", "rationale", "action")
+    notebooks = [read.notebook for read in found if read.notebook is not None]
+    notebook = notebooks[-1] if notebooks else _kept(parts["notebook"]) if "notebook" in parts else None
+    called = [(read.function, read.arguments) for read in found if read.function]
+    name, arguments = called[-1] if called else _call(parts.get("action", ""), stage)
+    if not name:
         name, arguments = _last_call(text)
     if not name:
         return Read(notebook, "", fault="no action")
@@ -114,17 +248,6 @@ def undecorated(words: str) -> str:
     return words.strip(_DECORATION)
 
 
-def json_values(text: str) -> Iterator[Any]:
-    """The JSON values in a reply, the largest first, mended where they are broken."""
-    return (value for piece in pieces(text) if (value := value_of(piece.text)) is not None)
-
-
-def first_of(value: object, keys: Collection[str]) -> Any:
-    """What ``value`` has under the first of ``keys`` (of ``type_key``); None where it has none, or is not an object."""
-    known = {type_key(str(key)): item for key, item in value.items()} if isinstance(value, dict) else {}
-    return next((known[key] for key in keys if key in known), None)
-
-
 def _name_forms(arguments: tuple[str, ...]) -> Iterator[str]:
     for words in arguments:
         yield words.strip()
@@ -134,26 +257,21 @@ def _name_forms(arguments: tuple[str, ...]) -> Iterator[str]:
         yield from (undecorated(part) for part in parts if len(parts) > 1)
 
 
-def _labelled(text: str) -> tuple[str | None, str]:
-    """The notebook and the words after the last label of the action."""
-    marks = list(_LABEL.finditer(text))
-    ends = [*(mark.start() for mark in marks), len(text)][1:]
-    parts = [(mark.lastgroup, text[mark.end() : end].strip()) for mark, end in zip(marks, ends, strict=True)]
-    notebooks = [words for label, words in parts if label == "notebook"]
-    actions = [words for label, words in parts if label == "action"]
-    return _kept(notebooks[-1]) if notebooks else None, actions[-1] if actions else ""
-
-
 def _kept(notebook: str) -> str | None:
-    """A notebook's text, empty for what says that it stays as it is, None for none."""
+    """A notebook's text, empty for what says that it stays as it is, None for none or a placeholder."""
     words = notebook.strip().strip("*").strip()
-    return "" if normalise_name(words).strip("().[]") in _SAME else words or None
+    if _PLACEHOLDER.fullmatch(words):
+        return None
+    return "" if _SAME.fullmatch(normalise_name(words).strip("().[]<>\"' ")) else words or None
 
 
-def _call(words: str) -> tuple[str, tuple[str, ...]]:
+def _call(words: str, stage: Stage) -> tuple[str, tuple[str, ...]]:
     """The first function in the words of an action, and its arguments."""
-    found = _FUNCTION.search(words)
-    return (found.lastgroup or "", _arguments(words, found.end())) if found else ("", ())
+    if found := _FUNCTION.search(words):
+        return found.lastgroup or "", _arguments(words, found.end())
+    first = re.match(r"\W*([A-Za-z _-]+)", words)
+    name = _SHORT[stage].get(type_key(first[1]), "") if first else ""
+    return (name, _arguments(words, first.end())) if name and first else ("", ())
 
 
 def _last_call(text: str) -> tuple[str, tuple[str, ...]]:
@@ -170,7 +288,9 @@ def _arguments(text: str, start: int) -> tuple[str, ...]:
     rest = text[start:].lstrip("*_`\"' \t")
     line = rest.partition("\n")[0]
     if not rest.startswith("("):
-        return (line.strip(" \t:"),) if line.strip(" \t:.*`\"'") else ()
+        below = _BELOW.match(rest)
+        words = line.strip(" \t:") if line.strip(" \t:.*`\"'") else below["words"] if below else ""
+        return (words,) if words else ()
     level = 0
     for place, mark in enumerate(rest):
         level += (mark == "(") - (mark == ")")
@@ -180,34 +300,38 @@ def _arguments(text: str, start: int) -> tuple[str, ...]:
     return (line[1:].rstrip(") \t"),) if line[1:].strip(") \t") else ()
 
 
-def _json_parts(text: str) -> tuple[str | None, str] | None:
-    """The notebook and the action of a reply that is a JSON object; None for other replies."""
-    if not re.match(r"(?:```\w*\s*)?\{", text):
+def _of_object(value: dict[str, Any], stage: Stage) -> Read | None:
+    """The notebook and the action of a JSON object; None where it has neither."""
+    notebook, action = first_of(value, _NOTEBOOK_KEYS), first_of(value, _ACTION_KEYS)
+    beside = first_of(value, _ARGUMENT_KEYS)
+    name, arguments = _keyed(value) if action is None else _of_action(action, beside, stage)
+    if not name and action is None and None not in (notebook, beside):
+        name = {"facts": "read_chunk", "neighbours": "read_neighbor_node"}.get(stage, "")
+        arguments = (_listed(beside),)
+    if notebook is None and not name:
         return None
-    for value in json_values(text):
-        action, notebook = first_of(value, _ACTION_KEYS), first_of(value, _NOTEBOOK_KEYS)
-        if action is not None:
-            words = _action_words(action, first_of(value, _ARGUMENT_KEYS))
-            return None if notebook is None else _kept(_in_words(notebook)), words
-    return None
+    return Read(None if notebook is None else _kept(in_words(notebook)), name, arguments)
 
 
-def _action_words(action: object, beside: object) -> str:
-    """An action as the labelled form writes it: ``read_chunk(ID-6, ID-9)``."""
+def _keyed(value: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+    """``{"read_chunk": ["ID-1"]}``: a function as the key of its arguments."""
+    for key, item in value.items():
+        if (found := _FUNCTION.fullmatch(str(key))) and item not in (False, None):
+            return found.lastgroup or "", (words,) if (words := "" if item is True else _listed(item)) else ()
+    return "", ()
+
+
+def _of_action(action: object, beside: object, stage: Stage) -> tuple[str, tuple[str, ...]]:
+    """An action that is a text, or an object, or the first of a list; its arguments may stand ``beside`` it."""
     if isinstance(action, dict):
-        return f"{first_of(action, _NAME_KEYS) or ''}({_listed(first_of(action, _ARGUMENT_KEYS))})"
+        name = first_of(action, _NAME_KEYS)
+        return _keyed(action) if name is None else _of_action(name, first_of(action, _ARGUMENT_KEYS) or beside, stage)
     if isinstance(action, list):
-        return _action_words(action[0], beside) if action else ""
-    words = str(action)
-    return words if "(" in words or beside is None else f"{words}({_listed(beside)})"
+        return _of_action(action[0], beside, stage) if action else ("", ())
+    name, arguments = _call(str(action), stage)
+    return (name, arguments) if arguments or not beside else (name, (_listed(beside),))
 
 
 def _listed(value: object) -> str:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
     return ", ".join(_listed(item) if isinstance(item, dict | list) else str(item) for item in items if item)
-
-
-def _in_words(value: object) -> str:
-    if isinstance(value, dict):
-        return "\n".join(f"{key}: {_in_words(item)}" for key, item in value.items())
-    return "\n".join(map(_in_words, value)) if isinstance(value, list) else "" if value is None else str(value)

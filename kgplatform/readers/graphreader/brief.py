@@ -1,8 +1,8 @@
 """What every prompt of a GraphReader run shares, and what each may hold so that none leaves the window.
 
-The window is divided once: a plan, a notebook and the list of previous actions have their largest size, the question
-must leave room for them, and a quarter at least is left for what is read. So the notebook of every path fits into
-every prompt, and all notebooks fit into the last one.
+The window is divided once: the reply, a plan, a notebook and the list of previous actions have their largest size, the
+question must leave room for them, and a sixth at least is left for what is read. So the notebook of every path fits
+into every prompt and every reply, and all notebooks fit into the last one.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render, with_reminder
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, REFUSAL, fence_for
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
 from kgplatform.readers.graphreader.actions import FUNCTIONS, Stage
-from kgplatform.readers.graphreader.options import Options
+from kgplatform.readers.graphreader.options import PAPER_WINDOW, Options
 from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
 
@@ -26,21 +26,28 @@ PROMPTS: dict[Stage, str] = {
 }
 OWN_KNOWLEDGE_MARK = "Own knowledge:"
 INSUFFICIENT: dict[AnswerMode, str] = {
-    "reject": f"If the notebooks do not say it, the final answer is this sentence and nothing else: {REFUSAL}",
-    "open": "If the notebooks do not say it, answer from your own knowledge, without any mark; the final answer then "
-    f'begins with "{OWN_KNOWLEDGE_MARK}".',
+    "reject": 'If the notebooks do not say it, set "sufficient" to false and leave "answer" empty.',
+    "open": 'If the notebooks do not say it, set "sufficient" to false and answer from your own knowledge, without any '
+    f'mark; the answer then begins with "{OWN_KNOWLEDGE_MARK}".',
 }
 LEAST_PROPOSED = 10
 """Nodes that the model is asked to propose (figure 8)."""
 
 _PLAN_PART = 8
-_ACTIONS_PART = 8
-_NOTEBOOK_PART = 5
-_DATA_PART = 4
+_ACTIONS_PART = 10
+_NOTEBOOK_PART = 10
+_DATA_PART = 6
 _RESERVE = 150
 """Tokens for a reminder, and for the names of page, passage and tags."""
 
+_LONGEST_NOTEBOOK = 1000
 _SHORTEST_NOTEBOOK = 60
+_BESIDE_PART = 16
+_MOST_BESIDE = 500
+"""Tokens of a reply beside its notebook: its thoughts, and what it chose."""
+
+_LONGEST_PLAN = 400
+_SHORTEST_LIST = 1000
 _HEADING = 8
 _WORDS_PER_TOKEN = 0.6
 
@@ -61,7 +68,7 @@ class Brief:
 
     def with_plan(self, plan: str) -> Brief:
         """With ``plan``, cut at a sentence's end where it is too long."""
-        return replace(self, plan=plan[: head(plan, self.window.limit // _PLAN_PART)].strip())
+        return replace(self, plan=plan[: head(plan, _plan_size(self.window))].strip())
 
     def nodes_messages(self, names: str, *, fence: str = "") -> Messages:
         """Asks for initial nodes among ``names``, one a line."""
@@ -75,8 +82,9 @@ class Brief:
     def step_messages(
         self, stage: Stage, node: str, data: str, actions: str, notebook: str, *, page: str = "", fence: str = ""
     ) -> Messages:
-        """Asks what to do with ``data``: facts of ``node``, a passage's text or the names of neighbours."""
+        """Asks what to do with ``data``: facts of ``node``, passages under their ids, or the names of neighbours."""
         inputs = {"words": str(self.words)} if stage != "neighbours" else {}
+        inputs |= {"node": node, "page": page} if stage != "chunk" else {}
         return render(
             PROMPTS[stage],
             question=self.question,
@@ -84,16 +92,19 @@ class Brief:
             fence=fence or fence_for(actions, notebook, node, data),
             actions=actions,
             notebook=notebook or EMPTY,
-            node=node,
-            page=page,
             data=data,
             **inputs,
         )
 
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
-        """Tokens of data in one prompt of ``stage``, whatever the notebook becomes."""
+        """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.
+
+        Lists of facts and names have twice what is read of a text at once, so that a hub does not fill a large window.
+        """
         without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
-        return self.window.room(without) - self.notebook - _RESERVE
+        room = self.window.room(without) - self.notebook - _RESERVE
+        is_whole = stage == "chunk" or self.options.is_paper
+        return room if is_whole else min(room, max(_SHORTEST_LIST, 2 * self.options.reading_tokens))
 
     def shown_actions(self, actions: Sequence[str]) -> str:
         """The previous actions, numbered, the newest as far as they fit; what is left out is said."""
@@ -107,8 +118,8 @@ class Brief:
     def answer_messages(self, notebooks: Sequence[str]) -> Messages:
         """Asks for the answer from all notebooks, numbered from 1; empty ones are listed too."""
         shown = "\n\n".join(f"Notebook {n}:\n{text or EMPTY}" for n, text in enumerate(notebooks, 1)) or NONE
-        inputs = {"question": self.question, "insufficient": INSUFFICIENT[self.options.mode]}
-        return render("graphreader/answer", fence=fence_for(shown), notebooks=shown, **inputs)
+        inputs = {"insufficient": INSUFFICIENT[self.options.mode], "style": STYLES[self.options.answer_style]}
+        return render("graphreader/answer", question=self.question, fence=fence_for(shown), notebooks=shown, **inputs)
 
     @property
     def words(self) -> int:
@@ -116,24 +127,41 @@ class Brief:
         return max(20, int(self.notebook * _WORDS_PER_TOKEN) // 10 * 10)
 
 
-def make_brief(question: str, options: Options) -> Brief:
-    """The window divided. Raises ``InputError`` where the question, or the number of paths, leaves no room in it."""
-    brief = Brief(question, options, Window(options.window_tokens), 0)
-    limit = brief.window.limit
+def make_brief(question: str, options: Options, context: int) -> Brief:
+    """The window divided, of ``context`` tokens where the options name none.
+
+    Raises ``InputError`` where the question, or the number of paths, leaves no room in it.
+    """
+    window, largest = _window(options, context)
+    brief = Brief(question, options, window, 0)
+    limit = window.limit
     templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in FUNCTIONS)
-    bounds = limit // _PLAN_PART + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + _RESERVE
-    spare = brief.window.room(brief.answer_messages([""] * options.nodes)) - _RESERVE
-    notebook = min(limit // _NOTEBOOK_PART, spare // options.nodes - _HEADING, limit - templates - bounds)
+    bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + _RESERVE
+    spare = window.room(brief.answer_messages([""] * options.nodes)) - _RESERVE
+    notebook = min(largest, spare // options.nodes - _HEADING, limit - templates - bounds)
     lacking = _SHORTEST_NOTEBOOK - (limit - templates - bounds)
-    brief.window.check_question(question, lacking)
+    window.check_question(question, lacking)
     if notebook < _SHORTEST_NOTEBOOK:
         raise InputError(
-            f"A window of {options.window_tokens:,} tokens has no room for this question with nodes={options.nodes}. "
+            f"A window of {window.tokens:,} tokens has no room for this question with nodes={options.nodes}. "
             "Raise window_tokens, or start from fewer.",
             "window_tokens",
             "nodes",
         )
     return replace(brief, notebook=notebook)
+
+
+def _window(options: Options, context: int) -> tuple[Window, int]:
+    """The window with room for a reply, and the largest notebook. The paper's window is that of a prompt alone."""
+    size = options.window_tokens or (min(PAPER_WINDOW, context) if options.is_paper else context)
+    notebook = min(_LONGEST_NOTEBOOK, size // _NOTEBOOK_PART)
+    reply = notebook + min(_MOST_BESIDE, size // _BESIDE_PART)
+    whole = min(context, size + reply) if options.is_paper and not options.window_tokens else size
+    return Window(whole, reply=reply), notebook
+
+
+def _plan_size(window: Window) -> int:
+    return min(_LONGEST_PLAN, window.limit // _PLAN_PART)
 
 
 def reminded(messages: Messages, fault: str, forms: str) -> Messages:

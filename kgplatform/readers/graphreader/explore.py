@@ -19,17 +19,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kgplatform.errors import ModelError
+from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
-from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, named, passage_numbers, read_step
+from kgplatform.prompt import Messages
+from kgplatform.readers.graphreader.actions import FALLBACK, Read, Stage, ask_step, named, passage_numbers, wanted_step
 from kgplatform.readers.graphreader.brief import PROMPTS, Brief, reminded
+from kgplatform.readers.graphreader.notebook import renewed
 from kgplatform.readers.run import Calls, StepFound, Tell
 from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated
+from kgplatform.retrieve.nodes import NodeFacts, Nodes, Stated, ToRead
 from kgplatform.text import counted, listed
 
 _WIDTH = 1000
+_CHARACTERS_PER_TOKEN = 6
+"""More than text has: what lies around a passage is read from the graph by characters, and cut by tokens."""
 
 
 @dataclass
@@ -97,10 +101,11 @@ _FAULTS = {
     "visited node": "it names a node that you were at before.",
 }
 _FORMS: dict[Stage, str] = {
-    "facts": 'Chosen Action: read_chunk(["ID-…"])\nChosen Action: stop_and_read_neighbor()',
-    "chunk": "Chosen Action: search_more()\nChosen Action: read_previous_chunk()\n"
-    "Chosen Action: read_subsequent_chunk()\nChosen Action: termination()",
-    "neighbours": "Chosen Action: read_neighbor_node(<a name from the list>)\nChosen Action: termination()",
+    "facts": '{"reasoning": "…", "notebook": "…", "action": "read_chunk" or "stop_and_read_neighbor", '
+    '"chunks": ["ID-…"]}',
+    "chunk": '{"reasoning": "…", "notebook": "…", "action": "search_more", "read_previous_chunk", '
+    '"read_subsequent_chunk" or "termination"}',
+    "neighbours": '{"reasoning": "…", "action": "read_neighbor_node" or "termination", "node": "a name from the list"}',
 }
 _Judge = Callable[[Read], str]
 
@@ -164,8 +169,7 @@ class _Walker:
             self.calls.note("facts", f"at {node}: it has no facts any more", found=shown)
             return
         actions = self.brief.shown_actions(path.actions)
-        room = self.brief.step_room("facts", short_name(node), actions)
-        pages = _pages([piece for group in found.groups for piece in self._group_pieces(group, room)], room)
+        pages, groups = self._fact_pages(found, self.brief.step_room("facts", short_name(node), actions))
         chosen: dict[str, None] = {}
         for number, page in enumerate(pages, 1):
             read = self._ask("facts", node, "\n".join(page), actions, _page(number, len(pages)))
@@ -180,7 +184,29 @@ class _Walker:
         path.do("facts", function, short_name(node), listed(path.ids(chosen)) if chosen else "")
         path.queue.extend((passage, 0) for passage in chosen)
         where = f"at {node}: {listed(path.labels(chosen))}" if chosen else f"at {node}"
-        self._add(function, f"{where}; {_shown(found, len(facts))}", replace(shown, passages=tuple(chosen)))
+        facts_shown = sum(line.startswith("- ") for page in pages for piece in page for line in piece.splitlines())
+        said = _shown(found, groups, facts_shown)
+        self._add(function, f"{where}; {said}", replace(shown, passages=tuple(chosen)))
+
+    def _fact_pages(self, found: NodeFacts, room: int) -> tuple[list[list[str]], int]:
+        """The facts of a node, a page after the other, and of how many passages they are.
+
+        In reading order where they fit on one page; else those of the passages nearest to the question first, and no
+        more pages than there may be.
+        """
+        groups = list(found.groups)
+        pieces = [(group.passage, piece) for group in groups for piece in self._group_pieces(group, room)]
+        pages = pack([piece for _, piece in pieces], room)
+        if len(pages) > 1:
+            groups.sort(key=lambda group: -group.nearness)
+            pieces = [(group.passage, piece) for group in groups for piece in self._group_pieces(group, room)]
+            pages = self._bounded(pack([piece for _, piece in pieces], room))
+        return [[pieces[each][1] for each in page] for page in pages], len(
+            {pieces[n][0] for page in pages for n in page}
+        )
+
+    def _bounded(self, pages: list[list[int]]) -> list[list[int]]:
+        return pages if self.options.is_paper else pages[: self.options.list_pages]
 
     def _group_pieces(self, group: Stated, room: int) -> list[str]:
         """The facts of a passage under its id; several pieces where they do not fit on one page."""
@@ -191,7 +217,7 @@ class _Walker:
             return [whole]
         inner = room - tokens(label) - 3  # the ends of its first and of its last lines
         parts = [part.strip() for line in lines for part in cut(line, inner - 1)]
-        return ["\n".join([label, *page]) + "\n" for page in _pages(parts, inner)]
+        return ["\n".join([label, *(parts[each] for each in page)]) + "\n" for page in pack(parts, inner)]
 
     def _known(self, read: Read) -> list[str]:
         """The passages that a reply wants to read."""
@@ -199,45 +225,74 @@ class _Walker:
         return [self.path.passages[number] for number in numbers if number in self.path.passages]
 
     def _read_next_passage(self) -> None:
-        """The next passage of the queue, or as much of it as fits; what is left of it is next."""
+        """The next passage of the queue with those around it, or as much of it as fits; what is left of it is next."""
         path = self.path
         wanted, start = path.queue.popleft()
         if not start and wanted in path.read:
             return
-        found = self.nodes.to_read(wanted)
+        found = self.nodes.to_read(wanted, self.options.reading_tokens * _CHARACTERS_PER_TOKEN)
         passage = found.passage
         if passage is None:
             self.calls.counts["malformed.passage is gone"] += 1
             self.calls.note("chunk", f"{path.ids([wanted])[0]} is no longer in the graph", found.queries)
             return
-        path.read[passage.id] = passage
-        label = path.label(passage.id, passage.title)
         actions = self.brief.shown_actions(path.actions)
-        end = start + head(passage.text[start:], self.brief.step_room("chunk", label, actions))
+        label = path.label(passage.id, passage.title)
+        room = self.brief.step_room("chunk", label, actions)
+        end = start + head(passage.text[start:], room)
+        part = _part(start, end, len(passage.text))
+        window = [passage] if part else self._reading_window(passage, found, room)
         if end < len(passage.text):
             path.queue.appendleft((passage.id, end))
-        page = _part(start, end, len(passage.text))
-        read = self._ask("chunk", label, passage.text[start:end], actions, page)
+        path.read.update({each.id: each for each in window})
+        shown = (
+            [self._chunk_text(each) for each in window]
+            if not part
+            else [f"Chunk {label}{part}:\n{passage.text[start:end]}"]
+        )
+        read = self._ask("chunk", label, "\n\n".join(shown), actions, "")
         self._take_notebook(read)
-        path.do("chunk", read.function, label.partition(" ")[0])
-        outcome = self._follow(read.function, passage.id, passage.title, found.before, found.after)
-        detail = f"in {label}{page}; {outcome}" if outcome else f"in {label}{page}"
-        self._add(read.function, detail, StepFound(found.queries, passages=(passage.id,)))
+        ids = path.ids(each.id for each in window)
+        where = ids[0] if len(ids) == 1 else f"{ids[0]} to {ids[-1]}"
+        path.do("chunk", read.function, where)
+        outcome = self._follow(read.function, window, found)
+        around = f" with {counted(len(window) - 1, 'passage')} around it" if len(window) > 1 else ""
+        detail = f"in {label}{around}{part}; {outcome}" if outcome else f"in {label}{around}{part}"
+        self._add(read.function, detail, StepFound(found.queries, passages=tuple(each.id for each in window)))
         if read.function == "termination":
             path.end("enough was found")
 
-    def _follow(self, function: str, passage: str, title: str, before: str | None, after: str | None) -> str:
-        """Puts the passage before or after into the queue; in words, what came of it."""
+    def _reading_window(self, passage: FoundPassage, found: ToRead, room: int) -> list[FoundPassage]:
+        """``passage`` with those after and before it in turn, as many as fit, up to what was read before."""
+        window = [passage]
+        sides = {"after": list(found.after), "before": list(found.before[::-1])}
+        left = min(room, self.options.reading_tokens) - tokens(self._chunk_text(passage))
+        while sides:
+            for side, near in list(sides.items()):
+                size = tokens(self._chunk_text(near[0])) + 2 if near else 0
+                if not near or near[0].id in self.path.read or size > left:
+                    del sides[side]
+                    continue
+                left -= size
+                window.insert(0 if side == "before" else len(window), near.pop(0))
+        return window
+
+    def _chunk_text(self, passage: FoundPassage) -> str:
+        return f"Chunk {self.path.label(passage.id, passage.title)}:\n{passage.text}"
+
+    def _follow(self, function: str, window: Sequence[FoundPassage], found: ToRead) -> str:
+        """Puts the passage before or after the window into the queue; in words, what came of it."""
         if function not in ("read_previous_chunk", "read_subsequent_chunk"):
             return ""
         is_before = function == "read_previous_chunk"
-        wanted, side = (before, "before") if is_before else (after, "after")
-        if wanted is None:
-            return f"there is none {side} it, so the queue is next"
-        label = self.path.label(wanted, title)
-        if wanted in self.path.read:
+        read = {each.id for each in window}
+        beyond = [each for each in (found.before[::-1] if is_before else found.after) if each.id not in read]
+        if not beyond:
+            return f"there is none {'before' if is_before else 'after'} it, so the queue is next"
+        label = self.path.label(beyond[0].id, beyond[0].title)
+        if beyond[0].id in self.path.read:
             return f"{label} was read before"
-        self.path.put_first(wanted, after_rest_of="" if is_before else passage)
+        self.path.put_first(beyond[0].id, after_rest_of="" if is_before else window[-1].id)
         return f"next is {label}"
 
     def _read_neighbours(self) -> None:
@@ -256,9 +311,12 @@ class _Walker:
             return
         names = {short_name(name): name for name in found.names}
         actions = self.brief.shown_actions(path.actions)
-        pages = _pages(list(names), self.brief.step_room("neighbours", short_name(node), actions))
+        listed_names = list(names)
+        pages = self._bounded(pack(listed_names, self.brief.step_room("neighbours", short_name(node), actions)))
+        if (fit := sum(map(len, pages))) < found.total:
+            how_many = f"the nearest {fit:,} of {counted(found.total, 'neighbour')}"
         for number, page in enumerate(pages, 1):
-            data, place = "\n".join(page), _page(number, len(pages))
+            data, place = "\n".join(listed_names[each] for each in page), _page(number, len(pages))
             read = self._ask("neighbours", node, data, actions, place, partial(self._judge_node, names))
             if read.function == "read_neighbor_node":
                 self._go(names[named(read.arguments, names) or ""], how_many, shown)
@@ -301,24 +359,37 @@ class _Walker:
             stage, short_name(node) if stage != "chunk" else node, data, actions, self.path.notebook, page=page
         )
         judge = judge or self._judge_passages
-        read = read_step(self.calls.send(messages, stage=stage).text, stage)
+        before = self.calls.made
+        read = self._sent(messages, stage)
+        is_second = self.calls.made > before + 1  # a reply that said nothing was asked for again
+        if is_second:
+            self._blame("no action")
         fault = read.fault or judge(read)
         if not fault:
             return read
         self._blame(fault)
         if read.function == "read_chunk":  # what it names beside the unknown is read
             return read
+        if is_second:
+            return Read(read.notebook, FALLBACK[stage], fault=fault)
         again = reminded(messages, _FAULTS[fault], _FORMS[stage])
-        second = read_step(self.calls.send(again, stage=stage).text, stage)
+        second = self._sent(again, stage)
         notebook = read.notebook if second.notebook is None else second.notebook
         fault = second.fault or judge(second)
         if fault:
             self._blame(fault)
             for sent in (messages, again):
-                self.calls.forget(sent)
+                self.calls.forget(sent, wanted=wanted_step(stage, self.brief.window.reply))
         if fault and second.function != "read_chunk":
             return Read(notebook, FALLBACK[stage], fault=fault)
         return replace(second, notebook=notebook)
+
+    def _sent(self, messages: Messages, stage: Stage) -> Read:
+        """What the model does; no action where neither its reply nor the one after it says anything."""
+        try:
+            return ask_step(self.calls, messages, stage, tokens=self.brief.window.reply)
+        except ReplyError:
+            return Read(None, "", fault="no action")
 
     def _judge_passages(self, read: Read) -> str:
         """A passage id that was never shown is a fault; the functions that take none may have one that was."""
@@ -335,11 +406,11 @@ class _Walker:
         if read.notebook is None:
             self._blame("no notebook")
         if read.notebook:
-            end = head(read.notebook, self.brief.notebook)
-            if end < len(read.notebook):
-                self.calls.counts["cut.notebook"] += 1
-                self.faults.append(f"notebook cut to {end:,} of {len(read.notebook):,} characters")
-            self.path.notebook = read.notebook[:end].strip()
+            noted = renewed(self.path.notebook, read.notebook, self.brief.notebook)
+            self.path.notebook = noted.text
+            self.calls.counts["cut.notebook"] += "notebook" in noted.said
+            self.calls.counts["kept.forgotten notes"] += "forgot" in noted.said
+            self.faults += [noted.said] if noted.said else []
 
     def _begin(self, stage: Stage) -> None:
         self.stage: Stage = stage
@@ -357,10 +428,6 @@ class _Walker:
             self.calls.add(name, detail, self.mark, prompt=prompt, found=found, notebook=self.path.notebook or None)
 
 
-def _pages(pieces: Sequence[str], room: int) -> list[list[str]]:
-    return [[pieces[each] for each in page] for page in pack(pieces, room)]
-
-
 def _page(number: int, pages: int) -> str:
     """Which page of a list this is, for a prompt; nothing where there is one only."""
     return f" (page {number} of {pages}; the other pages are asked about apart)" if pages > 1 else ""
@@ -372,8 +439,7 @@ def _part(start: int, end: int, length: int) -> str:
     return "" if whole else f" (characters {start:,} to {end:,} of {length:,}; the next part follows by itself)"
 
 
-def _shown(found: NodeFacts, facts: int) -> str:
+def _shown(found: NodeFacts, passages: int, facts: int) -> str:
     """How much of a node was shown: "2 facts of 2 passages shown", "… of the nearest 200 of 3,120 passages shown"."""
-    every = len(found.groups) == found.passages
-    bound = "" if every else f"the nearest {len(found.groups):,} of "
+    bound = "" if passages == found.passages else f"the nearest {passages:,} of "
     return f"{counted(facts, 'fact')} of {bound}{counted(found.passages, 'passage')} shown"

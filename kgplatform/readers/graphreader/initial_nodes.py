@@ -1,40 +1,37 @@
 """Where the walks begin (GraphReader, section 3.3.1): the model scores names of nodes, the best few are taken.
 
-All names of the graph are shown, in as many prompts as the window needs; a few prompts are sent at a time, and only
-their names are in memory. What the model names and the graph does not have is counted and left out.
+The paper shows the names of all nodes. Here the model sees those that are nearest to the question and the plan, by
+name and by meaning, in one prompt whatever the size of the graph; with ``preset=paper`` all, in as many prompts as the
+window needs. What the model names and the graph does not have is counted, and the nearest node takes its place.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
-from kgplatform.models.json_text import without_thoughts
-from kgplatform.readers.graphreader.actions import first_of, json_values, undecorated
-from kgplatform.readers.graphreader.brief import Brief, reminded
+from kgplatform.readers.graphreader.brief import Brief
+from kgplatform.readers.graphreader.proposals import Proposals, ask_nodes
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import pack, short_name
 from kgplatform.records import QueryRun
-from kgplatform.retrieve.nodes import Names, Nodes
-from kgplatform.retrieve.question import is_name, longest_names, names_in
-from kgplatform.text import listed, normalise_name
+from kgplatform.retrieve.found import rank_scores
+from kgplatform.retrieve.nodes import Names, NearNodes, NodePlaces, Nodes
+from kgplatform.text import WORD_RUN, listed, normalise_name
 from kgplatform.work.threads import side_by_side
 
 STEP = "initial nodes"
 _PROMPT = "graphreader/nodes"
-_STAGE = "nodes"
 _AT_ONCE = 4
-_LINE = re.compile(
-    r"^[ \t]*(?:[-*+•][ \t]+|\(?\d{1,4}[.)][ \t]+)?[*_`\"']*node[*_`\"']*[ \t]*[:：][*_`]*[ \t]*(?P<name>.+?)"
-    r"(?:[*_`\"' \t]*[,;|\-–—(\t ][*_`\"' \t(]*score[*_`\"']*[ \t]*[:：=]?[*_` \t]*(?P<score>\d+(?:\.\d+)?)[^\n]*)?$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_FORM = "Node: <a name from the list>, Score: <0-100>"
+_MOST_PROMPTS = 2
+"""Prompts in which candidates are shown: more are needed only where the window is small and the names are long."""
+
+_REDUNDANT = 0.5
+"""What the score of a node is worth that leads where another one leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +45,11 @@ class _Batch:
 
 @dataclass
 class _Gathered:
-    """What came of all batches; ``in_question``: normalised names that stand in the question, with the names."""
+    """What came of all batches. ``names``: all that were shown, in order."""
 
     scores: dict[str, float] = field(default_factory=dict)
-    in_question: dict[str, str] = field(default_factory=dict)
-    names: int = 0
+    invented: int = 0
+    names: list[str] = field(default_factory=list)
     batches: int = 0
     errors: list[ModelError] = field(default_factory=list)
 
@@ -69,38 +66,96 @@ def initial_nodes(brief: Brief, nodes: Nodes, planned: Nodes, chat: Chat, calls:
         detail = f"drawn at random with seed {options.random_nodes} from {drawn.total:,} nodes: {listed(drawn.names)}"
         calls.note(STEP, detail, drawn.queries)
         return list(drawn.names)
-    pages: Iterable[Names] = nodes.pages()
-    if options.prefilter is not None:
-        near = planned.near(options.prefilter)
-        calls.note(STEP, f"prefilter: only the {len(near.names):,} nodes nearest by meaning are shown", near.queries)
-        pages = [replace(near, queries=())]
-    gathered = _gather(brief, pages, chat, calls)
+    if options.is_paper:
+        gathered = _gather(_batches(brief, nodes.pages()), brief, chat, calls)
+        nearest = nodes.near(options.nodes) if not gathered.scores else NearNodes((), (), ())
+        return _begin([name for name, _ in _by_score(gathered)], _fused([nearest]), brief, gathered, calls)
+    near = [nodes.near(options.candidates), *([planned.near(options.candidates)] if planned is not nodes else [])]
+    candidates = _fused(near)[: options.candidates]
+    page = Names(tuple(candidates), len(candidates), tuple(query for each in near for query in each.queries))
+    gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
+    ordered = sorted(_by_score(gathered), key=lambda scored: (-scored[1], candidates.index(scored[0])))
+    places, queries = nodes.places([name for name, _ in ordered]) if len(ordered) > 1 else ({}, ())
+    if queries:
+        calls.note(STEP, f"what {len(ordered)} of them lead to", queries)
+    return _begin(diverse(ordered, places, options.nodes), candidates, brief, gathered, calls)
+
+
+def diverse(scored: Sequence[tuple[str, float]], places: Mapping[str, NodePlaces], count: int) -> list[str]:
+    """``count`` of ``scored`` nodes, best first; one that leads where those before it lead counts half.
+
+    It does if all its facts are theirs, or if it is one of them in other words: its name has all words of another's, or
+    the other way round, and a passage names both.
+    """
+    left = list(scored)
+    chosen: list[str] = []
+    while left and len(chosen) < count:
+        worth = [score * (_REDUNDANT if _is_redundant(name, chosen, places) else 1) for name, score in left]
+        best = max(range(len(left)), key=lambda place: (worth[place], -place))
+        chosen.append(left.pop(best)[0])
+    return chosen
+
+
+def _is_redundant(name: str, chosen: Sequence[str], places: Mapping[str, NodePlaces]) -> bool:
+    own = places.get(name)
+    if own is None or not chosen:
+        return False
+    others = [places[each] for each in chosen if each in places]
+    words = _words(name)
+    return own.facts <= {fact for other in others for fact in other.facts} or any(
+        (words <= _words(each) or _words(each) <= words) and own.passages & places[each].passages
+        for each in chosen
+        if each in places
+    )
+
+
+def _words(name: str) -> set[str]:
+    return set(WORD_RUN.findall(normalise_name(name))) or {name}
+
+
+def _fused(near: Sequence[NearNodes]) -> list[str]:
+    """All nodes of ``near``, best first: those that are named, then the others by their ranks in all rankings."""
+    named = [name for each in near for name in each.named]
+    scores = rank_scores(ranking for each in near for ranking in each.rankings)
+    return list(dict.fromkeys([*named, *sorted(scores, key=lambda name: -scores[name])]))
+
+
+def _by_score(gathered: _Gathered) -> list[tuple[str, float]]:
+    return sorted(gathered.scores.items(), key=lambda scored: -scored[1])
+
+
+def _begin(best: Sequence[str], nearest: Sequence[str], brief: Brief, gathered: _Gathered, calls: Calls) -> list[str]:
+    """The starts: the ``best`` that the model proposed, and the nearest in place of those that it invented."""
     if gathered.errors and len(gathered.errors) == gathered.batches:
         raise gathered.errors[0]
-    best = sorted(gathered.scores.items(), key=lambda scored: -scored[1])[: options.nodes]
-    if best:
-        calls.amend(f"{gathered.names:,} nodes shown; begins at {listed([f'{name} ({s:g})' for name, s in best])}")
-        return [name for name, _ in best]
-    return _without_proposal(brief, nodes, gathered, calls)
+    starts = list(best[: brief.options.nodes])
+    lacking = min(gathered.invented, brief.options.nodes - len(starts)) if starts else brief.options.nodes
+    added = [name for name in nearest if name not in starts][:lacking]
+    if starts:
+        told = listed([f"{name} ({gathered.scores[name]:g})" for name in starts])
+        more = f", and at {listed(added)} for what was invented" if added else ""
+        calls.amend(f"{len(gathered.names):,} nodes shown; begins at {told}{more}")
+    else:
+        calls.counts["malformed.no initial node"] += 1
+        calls.note(STEP, f"none of the nodes was proposed; the nearest: {listed(added)}")
+    return [*starts, *added]
 
 
-def _gather(brief: Brief, pages: Iterable[Names], chat: Chat, calls: Calls) -> _Gathered:
+def _gather(batches: Iterable[_Batch], brief: Brief, chat: Chat, calls: Calls) -> _Gathered:
     """All batches asked about, a few at a time."""
     gathered = _Gathered()
-    runs = set(names_in(brief.question))
-    batches = _batches(brief, pages)
+    batches = iter(batches)
     while some := list(islice(batches, _AT_ONCE)):
         replies = side_by_side([partial(_ask, brief, batch, chat) for batch in some], _AT_ONCE)
-        for batch, (scores, made, error) in zip(some, replies, strict=True):
+        for batch, (proposed, made, error) in zip(some, replies, strict=True):
             gathered.batches += 1
-            gathered.names += len(batch.shown)
-            folded = {normalise_name(name): name for name in batch.shown.values()}
-            gathered.in_question |= {key: folded[key] for key in folded if key in runs and is_name(key, brief.question)}
+            gathered.names += batch.shown.values()
+            gathered.invented += len(proposed.invented)
             calls.counts += made.counts
             for step in made.steps:
                 calls.take(step)
             gathered.errors += [error] if error else []
-            for name, score in scores.items():
+            for name, score in proposed.scores.items():
                 gathered.scores[name] = max(score, gathered.scores.get(name, 0.0))
     return gathered
 
@@ -125,98 +180,35 @@ def _batches(brief: Brief, pages: Iterable[Names]) -> Iterator[_Batch]:
         yield _Batch(number + 1, {short_name(name): name for name in waiting}, queries)
 
 
-def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[dict[str, float], Calls, ModelError | None]:
-    """Scores of nodes by name, in the model's order; its calls, with their step; and the error where it failed.
+def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[Proposals, Calls, ModelError | None]:
+    """What the model proposes of a batch; its calls, with their step; and the error where it failed.
 
-    One prompt, and once more where nothing in the reply is a node's line. Raises ``BudgetError`` alone.
+    A reply that says nothing, twice, proposes nothing. Raises ``BudgetError`` alone.
     """
     calls = Calls(*metered(chat))
     mark, found = calls.mark(batch.queries), StepFound(batch.queries)
+    normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
+    messages = brief.nodes_messages("\n".join(batch.shown))
     try:
-        lines = _lines(brief, batch, calls)
+        proposed = ask_nodes(
+            calls,
+            messages,
+            lambda words: batch.shown.get(words) or normal.get(normalise_name(words)),
+            tokens=brief.window.reply,
+        )
     except BudgetError:
         raise
+    except ReplyError:
+        proposed = Proposals({}, ())
+        calls.counts["malformed.no node"] += calls.made
     except ModelError as error:
         calls.counts["failed.nodes"] += 1
         calls.add(STEP, f"batch {batch.number} failed: {error}", mark, prompt=_PROMPT, found=found)
-        return {}, calls, error
-    scores, fabricated = _scores(lines, batch)
-    calls.counts["malformed.fabricated node"] += len(fabricated)
-    detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(scores)} nodes proposed"
-    invented = f", {len(fabricated)} not in the list: {listed(fabricated)}" if fabricated else ""
+        return Proposals({}, ()), calls, error
+    else:
+        calls.counts["malformed.no node"] += calls.made - 1
+    calls.counts["malformed.fabricated node"] += len(proposed.invented)
+    detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(proposed.scores)} nodes proposed"
+    invented = f", {len(proposed.invented)} not in the list: {listed(proposed.invented)}" if proposed.invented else ""
     calls.add(STEP, detail + invented, mark, prompt=_PROMPT, found=found)
-    return scores, calls, None
-
-
-def _lines(brief: Brief, batch: _Batch, calls: Calls) -> list[tuple[str, float]]:
-    messages = brief.nodes_messages("\n".join(batch.shown))
-    lines = read_proposals(calls.send(messages, stage=_STAGE).text)
-    if not lines:
-        calls.counts["malformed.no node"] += 1
-        again = reminded(messages, "there was no line in it that names a node.", _FORM)
-        lines = read_proposals(calls.send(again, stage=_STAGE).text)
-        if not lines:
-            calls.counts["malformed.no node"] += 1
-            calls.forget(messages)
-            calls.forget(again)
-    return lines
-
-
-def _scores(lines: Sequence[tuple[str, float]], batch: _Batch) -> tuple[dict[str, float], list[str]]:
-    """The scores of the batch's own nodes, and the names that are not in it."""
-    normal = {normalise_name(shown): name for shown, name in reversed(batch.shown.items())}
-    scores: dict[str, float] = {}
-    fabricated: list[str] = []
-    for words, score in lines:
-        forms = (words, undecorated(words))
-        name = next((n for form in forms if (n := batch.shown.get(form) or normal.get(normalise_name(form)))), None)
-        if name is not None:
-            scores[name] = max(score, scores.get(name, 0.0))
-        elif normalise_name(undecorated(words)) != "none":
-            fabricated.append(words)
-    return scores, fabricated
-
-
-def read_proposals(reply: str) -> list[tuple[str, float]]:
-    """Names and scores of a reply, in its order; a name without a score has 0.
-
-    >>> read_proposals("1. **Node**: Danko Jones, **Score**: 95/100")
-    [('Danko Jones', 95.0)]
-    """
-    text = without_thoughts(reply, cut_off=False)
-    found = [(line["name"].strip(), line["score"]) for line in _LINE.finditer(text)]
-    return [(name, min(100.0, float(score or 0))) for name, score in found or _json_proposals(text) if name]
-
-
-def _json_proposals(text: str) -> list[tuple[str, str]]:
-    """``[{"node": "…", "score": 95}]``, also inside of an object."""
-    for value in json_values(text):
-        if items := [pair for item in _items(value) if (pair := _pair(item))]:
-            return items
-    return []
-
-
-def _items(value: object) -> list[object]:
-    if isinstance(value, dict):
-        inner = next((each for each in value.values() if isinstance(each, list)), None)
-        return [value] if inner is None else inner
-    return value if isinstance(value, list) else []
-
-
-def _pair(item: object) -> tuple[str, str] | None:
-    name = first_of(item, ("node", "name", "keyelement"))
-    score = re.match(r"\d+(?:\.\d+)?", str(first_of(item, ("score",))))
-    return (name, score[0] if score else "0") if isinstance(name, str) else None
-
-
-def _without_proposal(brief: Brief, nodes: Nodes, gathered: _Gathered, calls: Calls) -> list[str]:
-    """The nodes whose names stand in the question, the longest first; else the nearest by meaning."""
-    calls.counts["malformed.no initial node"] += 1
-    standing = longest_names(brief.question, gathered.in_question)
-    names = [gathered.in_question[key] for key in sorted(standing, key=lambda key: (-len(key), key))]
-    if names := names[: brief.options.nodes]:
-        calls.note(STEP, f"none of the nodes was proposed; those that the question names: {listed(names)}")
-        return names
-    near = nodes.near(brief.options.nodes)
-    calls.note(STEP, f"none of the nodes was proposed; the nearest by meaning: {listed(near.names)}", near.queries)
-    return list(near.names)
+    return proposed, calls, None

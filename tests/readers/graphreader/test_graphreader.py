@@ -15,7 +15,8 @@ from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.graphreader.reader import UNSUPPORTED, Options, answer
+from kgplatform.readers.graphreader.conclude import UNSUPPORTED
+from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings
@@ -204,7 +205,7 @@ def test_all_notebooks_reach_the_answer_numbered_and_unchanged(evidence: Evidenc
     assert last.data == "\n\n".join(shown)
     assert majority(last) == final("blue [ID-1001]")
     rules = last.messages[0]["content"]
-    assert "Analyse each notebook" in rules
+    assert "analyse each notebook" in rules
     assert "what one lacks another may have" in rules
     assert "go with the majority" in rules
 
@@ -242,7 +243,7 @@ def test_a_notebook_that_is_too_long_is_cut_at_the_end_of_a_sentence_and_told(ev
     model = Walker(["Petrel", "Cork", "Lisbon"], facts=lambda asked: step("stop_and_read_neighbor()", told * 300))
     done = ask(evidence, model, QUESTION, nodes=3)
     assert done.counts["cut.notebook"] == 3
-    assert "notebook cut to" in steps_of(done, "stop_and_read_neighbor")[0].detail
+    assert "notebook too long: its " in steps_of(done, "stop_and_read_neighbor")[0].detail
     kept = {each.path: each.notebook for each in done.trace if each.notebook}
     assert model.of("answer")[0].data == "\n\n".join(f"Notebook {path}:\n{kept[path]}" for path in sorted(kept))
     notebooks = model.of("answer")[0].data.split("\n\n")
@@ -257,7 +258,7 @@ def test_what_stands_between_the_tags_cannot_close_them(evidence: Evidence) -> N
     user = model.of("chunk")[1].user
     tag = re.findall(r"<(data-\w+)>", user)[0]
     assert user.count(tag) == 2
-    assert user.endswith(f"</{tag}>")
+    assert user.endswith(f"</{tag}>\n\nQuestion: {QUESTION}")
 
 
 # ------------------------------------------------------------------------------------------------------- citations
@@ -371,13 +372,13 @@ def test_random_nodes_and_neighbours_are_drawn_by_the_seed(evidence: Evidence) -
     assert any("; drawn at random" in each for each in run(7))
 
 
-def test_a_prefilter_shows_only_the_nearest_nodes(evidence: Evidence) -> None:
+def test_the_candidates_are_the_nearest_to_question_and_plan(evidence: Evidence) -> None:
     model = Walker(["Osric Vane"], plan=lambda asked: "Ask Osric Vane.")
-    done = ask(evidence, model, QUESTION, nodes=1, prefilter=4)
+    done = ask(evidence, model, QUESTION, nodes=1, candidates=4)
     shown = model.of("nodes")[0].data.splitlines()
     assert len(shown) == 4
-    assert "Osric Vane" in shown, "the plan counts as well as the question"
-    assert done.trace[1].detail == "prefilter: only the 4 nodes nearest by meaning are shown"
+    assert shown[0] == "Osric Vane", "the plan names it"
+    assert {run.name for run in done.trace[1].queries} == {"retrieve/node_candidates", "retrieve/node_named"}
     assert walked(done)
 
 
@@ -392,8 +393,8 @@ def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
     ("question", "options", "message"),
     [
         (" ?! ", {}, "The question is empty"),
-        ("ship " * 3000, {}, r"The question has about 3,000 tokens, .* leaves room for \d+"),
-        (QUESTION, {"nodes": 60}, "no room for this question with nodes=60"),
+        ("ship " * 3000, {"window_tokens": 4096}, r"The question has about 3,000 tokens, .* leaves room for \d+"),
+        (QUESTION, {"nodes": 60, "window_tokens": 4096}, "no room for this question with nodes=60"),
         (QUESTION, {"window_tokens": 1200}, "A window of 1,200 tokens has no room"),
     ],
 )
@@ -406,7 +407,9 @@ def test_what_does_not_fit_is_said_before_anything_is_spent(
     assert model.asked == []
 
 
-@pytest.mark.parametrize("name", ["nodes", "calls", "prefilter", "passages", "neighbours", "window_tokens"])
+@pytest.mark.parametrize(
+    "name", ["nodes", "calls", "candidates", "reading_tokens", "list_pages", "passages", "neighbours", "window_tokens"]
+)
 def test_options_have_bounds(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} must be at least"):
         Options(**{name: 0})  # type: ignore[arg-type]  # a number, which all of these are

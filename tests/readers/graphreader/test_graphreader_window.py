@@ -20,6 +20,8 @@ from kgplatform.text import count_tokens
 
 WINDOW = 4096
 QUESTION = "Which of the streets leads to the old harbour?"
+PAPER = {"preset": "paper", "window_tokens": 4096}
+"""All names, all pages; this window for prompt and reply."""
 STREET, MARKET, SCROLL = "Anchor Street", "Zebra Market", "Long Scroll"
 NAMES = 5000
 _SOUNDS = "ba cor dan el fir gal hem is jor kan lu mer nor or pel quin ros san tor ul ver wen xan yor zel"
@@ -109,7 +111,7 @@ def wordy(name: str) -> Walker:
 
 def test_all_names_are_shown_in_as_many_prompts_as_they_need(evidence: Evidence) -> None:
     model = wordy(SCROLL)
-    done = ask(evidence, model, QUESTION, nodes=1, calls=1)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=1, **PAPER)
     batches = [each.data.splitlines() for each in model.of("nodes")]
     assert len(batches) > 5
     assert sorted(name for batch in batches for name in batch) == sorted([*OTHERS, STREET, MARKET, SCROLL])
@@ -122,7 +124,7 @@ def test_all_names_are_shown_in_as_many_prompts_as_they_need(evidence: Evidence)
 
 def test_the_neighbours_of_a_hub_are_paged_and_one_function_call(evidence: Evidence) -> None:
     model = wordy(STREET)
-    done = ask(evidence, model, QUESTION, nodes=1)
+    done = ask(evidence, model, QUESTION, nodes=1, **PAPER)
     shown = dict.fromkeys(name for each in model.of("neighbours") for name in each.data.splitlines() if name in OTHERS)
     assert set(shown) == set(OTHERS[:700])
     pages = [name for name in walked(done) if name.startswith("neighbours, page")]
@@ -142,9 +144,9 @@ def test_the_first_page_that_names_a_neighbour_wins(evidence: Evidence) -> None:
         return step(f"read_neighbor_node({wanted})" if wanted in names else "termination()", None)
 
     model.rules["neighbours"] = second
-    done = ask(evidence, model, QUESTION, nodes=1, calls=3)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=3, **PAPER)
     first, *more = [name for name in walked(done) if "neighbo" in name][1:]
-    assert first == "neighbours, page 1 of 2"
+    assert first == "neighbours, page 1 of 3"
     assert "read_neighbor_node" in more
     assert done.counts["neighbours.read_neighbor_node"] == 1
     assert steps_of(done, "read_neighbor_node")[0].detail == f"from {STREET} to {wanted}, of 700 neighbours"
@@ -158,7 +160,7 @@ def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evi
         return step(f"read_chunk({ids[-1]}, {ids[0]})" if "Stall 0 " not in asked.data else "stop_and_read_neighbor()")
 
     model.rules["facts"] = one_a_page
-    done = ask(evidence, model, QUESTION, nodes=1, calls=50)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=50, **PAPER)
     prompts = model.of("facts")
     facts = [line for each in prompts for line in each.data.splitlines() if line.startswith("- Stall")]
     assert len(facts) == len(set(facts)) == 900
@@ -172,13 +174,13 @@ def test_the_facts_of_a_node_are_paged_by_whole_groups_and_one_function_call(evi
 
 
 def test_a_bound_on_passages_is_said(evidence: Evidence) -> None:
-    done = ask(evidence, wordy(MARKET), QUESTION, nodes=1, passages=7, calls=1)
+    done = ask(evidence, wordy(MARKET), QUESTION, nodes=1, passages=7, calls=1, **PAPER)
     assert "210 facts of the nearest 7 of 30 passages shown" in steps_of(done, "stop_and_read_neighbor")[0].detail
 
 
 def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None:
     model = wordy(MARKET)
-    done = ask(evidence, model, QUESTION, nodes=1, window_tokens=2048, calls=1)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=1, preset="paper", window_tokens=2048)
     facts = {line for each in model.of("facts") for line in each.data.splitlines() if line.startswith("- Stall")}
     assert len(facts) == 900
     assert done.counts["facts.stop_and_read_neighbor"] == 1
@@ -188,7 +190,7 @@ def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None
 def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evidence) -> None:
     model = wordy(SCROLL)
     model.rules["facts"] = lambda asked: step("read_chunk([ID-1001])")
-    done = ask(evidence, model, QUESTION, nodes=1, calls=500)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=500, **PAPER)
     parts = list(dict.fromkeys(each.data for each in model.of("chunk")))
     assert len(parts) > 20
     assert "".join(parts) == LONG_TEXT
@@ -202,7 +204,7 @@ def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evi
 def test_five_walks_end_in_a_prompt_with_all_their_notebooks(evidence: Evidence) -> None:
     model = wordy(STREET)
     model.rules["nodes"] = lambda asked: proposals(dict.fromkeys([STREET, MARKET, SCROLL, *OTHERS[:2]], 50))
-    done = ask(evidence, model, QUESTION, calls=2)
+    done = ask(evidence, model, QUESTION, calls=2, **PAPER)
     assert done.counts["cut.notebook"] >= 5
     assert model.of("answer")[0].data.count("It is said that the harbour") > 50
     check(model)

@@ -1,0 +1,122 @@
+"""Free text with labels, as models write it that keep to no form: headings, bold, without a colon, in their language.
+
+    labelled("### Updated Notebook\\nA is B.\\n**Chosen Action** search_more()", "notebook", "action")
+    # {'notebook': 'A is B.', 'action': 'search_more()'}
+
+The labels are those of the paper (figures 9 to 12) and what models make of them. The last of a kind counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any
+
+from kgplatform.models.json_text import pieces, value_of
+from kgplatform.text import type_key
+
+_GAP = r"[ _-]?"
+_UNSURE = "_unsure"
+_SURE = {
+    "plan": "rational plan|vernünftiger plan|plan rationnel|plan racional|理性计划|合理的?计划|合理的な計画",
+    "notebook": (
+        "(?:updated|new|current) (?:notebook|notes?)|aktualisierte[sr]? (?:notizbuch|notizen)|notizbuch"
+        "|(?:carnet|cahier)(?: de notes)?(?: (?:mis à jour|actualisé))?|notes mises à jour"
+        "|(?:cuaderno|libreta)(?: de notas)?(?: actualizad[oa])?|notas actualizadas|taccuino(?: aggiornato)?"
+        "|更新后?的?(?:笔记本?|筆記本?)|笔记本|更新(?:された|後の)ノート(?:ブック)?|обновл[её]нный блокнот|блокнот"
+    ),
+    "rationale": (
+        "rationale(?: for)?(?: the)?(?: next)?(?: action)?|reason for (?:the )?next action|begründung(?: der nächsten "
+        "aktion)?|justification(?: de (?:la prochaine action|l['’]action suivante))?|justificación(?: de la siguiente "
+        "acción)?|(?:下一步(?:行动|操作)的?)?理由|(?:次の(?:行動|アクション)の)?(?:理由|根拠)|обоснование"
+    ),
+    "action": (
+        "(?:chosen|selected|next) (?:action|function)|(?:gewählte|ausgewählte|nächste) aktion|action (?:choisie|"
+        "sélectionnée|suivante)|prochaine action|acción (?:elegida|seleccionada|siguiente)|azione scelta"
+        "|(?:所?选择?的|下一步)(?:行动|操作|动作|函数)|選択した(?:行動|アクション)|выбранное действие"
+    ),
+    "final": (
+        "final (?:answer|response)|(?:endgültige|finale|abschließende) antwort|réponse (?:finale|définitive)"
+        "|respuesta final|risposta finale|resposta final|最终(?:答案|回答)|最終(?:的な)?(?:回答|答え)"
+        "|окончательный ответ"
+    ),
+}
+_MAYBE = {
+    "plan": "plan|计划|計画|план",
+    "notebook": "notebook|notes?|notizen|notas|笔记|筆記|ノート(?:ブック)?|заметки",
+    "rationale": "reason(?:ing)?|thoughts?|analy[sz]e|analysis|explanation|analyse|análisis|分析|解释",
+    "action": "action|function(?: call)?|aktion|acción|azione|行动|操作|动作|行動|アクション|действие",
+    "final": "(?:the )?(?:correct )?answer|antwort|réponse|respuesta|risposta|resposta|答案|回答|答え|ответ",
+}
+"""Words that stand for a label only where no sure one of its kind stands in the reply."""
+
+
+# Bullets, hashes, bold, numbers and the like before a label; "here is my", "the".
+_START = r"^(?:[^\w\n]|_)*(?:\d{1,2}[.)](?:[^\w\n]|_)*)?(?:(?:here(?: is|['’]s) |this is )?(?:my|the) )?"
+_END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*)?"
+_IS = re.compile(r"\A\s*(?:is|lautet|ist|est|es|是|は)\b[ \t]*[:：]?", re.IGNORECASE)
+_ROUND = re.compile(r"\A(?:\s|```\w*\n|-{3,}\n|[*_]{2,}(?=\s))+|(?:\s|\n```|\n-{3,}|(?<=\s)[*_#]{2,})+\Z")
+
+
+def labelled(text: str, *kinds: str) -> dict[str, str]:
+    """What stands under the last label of each of ``kinds``, up to the next label; nothing for a text without any."""
+    found = [mark for mark in _pattern(kinds).finditer(text) if _is_label(mark, text)]
+    sure = {mark.lastgroup for mark in found}
+    marks = [mark for mark in found if _kind(mark) == mark.lastgroup or _kind(mark) not in sure]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    parts: dict[str, str] = {}
+    for mark, end in zip(marks, ends, strict=True):
+        after = text[mark.end() : end]
+        words = _ROUND.sub("", after if ":" in mark[0] else _IS.sub("", after, count=1))
+        parts[_kind(mark)] = words or parts.get(_kind(mark), "")
+    return parts
+
+
+@cache
+def _pattern(kinds: tuple[str, ...]) -> re.Pattern[str]:
+    """A label of one of ``kinds``; the group that closes last is its kind, with ``_UNSURE`` behind what may be none."""
+    words = {kind: _SURE[kind] for kind in kinds} | {f"{kind}{_UNSURE}": _MAYBE[kind] for kind in kinds}
+    either = "|".join(f"(?P<{kind}>{each.replace(' ', _GAP)})" for kind, each in words.items())
+    return re.compile(rf"{_START}(?:{either})(?![\w'’]){_END}", re.IGNORECASE | re.MULTILINE)
+
+
+def json_values(text: str) -> list[Any]:
+    """The JSON values in a reply in their order, mended where they are broken."""
+    found = sorted(pieces(text), key=lambda piece: text.find(piece.text))
+    return [value for piece in found if (value := value_of(piece.text)) is not None]
+
+
+def first_of(value: object, keys: Collection[str]) -> Any:
+    """What ``value`` has under the first of ``keys`` (of ``type_key``); None where it has none, or is not an object."""
+    known = {type_key(str(key)): item for key, item in value.items()} if isinstance(value, dict) else {}
+    return next((known[key] for key in keys if known.get(key) is not None), None)
+
+
+def objects(value: object) -> Iterator[dict[str, Any]]:
+    """The objects in a JSON value, the outer before the inner: what wraps a reply is one of them."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(inner)
+
+
+def in_words(value: object) -> str:
+    """A JSON value as text: lists and objects line by line."""
+    if isinstance(value, dict):
+        return "\n".join(f"{key}: {in_words(item)}" for key, item in value.items())
+    return "\n".join(map(in_words, value)) if isinstance(value, list) else "" if value is None else str(value)
+
+
+def _kind(mark: re.Match[str]) -> str:
+    return (mark.lastgroup or "").removesuffix(_UNSURE)
+
+
+def _is_label(mark: re.Match[str], text: str) -> bool:
+    """Whether it has a colon, stands alone on its line, or is told from the text by its marks.
+
+    A sure one needs none of these; "Notes were taken." is a sentence.
+    """
+    is_alone = not text[mark.end() :].partition("\n")[0].strip(" \t*_`#")
+    is_closed = bool(set("*_`]】」") & set(mark[0].rstrip()[-2:]))
+    return mark[0].rstrip()[-1:] in ":：=*" or is_alone or is_closed or _kind(mark) == mark.lastgroup

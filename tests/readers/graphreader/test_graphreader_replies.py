@@ -1,0 +1,107 @@
+"""Replies as real models write them (``replies/*.yaml``): each is read once, and nothing in it is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kgplatform.models.chat import Reply
+from kgplatform.readers.graphreader.actions import Stage, ask_step, named, passage_numbers
+from kgplatform.readers.graphreader.conclude import ask_answer, is_refusal
+from kgplatform.readers.graphreader.plan import ask_plan
+from kgplatform.readers.graphreader.proposals import ask_nodes
+from kgplatform.records import Usage
+from kgplatform.testing import ScriptedChat
+from kgplatform.text import normalise_name
+
+FOLDER = Path(__file__).parent / "replies"
+NAMES = ["Danko Jones", "Toronto", "mill", "bridge", "Anna Reed", "1911", "Paris, Texas", "O'Hara", "Smile :)"]
+ASKED = [{"role": "system", "content": "Rules."}, {"role": "user", "content": "Question: Who?"}]
+AGAIN = "again"
+
+
+def replies(prompt: str) -> list[Any]:
+    rows = yaml.safe_load((FOLDER / f"{prompt}.yaml").read_text("utf-8"))
+    return [pytest.param(row, id=row["style"]) for row in rows]
+
+
+def chat(row: dict[str, Any]) -> ScriptedChat:
+    return ScriptedChat([Reply(row["reply"], Usage(1, 1, 1), cut_off=row.get("cut_off", False))])
+
+
+def test_there_are_many() -> None:
+    assert sum(len(replies(file.stem)) for file in FOLDER.glob("*.yaml")) >= 90
+
+
+@pytest.mark.parametrize("row", replies("plan"))
+def test_plans(row: dict[str, Any]) -> None:
+    if row["reads"] == AGAIN:
+        return asked_again(lambda: ask_plan(chat(row), ASKED, tokens=100))
+    plan = ask_plan(chat(row), ASKED, tokens=100)
+    assert all(words in plan for words in row["reads"])
+    assert not any(words in plan for words in row.get("lacks", ()))
+
+
+@pytest.mark.parametrize("row", replies("nodes"))
+def test_scores(row: dict[str, Any]) -> None:
+    normal = {normalise_name(name): name for name in NAMES}
+
+    def known(words: str) -> str | None:
+        return normal.get(normalise_name(words))
+
+    if row["reads"] == AGAIN:
+        return asked_again(lambda: ask_nodes(chat(row), ASKED, known, tokens=100))
+    found = ask_nodes(chat(row), ASKED, known, tokens=100)
+    assert found.scores == row["reads"]
+    assert len(found.invented) == row.get("invented", 0)
+
+
+@pytest.mark.parametrize("row", replies("facts"))
+def test_facts(row: dict[str, Any]) -> None:
+    check_step(row, "facts")
+
+
+@pytest.mark.parametrize("row", replies("chunk"))
+def test_chunks(row: dict[str, Any]) -> None:
+    check_step(row, "chunk")
+
+
+@pytest.mark.parametrize("row", replies("neighbours"))
+def test_neighbours(row: dict[str, Any]) -> None:
+    check_step(row, "neighbours")
+
+
+@pytest.mark.parametrize("row", replies("answer"))
+def test_answers(row: dict[str, Any]) -> None:
+    if row["reads"] == AGAIN:
+        return asked_again(lambda: ask_answer(chat(row), ASKED, tokens=100))
+    answer, is_sufficient, _ = ask_answer(chat(row), ASKED, tokens=100)
+    if row["reads"] == "refused":
+        assert not is_sufficient or is_refusal(answer)
+    else:
+        assert (answer, is_sufficient, is_refusal(answer)) == (row["reads"], True, False)
+
+
+def check_step(row: dict[str, Any], stage: Stage) -> None:
+    wanted = row["reads"]
+    if wanted == AGAIN:
+        try:
+            read = ask_step(chat(row), ASKED, stage, tokens=100)
+        except AssertionError:
+            return
+        assert read.fault, "the walk asks for it again"
+        return
+    read = ask_step(chat(row), ASKED, stage, tokens=100)
+    assert (read.function, read.fault) == (wanted["action"], "")
+    assert (read.notebook or "") == wanted.get("notebook", "")
+    assert list(passage_numbers(read.arguments)) == wanted.get("chunks", []) or stage == "neighbours"
+    assert named(read.arguments, NAMES) == wanted.get("node") or stage != "neighbours"
+
+
+def asked_again(ask: Any) -> None:
+    """The script has one reply only."""
+    with pytest.raises(AssertionError, match="The script has 1 answers"):
+        ask()
