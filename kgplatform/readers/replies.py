@@ -1,25 +1,32 @@
-"""Replies in free text: an answer behind a mark, or the choice of an option, and what becomes of them.
+"""Replies that answer or say that the text does not, and the choice of an option; and what becomes of them.
 
-    read_reply("[Summary] It is in Toronto.\\n**Answerable:** Casa Loma")    # Said('Casa Loma', 'It is in Toronto.')
+    said, again = ask_said(calls, messages, AnswerReply, stage="answer", tokens=600)
+    read_answer("### Final Answer\n**Brunel**")                              # Said('Brunel')
     read_choice("Answer: (B) a dog", ("a horse", "a dog"))                   # 1
 
-GraphReader's comparators (appendix D) reply so: marks are read whatever their case, brackets and stars. A reply without
-any is asked for once more.
+They are asked for as JSON. What comes as free text is read by its marks (GraphReader, appendix D) and labels, whatever
+their case, brackets, stars and language; the last one counts. A reply that cannot be read is asked for once more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from kgplatform.errors import InputError
-from kgplatform.models.json_text import without_thoughts
-from kgplatform.prompt import Messages, with_reminder
+from pydantic import WithJsonSchema, create_model, field_validator, model_validator
+
+from kgplatform.errors import InputError, ReplyError
+from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL, Answered, joined, record, with_places, write_answer
-from kgplatform.readers.reader import AnswerMode
+from kgplatform.readers.forms import Flag, Form, Words, is_json, made, named
+from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window, tokens
+from kgplatform.readers.window import Window
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.text import normalise_name, tidy
@@ -28,16 +35,43 @@ NO_WORDS = "No words of this answer were found in the text that was read, so it 
 _LEAST_ROOM = 100
 """Tokens of text that a prompt must have room for."""
 
-_WORDS = r"un[\s-]?answerable|not\s+answerable|answerable|summary"
+_REPLY_SHARE = 8
+"""Of a small window, the part that a reply may take."""
+
+_REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 500, "sentences": 700, "report": 3000}
+
+_YES = r"answerable|beantwortbar|回答可能|可以?回答"
+_NO = (
+    r"un[\s-]?answerable|not\s+answerable|unbeantwortbar|nicht\s+beantwortbar|sans\s+réponse|sin\s+respuesta"
+    r"|无法回答|無法回答|回答不能"
+)
+_NOTES = r"summary|zusammenfassung|résumé|resumen|摘要|总结|總結|要約"
+_WORDS = rf"{_NO}|{_YES}|{_NOTES}"
 _MARK = re.compile(
     rf"\[\s*(?P<opened>{_WORDS})\b\s*\]?|(?<!\w)(?P<closed>{_WORDS})\s*\]"
-    rf"|^(?:[^\w\n]|_)*(?P<bare>{_WORDS})\b[*_`)\s]*?(?:[:–—-]|\.?[^\S\n]*$)",
+    rf"|^(?:[^\w\n]|_)*(?P<bare>{_WORDS})\b[*_`)\s]*?(?:[:：–—-]|\.?[^\S\n]*$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_ANNOUNCED = re.compile(r"(?:the\s+)?answer\s*(?::|is\s*:)\s*", re.IGNORECASE)
-_NUMBER = re.compile(r"\s?\[\d+\]")
+_ANSWER_WORDS = (
+    r"(?:(?:the|my|so the|thus,? the)\s+)?(?:(?:final|short|correct|direct|best)\s+)?answer"
+    r"|(?:endgültige |kurze )?antwort|r[ée]ponse(?: finale| courte)?|respuesta(?: final| corta)?|risposta(?: finale)?"
+    r"|resposta(?: final)?|antwoord|svar|odpowiedź|ответ|最终答案|答案|回答|答え|정답|답변|답"
+)
+# "Answer: …", "**Réponse :** …", "### Final Answer" with the answer in the next line, "The answer is Brunel".
+_ANNOUNCED = re.compile(
+    rf"(?:^|(?<=[.!?]\s))[^\w\n]*(?:{_ANSWER_WORDS})(?:\s+is)?[*_`]*(?:\s*[:：=]|\s+[–—-](?=\s)|(?<=is)\s+(?-i:(?=[A-Z\d\"“*]))"
+    r"|[^\S\n]*\n)[*_`]*\s*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ASIDE = re.compile(
+    r"\n\W*(?:explanation|reasoning|rationale|justification|evidence|sources?|confidence|note|erklärung|begründung"
+    r"|quellen?|explication|explicación|理由|解释|説明)\b[*_`]*\s*[:：].*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_BOLD = re.compile(r"\A(\*\*|__|`|\")(?!\s)((?:(?!\1).)+)\1([.!]?)\Z", re.DOTALL)
+_NUMBER = re.compile(r"(?<=\S)\s?\[\d{1,3}\](?!\w)")
 # Between a mark and what follows it in its line, and before the next one: a list's bullet in a line of its own stays.
-_BEFORE = re.compile(r"(?:[^\S\n]|[*_`:]|[–—-](?=\s))*\s*")
+_BEFORE = re.compile(r"(?:[^\S\n]|[*_`:：]|[–—-](?=\s))*\s*")
 _AFTER = re.compile(r"[\s*_`#>–—-]*\Z")
 
 
@@ -53,64 +87,199 @@ class Said:
     marked: bool = True
 
 
+class Answering(Form):
+    """A reply with an answer, or without."""
+
+    COUNTS: ClassVar[str] = "answer"
+
+    @property
+    def said(self) -> Said:
+        """What it says."""
+        raise NotImplementedError
+
+    @classmethod
+    def free(cls, text: str) -> Answering | None:
+        """Free text as such a reply."""
+        raise NotImplementedError
+
+
+def _answer(default: str = "") -> Any:
+    keys = (
+        "answer",
+        "final_answer",
+        "finalanswer",
+        "response",
+        "result",
+        "antwort",
+        "réponse",
+        "respuesta",
+        "答案",
+        "回答",
+    )
+    return named(*keys, default=default)
+
+
+def _reasoning() -> Any:
+    return named("reasoning", "thought", "thoughts", "analysis", "begründung", default="", most=600)
+
+
+def _sufficient() -> Any:
+    return named("sufficient", "answerable", "is_answerable", "ausreichend", default=None)
+
+
+class AnswerReply(Answering):
+    """An answer in full, or that the text does not have it."""
+
+    reasoning: Words = _reasoning()
+    answer: Words = _answer()
+    sufficient: Flag = _sufficient()
+
+    @model_validator(mode="after")
+    def _says_something(self) -> AnswerReply:
+        if not self.answer and self.sufficient is not False:
+            raise ValueError('write the "answer", or set "sufficient" to false')
+        return self
+
+    @property
+    def said(self) -> Said:
+        """What it says. An answer beside "sufficient": false is what the model would guess: none."""
+        return Said(None) if self.sufficient is False else _whole(self.answer)
+
+    @classmethod
+    def free(cls, text: str) -> AnswerReply | None:
+        """Free text: an answer in full, unless it is marked as none."""
+        said = read_answer(text)
+        return None if not said.marked or _is_broken(text) else _made(cls, said)
+
+
+class PieceReply(AnswerReply):
+    """An answer from a piece of a text: free text must be marked as one."""
+
+    PROMPT: ClassVar[str] = "baselines/chunk_read"
+
+    @classmethod
+    def free(cls, text: str) -> AnswerReply | None:
+        """Free text with a mark, or with a label such as "Answer:"; or a refusal in words."""
+        said = _marked(text)
+        return None if not said.marked or _is_broken(text) else _made(cls, said)
+
+
+class NotesReply(Answering):
+    """An answer from a piece of a text and notes, with notes for what comes after; notes alone say: not yet."""
+
+    PROMPT: ClassVar[str] = "baselines/chunk_notes"
+
+    reasoning: Words = _reasoning()
+    notes: Words = named("notes", "note", "summary", "new_notes", "notizen", "zusammenfassung", "摘要", default="")
+    answer: Words = _answer()
+    sufficient: Flag = _sufficient()
+
+    @model_validator(mode="after")
+    def _says_something(self) -> NotesReply:
+        if not (self.answer or self.notes) and self.sufficient is not False:
+            raise ValueError('write "notes" or the "answer", or set "sufficient" to false')
+        return self
+
+    @property
+    def said(self) -> Said:
+        """What it says, with its notes."""
+        return Said(None if self.sufficient is False else _whole(self.answer).answer, read_notes(self.notes))
+
+    @classmethod
+    def free(cls, text: str) -> NotesReply | None:
+        """Free text with a mark, or with notes."""
+        said = _marked(text)
+        return None if not (said.marked or said.notes) or _is_broken(text) else _made(cls, said, notes=said.notes)
+
+
+A = TypeVar("A", bound=Answering)
+
+
+def _made(form: type[A], said: Said, **more: str) -> A | None:
+    return made(form, answer=said.answer or "", sufficient=said.answer is not None, **more)
+
+
+def _is_broken(text: str) -> bool:
+    return is_json(text, ("reasoning", "answer", "sufficient", "notes"))
+
+
+def _whole(answer: str) -> Said:
+    """An answer as it stands in a form: a mark or a label in it says the same as in free text."""
+    return read_answer(answer) if answer else Said(None)
+
+
+def _marked(text: str) -> Said:
+    said = read_reply(text)
+    if said.marked or said.notes:
+        return said
+    return read_answer(text) if _ANNOUNCED.search(text) or (text.strip() and is_members_refusal(text)) else said
+
+
+def ask_said(calls: Calls, messages: Messages, form: type[Answering], *, stage: str, tokens: int) -> tuple[Said, int]:
+    """What the model says, and how many replies could not be read (0 to 2).
+
+    After the second it counts as unanswerable. Raises ``ModelError``.
+    """
+    before = calls.made
+    try:
+        reply, _ = ask(calls, messages, form, stage=stage, tokens=tokens, free=form.free)
+    except ReplyError:
+        return Said(None, marked=False), calls.made - before
+    return reply.said, calls.made - before - 1
+
+
 def read_reply(text: str) -> Said:
-    """A reply that has marks to begin with."""
+    """A reply that has marks. The last that says whether there is an answer counts."""
     parts = _parts(text)
-    notes = " ".join(content for mark, content in parts if mark == "summary" and content)
-    for mark, content in parts:
+    notes = read_notes(" ".join(content for mark, content in parts if mark == "summary" and content))
+    for place, (mark, content) in reversed(list(enumerate(parts))):
         if mark == "unanswerable":
             return Said(None, notes)
-        if mark == "answerable" and content:
-            return Said(content, notes)
-    before = parts[0][1]  # the answer first, and then its mark
-    if before and any(mark == "answerable" for mark, _ in parts):
-        return Said(before, notes)
+        before = parts[0][1] if place == 1 else ""  # the answer first, and then its mark
+        if mark == "answerable" and (content or before):
+            return _without_refusal(_content(content or before), notes)
     return Said(None, notes, marked=False)
 
 
 def read_answer(text: str) -> Said:
-    """A reply that is an answer in full, or marked as none."""
+    """A reply that is an answer in full, or marked as none, or says so in words."""
     said = read_reply(text)
-    if said.marked:
-        return said
-    text = text.strip()
-    return Said(text or None, marked=bool(text))
+    return said if said.marked else _without_refusal(_content(text))
 
 
-def ask_marked(
-    calls: Calls, messages: Messages, read: Callable[[str], Said], *, stage: str, marks: str, again: bool = True
-) -> tuple[Said, int]:
-    """What the model says, and how many replies could not be read (0 to 2).
-
-    After the first of them the same is asked ``again`` with a reminder of the ``marks``; after the second it counts as
-    unanswerable, and the chat forgets both. Raises ``ModelError``.
-    """
-    said = _asked(calls, messages, read, stage)
-    if said.marked or not again:
-        return said, int(not said.marked)
-    reminded = with_reminder(messages, reminder(marks))
-    second = _asked(calls, reminded, read, stage)
-    if second.marked:
-        return second, 1
-    for sent in (messages, reminded):
-        calls.forget(sent)
-    return Said(None, second.notes or said.notes, marked=False), 2
+def read_notes(text: str) -> str:
+    """Notes, unless they are a placeholder or say that there are none."""
+    made_up = re.fullmatch(
+        r"[\s(\[<]*(?:none|nothing(?: new)?|no (?:new )?notes|n/a|keine|the notes|notes)?[\s)\]>.]*", text, re.I
+    )
+    return "" if made_up else text.strip()
 
 
-def reminder(marks: str) -> str:
-    """The line that is added where a prompt is sent again."""
-    return f"\n\nReply in the form that was asked for: begin with {marks}."
+def _without_refusal(answer: str, notes: str = "") -> Said:
+    if not answer:
+        return Said(None, notes, marked=False)
+    return Said(None if is_members_refusal(answer) else answer, notes)
 
 
-def room_for(window_tokens: int, messages: Messages, marks: str, reserved: int = 0) -> int:
-    """Tokens of text that fit into ``messages``, next to the reminder and to what is ``reserved``.
+def reply_tokens(style: AnswerStyle, window: int) -> int:
+    """The most tokens of a reply, reasons included."""
+    return min(_REPLY_TOKENS[style], window // _REPLY_SHARE)
+
+
+def window_of(window_tokens: int | None, preset: Preset, context: int, paper: int) -> int:
+    """The window that is asked for, else that of the ``paper``, else that of the model: ``context``."""
+    return window_tokens or (paper if preset == "paper" else context)
+
+
+def room_for(window: Window, messages: Messages, reserved: int = 0) -> int:
+    """Tokens of text that fit into ``messages``, next to the reply and to what is ``reserved``.
 
     Raises ``InputError`` where they leave no room.
     """
-    room = Window(window_tokens).room(messages) - tokens(reminder(marks)) - reserved
+    room = window.room(messages) - reserved
     if room < _LEAST_ROOM:
         raise InputError(
-            f"The question leaves no room for a text in a window of {window_tokens:,} tokens. "
+            f"The question leaves no room for a text in a window of {window.tokens:,} tokens. "
             "Shorten it, or raise window_tokens.",
             "window_tokens",
         )
@@ -140,7 +309,7 @@ def finish(
     text, more = REFUSAL, ""
     citations: tuple[Citation, ...] = ()
     if answer is not None:
-        text, citations = with_places(_NUMBER.sub("", answer).strip(), read, calls)
+        text, citations = with_places(_without_marks(answer), read, calls)
         more = "" if citations else NO_WORDS
     elif mode == "open":
         nothing = SearchResult(question, (), (), 0.0)
@@ -150,9 +319,9 @@ def finish(
     return record(reader, answered, SearchResult(question, tuple(read), (), 0.0), calls)
 
 
-def _asked(calls: Calls, messages: Messages, read: Callable[[str], Said], stage: str) -> Said:
-    reply = calls.send(messages, stage=stage)
-    return read(without_thoughts(reply.text, cut_off=reply.cut_off))
+def _without_marks(answer: str) -> str:
+    """``answer`` without "[3]" behind its words: nothing shown had a number. A year stays, and so does all there is."""
+    return _NUMBER.sub("", answer).strip()
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
@@ -161,17 +330,23 @@ def _parts(text: str) -> list[tuple[str, str]]:
     starts = [0, *(each.end() for each in found)]
     ends = [*(each.start() for each in found), len(text)]
     names = ["", *(_name(each[each.lastgroup or 0]) for each in found)]
-    return [(name, _content(text[start:end])) for name, start, end in zip(names, starts, ends, strict=True)]
+    between = (text[start:end] for start, end in zip(starts, ends, strict=True))
+    return [(name, _AFTER.sub("", _BEFORE.sub("", part, count=1))) for name, part in zip(names, between, strict=True)]
 
 
 def _name(mark: str) -> str:
-    mark = mark.lower()
-    return mark if mark in ("answerable", "summary") else "unanswerable"
+    kinds = {"answerable": _YES, "summary": _NOTES}
+    return next((kind for kind, words in kinds.items() if re.fullmatch(words, mark, re.IGNORECASE)), "unanswerable")
 
 
 def _content(text: str) -> str:
-    text = _AFTER.sub("", _BEFORE.sub("", text, count=1))
-    return text[found.end() :] if (found := _ANNOUNCED.match(text)) else text
+    """An answer without the label before it, remarks after it, and bold letters all over it."""
+    announced = [found for found in _ANNOUNCED.finditer(text) if text[found.end() :].strip()]
+    if announced:
+        text = _ASIDE.sub("", text[announced[-1].end() :])
+    text = text.strip()
+    bold = _BOLD.match(text)
+    return f"{bold[2]}{bold[3]}" if bold else text
 
 
 MOST_CHOICES = 26
@@ -187,6 +362,8 @@ _PATTERNS = (
     re.compile(r"^[\s*_`]*([A-Z])[*_`]*[.):,]", re.MULTILINE),
     re.compile(rf"^\W*(?:the )?(?:(?:correct|right|best) )?{_OPTION}([A-Z])\W*$", re.IGNORECASE | re.MULTILINE),
 )
+_CALLED = _PATTERNS[:3]
+_LETTERED = re.compile(r"\W*([a-z])[).:\]]", re.IGNORECASE)
 _PREFIX = re.compile(rf"\A\W*(?:(?:the )?(?:(?:correct|right|best) )?{_ANSWER})?", re.IGNORECASE)
 
 
@@ -217,17 +394,60 @@ def shown_choices(choices: Sequence[str]) -> str:
 def read_choice(text: str, choices: Sequence[str]) -> int | None:
     """The number of the option that ``text`` chooses, None if it chooses none.
 
-    The letter that is called the answer counts first, then the first in round brackets, then one that stands alone;
-    without any, the words of exactly one option.
+    The letter that is called the answer last counts first, then the first in round brackets, then one that stands
+    alone; without any, the words of exactly one option.
     """
     for pattern in _PATTERNS:
-        for found in pattern.finditer(text):
+        every = list(pattern.finditer(text))
+        for found in reversed(every) if pattern in _CALLED else every:
             number = ord(found[1].upper()) - ord("A")
             if number < len(choices):
                 return number
     said = _bare(text)
     named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
     return named[0] if len(named) == 1 else None
+
+
+class ChoiceReply(Answering):
+    """The letter of an option."""
+
+    PROMPT: ClassVar[str] = "readagent/choose"
+    COUNTS: ClassVar[str] = "choice"
+    CHOICES: ClassVar[tuple[str, ...]] = ()
+
+    reasoning: Words = _reasoning()
+    choice: Words = named("choice", "answer", "letter", "option", "final_answer", "antwort", "réponse", "答案")
+
+    @field_validator("choice")
+    @classmethod
+    def _is_there(cls, said: str) -> str:
+        number = read_choice(said, cls.CHOICES)
+        if number is None and (lettered := _LETTERED.match(said)):
+            number = read_choice(f"({lettered[1]})", cls.CHOICES)
+        if number is None:
+            raise ValueError(f"write one letter of {letter(0)} to {letter(len(cls.CHOICES) - 1)}")
+        return letter(number)
+
+    @property
+    def said(self) -> Said:
+        """The text of the option."""
+        return Said(self.CHOICES[ord(self.choice) - ord("A")])
+
+    @classmethod
+    def free(cls, text: str) -> ChoiceReply | None:
+        """Free text that chooses one of the options."""
+        return None if is_json(text, ("reasoning", "choice")) else made(cls, choice=text)
+
+
+@cache
+def choice_reply(choices: tuple[str, ...]) -> type[ChoiceReply]:
+    """``ChoiceReply`` among ``choices``."""
+    letters = [letter(number) for number in range(len(choices))]
+    schema = WithJsonSchema({"type": "string", "enum": letters})
+    fields: Any = {"choice": (Annotated[Words, schema], ChoiceReply.model_fields["choice"])}
+    form = create_model("ChoiceReply", __base__=ChoiceReply, **fields)
+    form.CHOICES = choices
+    return form
 
 
 def _bare(text: str) -> str:

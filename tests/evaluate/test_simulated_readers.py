@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from model_by_prompt import Prompt, beginnings
+from model_by_prompt import Prompt, beginnings, lines_of
 from shared_words import by_rank, names_in, tell
 from simulated_readers import RULES, reply
 
@@ -20,7 +20,8 @@ def test_every_prompt_has_a_rule() -> None:
     files = set(prompt_names())
     assert files - {name for name in files if name.endswith("again")} - set(RULES) == set()
     assert set(RULES) <= files
-    assert len(set(beginnings().values())) == len(beginnings()), "two prompts begin alike: no rule can tell them apart"
+    told_apart = {(start, lines_of(name)) for name, start in beginnings().items()}
+    assert len(told_apart) == len(beginnings()), "two prompts are alike: no rule can tell them apart"
 
 
 def test_a_second_sentence_follows_from_a_name_of_the_first() -> None:
@@ -66,7 +67,8 @@ def test_a_full_text_has_every_needle(task: str) -> None:
     found = needle_data_set(task, (900,), parse_depths(task, "0,0.5,1"), samples=3)
     for question in found.questions:
         (text,) = found.texts_of(question)
-        said = reply(render("baselines/full_text", question=question.text, fence="data-0123456789ab", text=text.text))
+        inputs = {"question": question.text, "fence": "data-0123456789ab", "text": text.text, "style": "in a phrase"}
+        said = reply(render("baselines/full_text", **inputs))
         assert question.answers[0] in said, question
 
 

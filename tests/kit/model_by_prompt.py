@@ -31,11 +31,13 @@ class Prompt:
 
     @cached_property
     def name(self) -> str:
-        """Of its file: that with the longest beginning that the messages have. Raises ``LookupError`` for none."""
+        """Of its file: that with the longest beginning that the messages have; of several, that which asks in its
+        words. Raises ``LookupError`` for none."""
         fitting = [(len(start), name) for name, start in beginnings().items() if self.system.startswith(start)]
         if not fitting:
             raise LookupError(f"no prompt begins with {self.system[:80]!r}")
-        return max(fitting)[1]
+        asked = set(self.user.splitlines())
+        return max(fitting, key=lambda each: (each[0], len(lines_of(each[1]) & asked), each[1]))[1]
 
     @property
     def kind(self) -> str:
@@ -89,6 +91,13 @@ def beginnings() -> dict[str, str]:
     """How each prompt begins, up to its first input; those that only ask again are no prompts of their own."""
     starts = {name: source_of(name).lstrip().partition("\n")[0].partition("$")[0] for name in prompt_names()}
     return {name: start for name, start in starts.items() if start and not name.endswith("again") and start != "---"}
+
+
+@cache
+def lines_of(name: str) -> frozenset[str]:
+    """The lines of what a prompt asks that have no input in them."""
+    asked = source_of(name).partition("\n---\n")[2].splitlines()
+    return frozenset(line for line in asked if line and "$" not in line)
 
 
 P = TypeVar("P", bound=Prompt)

@@ -86,8 +86,8 @@ def _from_text(asked: Prompt) -> str:
 
 def _from_piece(asked: Prompt) -> str:
     """With notes: all that helps is noted; the answer where no name is left to follow."""
-    notes = asked.data.partition("Notes on what came before:\n")[2].partition("\n\nPiece:\n")[0]
-    told = tell(asked.question, [notes, asked.data.partition("\nPiece:\n")[2]])
+    piece, _, notes = asked.data.removeprefix("Piece:\n").rpartition("\n\nNotes on what came before:\n")
+    told = tell(asked.question, [notes, piece])
     if not told.text:
         return _UNANSWERABLE
     ending = _UNANSWERABLE if told.lead(asked.question) else f"[answerable] {told.text}"

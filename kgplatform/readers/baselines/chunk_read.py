@@ -1,30 +1,56 @@
 """The readers ``chunkread`` and ``chunknotes``: all passages, one after the other (GraphReader, appendix D).
 
-``chunkread`` sees one passage at a time and stops at the first that answers the question. ``chunknotes`` carries brief
-notes on from passage to passage. Nothing is left out: a passage that is larger than the window is read in parts. That
-costs a call for every passage up to the answer; ``calls`` bounds it.
+``chunkread`` sees a piece at a time, as many whole passages as the window holds, and stops at the first that answers
+the question. ``chunknotes`` carries brief notes on from piece to piece. Nothing is left out: a passage that is larger
+than the window is read in parts. That
+costs a call for every window of text up to the answer; ``calls`` bounds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for, without_model
-from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option, window_option
-from kgplatform.readers.replies import Said, ask_marked, asked, finish, read_reply, room_for
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for, without_model
+from kgplatform.readers.reader import (
+    AnswerMode,
+    AnswerStyle,
+    Preset,
+    Reader,
+    check,
+    mode_option,
+    option,
+    preset_option,
+    style_option,
+    window_option,
+)
+from kgplatform.readers.replies import (
+    NotesReply,
+    PieceReply,
+    Said,
+    ask_said,
+    asked,
+    finish,
+    reply_tokens,
+    room_for,
+    window_of,
+)
 from kgplatform.readers.run import Calls, Run, StepFound
-from kgplatform.readers.window import cut, head
+from kgplatform.readers.window import Window, cut, head, tokens
 from kgplatform.records import Answer, FoundPassage, QueryRun
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.found import part_of
 
 _PROMPT, _PROMPT_WITH_NOTES = "baselines/chunk_read", "baselines/chunk_notes"
-_MARKS = "[answerable] and the answer, or [unanswerable]"
+_PAPER_WINDOW = 4096
+"""Tokens (GraphReader, section 4.1)."""
+
 _NOTES_SHARE = 8
 """Of the window, the part that notes may fill."""
 
+_BETWEEN_TOKENS = 2
 _NOTED = 20
 """Passages with something to note that are kept as evidence: the last ones."""
 
@@ -35,7 +61,9 @@ class Options:
 
     mode: AnswerMode = mode_option()
     calls: int | None = option(None, "the most calls to the model, by default as many as the text needs", least=1)
-    window_tokens: int = window_option()
+    window_tokens: int | None = window_option(None)
+    preset: Preset = preset_option()
+    answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
         check(self)
@@ -59,102 +87,137 @@ class _Pass:
     question: str
     calls: Calls
     options: Options
+    window: Window
     notes: str = ""
     noted: list[FoundPassage] = field(default_factory=list)
 
     @property
     def takes_notes(self) -> bool:
-        """Whether notes are carried on from passage to passage."""
+        """Whether notes are carried on from piece to piece."""
         return self.reader == READER_WITH_NOTES.name
 
     @property
     def notes_room(self) -> int:
         """The most tokens of the notes."""
-        return self.options.window_tokens // _NOTES_SHARE if self.takes_notes else 0
+        return self.window.tokens // _NOTES_SHARE if self.takes_notes else 0
 
     @property
     def prompt(self) -> str:
         """The name of its prompt."""
         return _PROMPT_WITH_NOTES if self.takes_notes else _PROMPT
 
-    @property
-    def calls_left(self) -> int:
-        """How many calls may still be made."""
-        return 1_000_000_000 if self.options.calls is None else self.options.calls - self.calls.made
+
+Piece = tuple[list[FoundPassage], tuple[QueryRun, ...]]
+"""Passages that are shown together, and the statements that read them."""
 
 
 def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
     question = asked(question)
     if run.chat is None:
         return without_model(question, reader, run.evidence.search(question), run.tell)
-    reading = _Pass(reader, question, Calls(run.chat, run.ledger, run.tell), options)
-    _room(reading)
+    size = window_of(options.window_tokens, options.preset, run.context, _PAPER_WINDOW)
+    window = Window(size, reply_tokens(options.answer_style, size))
+    reading = _Pass(reader, question, Calls(run.chat, run.ledger, run.tell, limit=options.calls), options, window)
     text, note = None, ""
     read: list[FoundPassage] = []
-    for part, queries in _parts(reading, run.evidence):
-        if reading.calls_left < 1:
+    for parts, queries in _pieces(reading, run.evidence):
+        if reading.calls.left < 1:
             note = f"Not all was read: the {options.calls:,} calls were made before the end of the text."
             break
-        text = _read(reading, part, queries)
+        text = _read(reading, parts, queries)
         if text is not None:
-            read.append(part)
+            read += parts
             break
     read += reading.noted[::-1]
     return finish(reader, question, text, read, run.evidence, reading.calls, options.mode, note)
 
 
-def _parts(reading: _Pass, evidence: Evidence) -> Iterator[tuple[FoundPassage, tuple[QueryRun, ...]]]:
-    """All passages in reading order, in parts that fit; with the first of a page the statement that read it."""
+def _pieces(reading: _Pass, evidence: Evidence) -> Iterator[Piece]:
+    """All passages in reading order: as many as fit together, or parts of one that does not."""
+    room = _room(reading)
+    piece: list[FoundPassage] = []
+    ran: tuple[QueryRun, ...] = ()
+    left = room
     for passages, queries in evidence.in_reading_order():
-        for passage in passages:
-            start = passage.start
-            for text in cut(passage.text, _room(reading)):
-                yield part_of(passage, start, start + len(text)), queries
-                start, queries = start + len(text), ()
+        ran += queries
+        for part in (part for passage in passages for part in _parts(passage, room)):
+            weight = tokens(part.text) + _BETWEEN_TOKENS
+            if piece and weight > left:
+                yield piece, ran
+                piece, ran, left = [], (), room
+            piece.append(part)
+            left -= weight
+    if piece:
+        yield piece, ran
 
 
-def _read(reading: _Pass, part: FoundPassage, queries: tuple[QueryRun, ...]) -> str | None:
-    """The answer, if ``part`` has it. The notes are brought up to it."""
-    calls, messages = reading.calls, _messages(reading, part.text)
+def _parts(passage: FoundPassage, room: int) -> Iterator[FoundPassage]:
+    start = passage.start
+    for text in cut(passage.text, room):
+        yield part_of(passage, start, start + len(text))
+        start += len(text)
+
+
+def _shown(parts: Sequence[FoundPassage]) -> str:
+    """Passages below each other; parts of one as it has them."""
+    joints = ("" if one.id == other.id else "\n\n" for one, other in pairwise(parts))
+    return "".join(chain.from_iterable(zip(("", *joints), (part.text for part in parts), strict=True)))
+
+
+def _read(reading: _Pass, parts: list[FoundPassage], queries: tuple[QueryRun, ...]) -> str | None:
+    """The answer, if ``parts`` have it. The notes are brought up to them."""
+    calls, messages = reading.calls, _messages(reading, _shown(parts))
     mark = calls.mark(queries)
-    said, broken = ask_marked(calls, messages, read_reply, stage="read", marks=_MARKS, again=reading.calls_left > 1)
-    _note_down(reading, part, said)
+    form = NotesReply if reading.takes_notes else PieceReply
+    said, broken = ask_said(calls, messages, form, stage="read", tokens=reading.window.reply)
+    _note_down(reading, parts, said)
     outcome = "answerable" if said.answer is not None else "unanswerable"
-    calls.counts.update({f"read.{outcome}": 1, "malformed.no mark": broken})
+    calls.counts.update({f"read.{outcome}": 1, "malformed.no answer": broken})
     told = outcome if said.marked else f"{outcome}; no reply that can be used"
-    detail = f"{part.title}, characters {part.start:,}-{part.end:,}: {told}"
-    found = StepFound(queries, passages=(part.id,))
+    found = StepFound(queries, passages=tuple(dict.fromkeys(part.id for part in parts)))
+    detail = f"{_told(parts)}: {told}"
     calls.add("read passage", detail, mark, prompt=reading.prompt, found=found, notebook=reading.notes or None)
     return said.answer
 
 
-def _note_down(reading: _Pass, part: FoundPassage, said: Said) -> None:
+def _told(parts: Sequence[FoundPassage]) -> str:
+    first, last = parts[0], parts[-1]
+    if first.document == last.document:
+        return f"{first.title}, characters {first.start:,}-{last.end:,}"
+    return f"{first.title}, character {first.start:,}, to {last.title}, character {last.end:,}"
+
+
+def _note_down(reading: _Pass, parts: Sequence[FoundPassage], said: Said) -> None:
     """New notes replace the old ones; what of them is too long is cut off at the end of a sentence, and counted."""
     if not (reading.takes_notes and said.notes):
         return
     reading.notes = said.notes[: head(said.notes, reading.notes_room)].rstrip()
     reading.calls.counts["cut.notes"] += len(reading.notes) < len(said.notes)
-    reading.noted = [*reading.noted, part][-_NOTED:]
+    reading.noted = [*reading.noted, *parts][-_NOTED:]
 
 
 def _room(reading: _Pass) -> int:
-    """Tokens of a part: next to the longest notes that there may be. Raises ``InputError`` where there is no room."""
-    return room_for(reading.options.window_tokens, _messages(reading, ""), _MARKS, reading.notes_room)
+    """Tokens of a piece: next to the longest notes that there may be. Raises ``InputError`` where there is no room."""
+    return room_for(reading.window, _messages(reading, ""), reading.notes_room)
 
 
 def _messages(reading: _Pass, text: str) -> Messages:
     notes = reading.notes or NONE
-    inputs = {"question": reading.question, "text": text}
+    inputs = {"question": reading.question, "text": text, "style": STYLES[reading.options.answer_style]}
     if reading.takes_notes:
         inputs |= {"notes": notes if text else NONE, "words": str(reading.notes_room // 2)}
     return render(reading.prompt, fence=fence_for(text, notes) if text else LARGEST_FENCE, **inputs)
 
 
 def _read_last(answered: Answer) -> list[FoundPassage]:
-    """The passage, or the part of one, that was before the model at the end; of several parts the latest."""
+    """The passages, or parts of them, that were before the model at the end; of several parts the latest."""
     read = [step.passages for step in answered.trace if step.prompt == _PROMPT_WITH_NOTES]
     last = set(read[-1]) if read else set()
-    return [passage for passage in answered.evidence.passages if passage.id in last][:1]
+    latest: dict[str, FoundPassage] = {}
+    for passage in answered.evidence.passages:
+        if passage.id in last:
+            latest.setdefault(passage.id, passage)
+    return list(latest.values())
 
 
 READER = Reader(

@@ -12,20 +12,34 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import ClassVar
 
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, fence_for, without_model
-from kgplatform.readers.reader import AnswerMode, Reader, check, documents_option, mode_option, option, window_option
-from kgplatform.readers.replies import ask_marked, asked, finish, read_answer, room_for
+from kgplatform.readers.answer import LARGEST_FENCE, STYLES, fence_for, without_model
+from kgplatform.readers.reader import (
+    AnswerMode,
+    AnswerStyle,
+    Preset,
+    Reader,
+    check,
+    documents_option,
+    mode_option,
+    option,
+    preset_option,
+    style_option,
+    window_option,
+)
+from kgplatform.readers.replies import AnswerReply, ask_said, asked, finish, reply_tokens, room_for, window_of
 from kgplatform.readers.run import Calls, Run
-from kgplatform.readers.window import head, tokens
+from kgplatform.readers.window import Window, head, tokens
 from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.found import part_of
 from kgplatform.sentences import sentences
 
 _PROMPT = "baselines/full_text"
-_MARKS = "the answer, or reply with [unanswerable]"
+_PAPER_WINDOW = 4096
+"""Tokens (GraphReader, section 4.1)."""
 _WORD = re.compile(r"\S+")
 _PARAGRAPH = re.compile(r"\S(?:(?!\n[^\S\n]*\n).)*", re.DOTALL)
 
@@ -35,7 +49,9 @@ class Options:
     """How the reader works: ``window_tokens`` is the most that a prompt may have, with what the server adds to it."""
 
     mode: AnswerMode = mode_option()
-    window_tokens: int = window_option()
+    window_tokens: int | None = window_option(None)
+    preset: Preset = preset_option()
+    answer_style: AnswerStyle = style_option()
     from_end: bool = option(False, "the end of the text, not its beginning")
     documents: tuple[str, ...] = documents_option()
 
@@ -50,14 +66,20 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         found = run.evidence.search(question, documents=options.documents)
         return without_model(question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell)
-    room = room_for(options.window_tokens, _messages(question, ""), _MARKS)
+    size = window_of(options.window_tokens, options.preset, run.context, _PAPER_WINDOW)
+    window = Window(size, reply_tokens(options.answer_style, size))
+    room = room_for(window, _messages(question, "", options))
     part = read_part(run.evidence, room, options.documents, from_end=options.from_end)
     calls.take(_step(part, run.evidence, options))
-    mark = calls.mark()
-    said, broken = ask_marked(calls, _messages(question, part.text), read_answer, stage="answer", marks=_MARKS)
+    mark, messages = calls.mark(), _messages(question, part.text, options)
+    said, broken = ask_said(calls, messages, _Reply, stage="answer", tokens=window.reply)
     calls.add("answer", "answered" if said.answer else "not in the text", mark, prompt=_PROMPT)
     calls.counts["malformed.no answer"] = broken
     return finish(READER.name, question, said.answer, part.passages, run.evidence, calls, options.mode)
+
+
+class _Reply(AnswerReply):
+    PROMPT: ClassVar[str] = _PROMPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +217,9 @@ def _step(part: Part, evidence: Evidence, options: Options) -> Step:
     return Step("read", detail, seconds, queries=queries, passages=tuple(passage.id for passage in part.passages))
 
 
-def _messages(question: str, text: str) -> Messages:
-    return render(_PROMPT, question=question, fence=fence_for(text) if text else LARGEST_FENCE, text=text)
+def _messages(question: str, text: str, options: Options) -> Messages:
+    fence = fence_for(text) if text else LARGEST_FENCE
+    return render(_PROMPT, question=question, style=STYLES[options.answer_style], fence=fence, text=text)
 
 
 READER = Reader(

@@ -17,23 +17,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.replies import (
-    Said,
+    Answering,
+    AnswerReply,
     asked,
+    choice_reply,
     letter,
-    read_answer,
-    read_choice,
-    reminder,
+    reply_tokens,
     room_for,
     shown_choices,
+    window_of,
 )
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import head, short_name, tokens
+from kgplatform.readers.window import Window, head, short_name, tokens
 from kgplatform.records import QueryRun
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.pages import MemorySize, Pages, StoredPage, fuse_ranks
@@ -47,14 +49,28 @@ _AGAIN_TOKENS = 80
 
 _NUMBER_TOKENS = 4
 
+_PAPER_WINDOW = 8192
+"""Tokens (section 4)."""
+
 
 @dataclass(frozen=True, slots=True)
 class PageBrief:
-    """The question, the options, and ``room``: the tokens of memory that fit into each prompt."""
+    """The question, the options, the window, and ``room``: the tokens of memory that fit into each prompt.
+
+    ``tag``: the name of the tags round the memory. It stays the same while pages are read again, so that one prompt
+    begins as the one before, up to the first page that is read again.
+    """
 
     question: str
     options: Options
+    window: int
     room: int = 0
+    tag: str = ""
+
+    @property
+    def reply(self) -> int:
+        """The most tokens of a reply."""
+        return reply_tokens(self.options.answer_style, self.window)
 
     @property
     def lookup_prompt(self) -> str:
@@ -67,35 +83,27 @@ class PageBrief:
         return "readagent/choose" if self.options.choices else "readagent/answer"
 
     @property
-    def marks(self) -> str:
-        """How the reply with the answer begins, for one that has to be asked for again."""
-        if not self.options.choices:
-            return "the answer, or reply with [unanswerable]"
-        return f"Answer: (X), where X is one of {', '.join(map(letter, range(len(self.options.choices))))}"
+    def answer_form(self) -> type[Answering]:
+        """How the reply with the answer is read."""
+        return choice_reply(self.options.choices) if self.options.choices else PagesAnswer
 
     def lookup_messages(self, memory: str) -> Messages:
         """Asks for all pages at once."""
         most = self.options.pages
         pages = "one page at most" if most == 1 else f"1 to {most} pages"
-        return render(self.lookup_prompt, question=self._shown, pages=pages, fence=_fence(memory), memory=memory)
+        return render(self.lookup_prompt, question=self._shown, pages=pages, **self._fenced(memory))
 
     def next_messages(self, memory: str, read: Sequence[int], interim: str) -> Messages:
         """Asks for the next page, or STOP; ``interim`` is the answer so far, empty where there is none."""
         listed = ", ".join(f"Page {number}" for number in read) or NONE
         interim = f"\n\nMy answer so far, from this alone: {interim}" if interim else ""
-        fence = _fence(memory, interim)
-        return render("readagent/next", question=self._shown, fence=fence, memory=memory, read=listed, interim=interim)
+        fenced = self._fenced(memory, interim)
+        return render("readagent/next", question=self._shown, read=listed, interim=interim, **fenced)
 
     def answer_messages(self, memory: str) -> Messages:
         """Asks for the answer."""
-        return render(self.answer_prompt, question=self._shown, fence=_fence(memory), memory=memory)
-
-    def read_answer(self, text: str) -> Said:
-        """The answer in a reply; the text of an option where there are choices."""
-        if not self.options.choices:
-            return read_answer(text)
-        number = read_choice(text, self.options.choices)
-        return Said(None if number is None else self.options.choices[number], marked=number is not None)
+        style = {} if self.options.choices else {"style": STYLES[self.options.answer_style]}
+        return render(self.answer_prompt, question=self._shown, **style, **self._fenced(memory))
 
     def with_letter(self, answer: str, text: str) -> str:
         """``text``, which begins with ``answer``, behind the letter of that option: "(C) a horse [1]"."""
@@ -108,7 +116,7 @@ class PageBrief:
 
     @property
     def _interim_tokens(self) -> int:
-        return self.options.window_tokens // _INTERIM_PART
+        return self.window // _INTERIM_PART
 
     @property
     def _shown(self) -> str:
@@ -116,27 +124,39 @@ class PageBrief:
         choices = shown_choices(self.options.choices)
         return f"{self.question}\n\nOptions:\n{choices}" if choices else self.question
 
+    def _fenced(self, memory: str, *more: str) -> dict[str, str]:
+        is_free = self.tag and not any(self.tag in text for text in (memory, *more))
+        fence = self.tag if is_free else fence_for(memory, *more) if memory else LARGEST_FENCE
+        return {"fence": fence, "memory": memory}
+
     def _prompts(self) -> list[tuple[Messages, int]]:
         """Every prompt of the run without its memory, and the tokens that may come on top of it."""
-        prompts = [(self.answer_messages(""), tokens(reminder(self.marks)))]
+        prompts = [(self.answer_messages(""), 0)]
         if self.options.lookup == "parallel":
             prompts.append((self.lookup_messages(""), 0))
         if self.options.lookup == "sequential":
             listed = _NUMBER_TOKENS * self.options.pages
-            interim = self._interim_tokens + _AGAIN_TOKENS if self.options.interim else 0
-            prompts.append((self.next_messages("", (), ""), _AGAIN_TOKENS + listed + interim))
+            interim = self._interim_tokens if self.options.interim else 0
+            prompts.append((self.next_messages("", (), ""), listed + interim))
         return prompts
 
 
-def make_brief(question: str, options: Options) -> PageBrief:
-    """Raises ``InputError`` for an empty question, or one that leaves no room for a memory."""
-    brief = PageBrief(asked(question), options)
-    rooms = [room_for(options.window_tokens, messages, "", more) for messages, more in brief._prompts()]
+class PagesAnswer(AnswerReply):
+    """The answer from a memory."""
+
+    PROMPT: ClassVar[str] = "readagent/answer"
+
+
+def make_brief(question: str, options: Options, context: int = 32_768) -> PageBrief:
+    """``context``: the window of the model, in tokens, of which a reply has its part.
+
+    Raises ``InputError`` for an empty question, or one that leaves no room for a memory.
+    """
+    window = window_of(options.window_tokens, options.preset, context, _PAPER_WINDOW)
+    brief = PageBrief(asked(question), options, window)
+    kept = Window(window, brief.reply)
+    rooms = [room_for(kept, messages, more + _AGAIN_TOKENS) for messages, more in brief._prompts()]
     return replace(brief, room=min(rooms))
-
-
-def _fence(memory: str, *more: str) -> str:
-    return fence_for(memory, *more) if memory else LARGEST_FENCE
 
 
 NOT_GISTED = "(not gisted)"

@@ -10,14 +10,15 @@ first does not fit at all, as much of it as does is read.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from kgplatform.errors import ModelError
-from kgplatform.models.json_text import without_thoughts
+from kgplatform.errors import ModelError, ReplyError
+from kgplatform.models.chat import Wanted
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.readagent.gist_memory import GistMemory, PageBrief
+from kgplatform.readers.readagent.page_requests import NO_PAGE, NextReply, pages_reply, read_request
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import FoundPassage
@@ -25,11 +26,7 @@ from kgplatform.retrieve.found import part_of
 from kgplatform.retrieve.pages import Pages, PageText, PageTexts
 from kgplatform.text import counted
 
-NO_PAGE = "no such page"
-NO_NUMBER = "no page number"
-TWICE = "named twice"
-TOO_MANY = "too many pages"
-EMPTY = "empty reply"
+NO_LIST = "no list of pages"
 
 NO_ROOM = "no room"
 _GONE = "gone"
@@ -42,7 +39,6 @@ _NEITHER = "no page and no STOP"
 _FAULTS = {
     NO_PAGE: "there is no page of that number.",
     _READ_ALREADY: "that page was read again already.",
-    _NEITHER: "it names no page and does not say STOP.",
 }
 
 
@@ -67,16 +63,19 @@ class LookUp:
     def parallel(self) -> None:
         """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
         calls, mark = self.calls, self.calls.mark()
-        messages = self.brief.lookup_messages(self.text)
-        reply = calls.send(messages, stage="look up")
-        said = without_thoughts(reply.text, cut_off=reply.cut_off)
-        request = read_request(said, self.memory.pages.keys(), self.brief.options.pages)
+        messages, most = self.brief.lookup_messages(self.text), self.brief.options.pages
+        form, before, fault = pages_reply(most), calls.made, ""
+        entries: list[str] = []
+        try:
+            entries = ask(calls, messages, form, stage="look up", tokens=self.brief.reply, free=form.free)[0].pages
+        except ReplyError:  # what is remembered may be enough for the answer
+            fault = NO_LIST
+        calls.counts[f"malformed.{NO_LIST}"] += calls.made - before - (not fault)
+        request = read_request(entries, self.memory.pages.keys(), most)
         for _, reason in request.refused:
-            self.calls.counts[f"malformed.{reason}"] += 1
-        if request.fault:
-            self.calls.counts[f"malformed.{request.fault}"] += 1
-            calls.forget(messages)
-        calls.add("look up", _told(request), mark, prompt=self.brief.lookup_prompt)
+            calls.counts[f"malformed.{reason}"] += 1
+        told = f"{_listed(request.taken)}{_refused(request.refused)}{'; ' if fault else ''}{fault}"
+        calls.add("look up", told, mark, prompt=self.brief.lookup_prompt)
         self._read(request.taken, in_order=self.brief.options.by_importance)
 
     def sequential(self, answer_now: Callable[[], str]) -> None:
@@ -118,35 +117,39 @@ class LookUp:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""
         calls, mark = self.calls, self.calls.mark()
         messages = self.brief.next_messages(self.text, sorted(self.raw), self.interim)
-        asked, fault = self._ask_next(messages)
-        faults = [_faulty(asked, fault)] if fault else []
-        if fault:
+        page, fault = self._ask_next(messages)
+        faults = [_faulty(page, fault)] if fault else []
+        if fault in (NO_PAGE, _READ_ALREADY):
             reminder = render("readagent/again", fault=_FAULTS[fault])[1]["content"]
             again = with_reminder(messages, f"\n\n{reminder}")
-            asked, fault = self._ask_next(again)
-        if fault:
-            faults.append(_faulty(asked, fault))
-            for sent in (messages, again):
-                calls.forget(sent)
-        outcome = "stop" if fault or asked.page is None else f"page {asked.page}"
+            page, fault = self._ask_next(again)
+            faults += [_faulty(page, fault)] if fault else []
+            if fault:
+                for sent in (messages, again):
+                    calls.forget(sent, wanted=self._wanted)
+        outcome = "stop" if fault or page is None else f"page {page}"
         calls.add("look up", "; ".join([*faults, outcome]), mark, prompt=_NEXT)
-        return None if fault else asked.page
+        return None if fault else page
 
-    def _ask_next(self, messages: Messages) -> tuple[Next, str]:
-        """What the model wants, and what is wrong with that."""
-        reply = self.calls.send(messages, stage="look up")
-        asked = read_next(without_thoughts(reply.text, cut_off=reply.cut_off))
-        fault = self._judge(asked)
-        if fault:
-            self.calls.counts[f"malformed.{fault}"] += 1
-        return asked, fault
+    def _ask_next(self, messages: Messages) -> tuple[int | None, str]:
+        """The page that the model wants, None for none, and what is wrong with that."""
+        calls, before = self.calls, self.calls.made
+        page, fault = None, ""
+        try:
+            page = ask(calls, messages, NextReply, stage="look up", tokens=self.brief.reply, free=NextReply.free)[
+                0
+            ].page
+        except ReplyError:
+            fault = _NEITHER
+        calls.counts[f"malformed.{_NEITHER}"] += calls.made - before - (not fault)
+        if page is not None:
+            fault = NO_PAGE if page not in self.memory.pages else _READ_ALREADY if page in self.raw else ""
+            calls.counts[f"malformed.{fault}"] += bool(fault)
+        return page, fault
 
-    def _judge(self, asked: Next) -> str:
-        if asked.page is None:
-            return "" if asked.stop else _NEITHER
-        if asked.page not in self.memory.pages:
-            return NO_PAGE
-        return _READ_ALREADY if asked.page in self.raw else ""
+    @property
+    def _wanted(self) -> Wanted:
+        return Wanted(NextReply, self.brief.reply)
 
     def _read(self, numbers: Sequence[int], *, in_order: bool = False) -> bool:
         """Read pages in full, as many as fit; whether all did. ``in_order``: none after the first that does not."""
@@ -205,14 +208,9 @@ def _shortened(page: PageText, end: int) -> PageText:
     )
 
 
-def _told(request: Request) -> str:
-    """What was asked for: "2, 8; refused: 99 (no such page)"."""
-    return f"{_listed(request.taken)}{_refused(request.refused)}{'; ' if request.fault else ''}{request.fault}"
-
-
-def _faulty(asked: Next, fault: str) -> str:
+def _faulty(page: int | None, fault: str) -> str:
     """What is wrong with a request: "99 (no such page)"."""
-    return fault if asked.page is None else f"{asked.page} ({fault})"
+    return fault if page is None else f"{page} ({fault})"
 
 
 def _refused(refused: Sequence[tuple[str, str]]) -> str:
@@ -223,104 +221,3 @@ def _refused(refused: Sequence[tuple[str, str]]) -> str:
 def _listed(numbers: Sequence[int]) -> str:
     noun = "page" if len(numbers) == 1 else "pages"
     return f"{noun} {', '.join(map(str, numbers))}" if numbers else "no page"
-
-
-_BETWEEN = r"(?:[\s,;&/*>)\]<(-]|and\b|or\b|then\b|to\b|[–—])"
-_BRACKET = rf"\[[^\[\]]*\](?:{_BETWEEN}*(?:pages?\s*)?\[[^\[\]]*\])*"
-_OF_PAGES = re.compile(rf"\bpages?\b[^\w\[\n]{{0,4}}({_BRACKET})", re.IGNORECASE)
-_BRACKETED = re.compile(_BRACKET)
-_IN_WORDS = re.compile(rf"\bpages?\b[^\w\[\n]{{0,4}}(\d+(?:{_BETWEEN}+(?:pages?\W{{0,3}})?\d+)*)", re.IGNORECASE)
-_ENTRY = re.compile(r"[,;\[\]]|\band\b|\bor\b|\bthen\b|&", re.IGNORECASE)
-_PAGE_WORD = re.compile(r"\bpages?\b", re.IGNORECASE)
-# Two numbers with "to" or a dash between them, or one, which may be below zero.
-_NUMBER = re.compile(r"(?<![\w.])(\d{1,6})\s*(?:[-–—]|\bto\b)\s*(\d{1,6})(?![\w.])|[-−]?\d+")
-_NEXT_PAGE = re.compile(r"\bpage\b\s*(?:number|no\.?)?[^\w\n-]{0,4}(\d+)", re.IGNORECASE)
-_ONLY_NUMBER = re.compile(r"[^\w-]*(\d+)\W*")
-_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
-_STOP_FIRST = re.compile(r"\W*stop\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The numbers that are ``taken``, in the order of the reply, and what else it names, as written, with the reason.
-
-    ``fault``: what is wrong with a reply that says nothing. A reply that names no page asks for none, which is right
-    where the gists are enough (section 4.5).
-    """
-
-    taken: tuple[int, ...] = ()
-    refused: tuple[tuple[str, str], ...] = ()
-    fault: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """The one page that is asked for; ``stop``: none any more. Neither where the reply says neither."""
-
-    page: int | None = None
-    stop: bool = False
-
-
-def read_request(text: str, known: Collection[int], most: int) -> Request:
-    """The first list of pages in ``text``: at most ``most`` of ``known``, each once.
-
-    A list in brackets that stands behind the word "page" counts first, then any that has a number, then numbers that
-    stand behind that word ("Pages 7 and 12").
-    """
-    taken: list[int] = []
-    refused: list[tuple[str, str]] = []
-    for said, number in _entries(_first_list(text)):
-        reason = _refusal(number, taken, known, most)
-        if reason or number is None:
-            refused.append((said, reason))
-        else:
-            taken.append(number)
-    return Request(tuple(taken), tuple(refused), "" if text.strip() else EMPTY)
-
-
-def read_next(text: str) -> Next:
-    """The first page that a reply names, unless it begins with STOP; STOP anywhere where it names none."""
-    found = _NEXT_PAGE.search(text) or _ONLY_NUMBER.fullmatch(text)
-    if _STOP_FIRST.match(text) or (found is None and _STOP.search(text)):
-        return Next(stop=True)
-    return Next(int(found[1]) if found else None)
-
-
-def _first_list(text: str) -> str:
-    if found := _OF_PAGES.search(text):
-        return found[1]
-    for bracketed in _BRACKETED.finditer(text):
-        if any(letter.isdigit() for letter in bracketed[0]):
-            return bracketed[0]
-    return found[1] if (found := _IN_WORDS.search(text)) else ""
-
-
-def _entries(listed: str) -> Iterator[tuple[str, int | None]]:
-    """What a list names, as written, with its number; None for what has none."""
-    for entry in filter(None, map(str.strip, _ENTRY.split(_PAGE_WORD.sub(" ", listed)))):
-        numbers = list(_NUMBER.finditer(entry))
-        if not numbers:
-            yield entry, None
-        for found in numbers:
-            if found[1] is None:
-                yield found[0], int(found[0].replace("−", "-"))
-            else:
-                yield from _between(found[0], int(found[1]), int(found[2]))
-
-
-def _between(said: str, first: int, last: int) -> Iterator[tuple[str, int | None]]:
-    """``3-5`` as 3, 4 and 5; what does not ascend, or is longer than any list, by its two ends."""
-    if first < last <= first + 100:
-        yield from ((str(number), number) for number in range(first, last + 1))
-    else:
-        yield from ((said, first), (said, last))
-
-
-def _refusal(number: int | None, taken: Collection[int], known: Collection[int], most: int) -> str:
-    if number is None:
-        return NO_NUMBER
-    if number not in known:
-        return NO_PAGE
-    if number in taken:
-        return TWICE
-    return TOO_MANY if len(taken) >= most else ""

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgplatform.errors import InputError
-from kgplatform.readers.reader import AnswerMode, check, documents_option, mode_option, option, window_option
+from kgplatform.readers.reader import (
+    AnswerMode,
+    AnswerStyle,
+    Preset,
+    check,
+    documents_option,
+    mode_option,
+    option,
+    preset_option,
+    style_option,
+    window_option,
+)
 from kgplatform.readers.replies import check_choices
 
 Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
@@ -46,7 +57,9 @@ class Options:
         (), "an answer to choose from; repeat it for each; they become (A), (B), …", example="a horse", one="choice"
     )
     documents: tuple[str, ...] = documents_option()
-    window_tokens: int = window_option(8192)
+    window_tokens: int | None = window_option(None)
+    preset: Preset = preset_option()
+    answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
         check(self)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from kgplatform.errors import InputError
-from kgplatform.readers.answer import NOTHING_NEAR, cite_words, joined, without_model
+from kgplatform.readers.answer import NOTHING_NEAR, cite_words, fence_for, joined, without_model
 from kgplatform.readers.readagent.gist_memory import (
     PageBrief,
     Remembered,
@@ -27,7 +27,7 @@ from kgplatform.readers.readagent.gist_memory import (
 from kgplatform.readers.readagent.look_up import LookUp
 from kgplatform.readers.readagent.options import Options
 from kgplatform.readers.reader import AnswerMode, Reader
-from kgplatform.readers.replies import Said, ask_marked, finish
+from kgplatform.readers.replies import Said, ask_said, finish
 from kgplatform.readers.run import Calls, Run
 from kgplatform.records import Answer, FoundPassage
 from kgplatform.retrieve.evidence import Evidence
@@ -46,7 +46,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     ``counts``: ``words.in_context`` and ``words.of_text`` make the compression rate (section 4), ``pages.looked_up`` is
     what the paper calls # LU. Raises ``InputError`` where there are no gists, and ``ModelError``.
     """
-    brief = make_brief(question, options)
+    brief = make_brief(question, options, run.context)
     if run.chat is None:
         found = run.evidence.search(brief.question, documents=options.documents)
         return without_model(brief.question, READER.name, found, run.tell)
@@ -57,7 +57,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         ranked: Sequence[str] = ()
     else:
         remembered, ranked = _retrieved(options, pages, calls)
-    asked = _Run(brief, run.evidence, pages, calls, remembered)
+    tagged = replace(brief, tag=fence_for(remembered.memory.text({})))
+    asked = _Run(tagged, run.evidence, pages, calls, remembered)
     asked.look_up_pages(ranked)
     return asked.answer()
 
@@ -137,9 +138,8 @@ class _Run:
             self.calls.note(name, f"the last interim answer; {detail}")
             return said
         mark = self.calls.mark()
-        said, broken = ask_marked(
-            self.calls, self.brief.answer_messages(text), self.brief.read_answer, stage="answer", marks=self.brief.marks
-        )
+        messages, form = self.brief.answer_messages(text), self.brief.answer_form
+        said, broken = ask_said(self.calls, messages, form, stage="answer", tokens=self.brief.reply)
         self.calls.counts[f"malformed.{'no choice' if self.brief.options.choices else 'no answer'}"] += broken
         outcome = "answered" if said.answer else "not in the text" if said.marked else "no reply that can be used"
         self.calls.add(name, "; ".join(filter(None, (outcome, detail))), mark, prompt=self.brief.answer_prompt)

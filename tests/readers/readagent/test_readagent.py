@@ -62,7 +62,7 @@ def test_the_case_study(evidence: Evidence, tmp_path: Path, number: int) -> None
     look_up, choose = model.asked
     assert list(look_up.memory) == list(choose.memory) == list(range(8)), "the tags, in order"
     assert list(look_up.memory.values()) == [gist for _, gist in STORY]
-    assert "1 to 4 pages" in look_up.messages[0]["content"]
+    assert "1 to 4 pages" in look_up.user
     for n, (text, gist) in enumerate(STORY):
         assert choose.memory[n] == (text if n in needed else gist)
     assert all(
@@ -165,7 +165,7 @@ def test_what_cannot_be_asked_is_refused(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="The question is empty"):
         answer(" ?", Run(evidence, ScriptedChat([]), Ledger()), Options())
     with pytest.raises(InputError, match="leaves no room for a text"):
-        answer("word " * 8000, Run(evidence, ScriptedChat([]), Ledger()), Options())
+        answer("word " * 8000, Run(evidence, ScriptedChat([]), Ledger()), Options(preset="paper"))
     broken = ScriptedChat(lambda messages: (_ for _ in ()).throw(ModelError("It timed out.")))
     with pytest.raises(ModelError, match="It timed out"):
         answer("Who?", Run(evidence, broken, Ledger()), Options())

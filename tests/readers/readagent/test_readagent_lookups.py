@@ -69,8 +69,8 @@ def test_a_sequential_look_up_sees_each_page_before_it_names_the_next(nine: Evid
     [
         (["Page 77", "Page 3", "STOP"], "77 (no such page); page 3", 1),
         (["Page 77", "Page 78"], "77 (no such page); 78 (no such page); stop", 0),
-        (["I would rather not.", "Page 3", "STOP"], "no page and no STOP; page 3", 1),
-        (["", ""], "no page and no STOP; no page and no STOP; stop", 0),
+        (["I would rather not.", "Page 3", "STOP"], "page 3", 1),
+        (["", ""], "no page and no STOP; stop", 0),
         (["Page 3", "Page 3", "Page 3"], "3 (read again already); 3 (read again already); stop", 1),
     ],
 )
@@ -81,15 +81,19 @@ def test_a_useless_request_is_asked_for_once_more_and_then_the_look_up_stops(
     done = ask(nine, model, QUESTION, lookup="sequential")
     assert model.kinds == ["next"] * len(replies) + ["answer"]
     useless = len(replies) - looked_up - replies.count("STOP")
-    (fault,) = [name for name in ("no such page", "no page and no STOP", "read again already") if name in told]
+    named = [name for name in ("no such page", "read again already") if name in told]
+    fault = named[0] if named else "no page and no STOP"
     assert (done.counts[f"malformed.{fault}"], done.counts["pages.looked_up"]) == (useless, looked_up)
     assert told in details(done, "look up")
 
 
-def test_an_empty_reply_looks_nothing_up_and_is_counted(nine: Evidence) -> None:
-    done = ask(nine, Rereader(lookup=["<think>Page [3]?</think> "], answer=["Mara Mill"]), QUESTION)
-    assert (done.counts["malformed.empty reply"], done.counts["pages.looked_up"]) == (1, 0)
-    assert details(done, "look up") == ["no page; empty reply"]
+def test_a_reply_of_no_use_is_asked_for_again_and_then_nothing_is_looked_up(nine: Evidence) -> None:
+    replies = ["<think>Page [3]?</think> ", '{"reasoning": "It is in P3."}']
+    done = ask(nine, Rereader(lookup=replies, answer=["Mara Mill"]), QUESTION)
+    assert (done.counts["malformed.no list of pages"], done.counts["pages.looked_up"]) == (2, 0)
+    assert details(done, "look up") == ["no page; no list of pages"]
+    done = ask(nine, Rereader(lookup=["", '{"pages": ["Page 3"]}'], answer=["Mara Mill"]), QUESTION)
+    assert (done.counts["malformed.no list of pages"], details(done, "look up")) == (1, ["page 3"])
 
 
 def test_the_limit_counts_pages_that_were_read(nine: Evidence) -> None:

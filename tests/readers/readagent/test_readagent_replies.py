@@ -12,13 +12,14 @@ from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
-from kgplatform.readers.readagent.look_up import (
-    EMPTY,
+from kgplatform.readers.readagent.page_requests import (
     NO_NUMBER,
     NO_PAGE,
     TOO_MANY,
     TWICE,
     Next,
+    PagesReply,
+    free_pages,
     read_next,
     read_request,
 )
@@ -47,26 +48,36 @@ CHOICES = ("a horse", "he slept", "by accident", "a dog")
         ("Pages 3-5", (3, 4, 5)),
         ("Page [3 to 5]", (3, 4, 5)),
         ("Page [5-3]", (5, 3)),
-        ('{"pages": [1, 2]}', (1, 2)),
         ("He left in [1866]; for the rest I want Page [2].", (2,)),
         ("Page 3 to refresh what I remember of 1866.", (3,)),
         ("I want to look up Page [] because the gists of Page 3 and Page 4 say it.", ()),
         ("Nothing needs to be read again.", ()),
-        ("P4", ()),
+        ("No page is needed. The gist of Page 4 answers the question.", ()),
+        ("I want to look up Page [5] to see who, and Page [6] to see why.", (5, 6)),
+        ("Page [5] to see who, and Page [6] to see why.", (5, 6)),
+        ("The gist of Page [2] is vague. I want to look up Page [5, 6] to be sure.", (5, 6)),
+        ("I thought about looking up Page [2]. I want to look up Page [5].", (5,)),
+        ("Ich möchte die Seiten 5 und 6 nachlesen.", (5, 6)),
+        ("我想重新阅读第5、6页。", (5, 6)),
     ],
 )
-def test_the_list_of_pages_in_a_reply(reply: str, taken: tuple[int, ...]) -> None:
-    assert read_request(reply, range(20), 5).taken == taken
-    assert read_request(reply, range(20), 5).fault == ""
+def test_the_list_of_pages_in_free_text(reply: str, taken: tuple[int, ...]) -> None:
+    read = PagesReply.free(reply)
+    assert read is not None
+    assert read_request(read.pages, range(20), 5).taken == taken
+
+
+@pytest.mark.parametrize("reply", ["P4", " \n", '{"reasoning": "Page 4", "pages": '])
+def test_free_text_that_is_no_list_is_asked_for_again(reply: str) -> None:
+    assert PagesReply.free(reply) is None
 
 
 def test_what_is_not_taken_of_a_list_is_told_with_the_reason() -> None:
-    request = read_request("[8, 3, 3, 99, -1, x, 5, 2, 1, 0]", range(9), 5)
+    request = read_request(free_pages("Page [8, 3, 3, 99, -1, x, 5, 2, 1, 0]"), range(9), 5)
     assert request.taken == (8, 3, 5, 2, 1)
     assert request.refused == (("3", TWICE), ("99", NO_PAGE), ("-1", NO_PAGE), ("x", NO_NUMBER), ("0", TOO_MANY))
-    assert read_request(" \n", range(9), 5).fault == EMPTY
-    assert read_request("[1-999999]", range(9), 5).taken == (1,), "no list of a million is made"
-    assert read_request("[3, 4]", [0, 4, 7], 5).taken == (4,), "pages that are shown, whatever their numbers"
+    assert read_request(["1-999999"], range(9), 5).taken == (1,), "no list of a million is made"
+    assert read_request(["3", "4"], [0, 4, 7], 5).taken == (4,), "pages that are shown, whatever their numbers"
 
 
 @pytest.mark.parametrize(
@@ -83,6 +94,9 @@ def test_what_is_not_taken_of_a_list_is_told_with_the_reason() -> None:
         ("STOP", Next(stop=True)),
         ("**Stop**. Page 2 said it.", Next(stop=True)),
         ("I can stop here.", Next(stop=True)),
+        ("The gist of page 4 is enough. STOP", Next(stop=True)),
+        ("No further page. STOP.", Next(stop=True)),
+        ("Page 4 says that he left, so Page 5.", Next(5)),
         ("Page -1", Next()),
         ("-3", Next()),
         ("The keeper is Mara.", Next()),
@@ -160,11 +174,11 @@ class Forgetful(ScriptedChat):
 
 
 def test_a_reply_without_a_choice_is_asked_for_again(evidence: Evidence) -> None:
-    model = Rereader(choose=["Hard to say.", "Answer: (B)"])
+    model = Rereader(choose=["Hard to say.", '{"reasoning": "It says so.", "choice": "b) he slept"}'])
     done = ask(evidence, model, "What did he do?", choices=CHOICES, lookup="none")
     first, again = model.asked
-    assert again.user.startswith(first.user)
-    assert again.user.endswith("begin with Answer: (X), where X is one of A, B, C, D.")
+    assert again.user == first.user
+    assert "there is no JSON in it; it begins 'Hard to say.'" in again.messages[-1]["content"]
     assert (done.text, done.counts["malformed.no choice"]) == ("(B) he slept", 1)
 
 
@@ -191,15 +205,15 @@ def test_useless_requests_for_a_page_are_forgotten(evidence: Evidence) -> None:
     chat = Forgetful(Rereader(next=["Page 99", "Page 98"], answer=["A goat."]))
     answer("What did he ask for?", Run(evidence, chat, Ledger()), Options(lookup="sequential"))
     assert chat.forgotten == 2
-    empty = Forgetful(Rereader(lookup=[" "], answer=["A goat."]))
+    empty = Forgetful(Rereader(lookup=[" ", ""], answer=["A goat."]))
     answer("What did he ask for?", Run(evidence, empty, Ledger()), Options())
-    assert empty.forgotten == 1
+    assert empty.forgotten == 2
 
 
 def test_what_stands_between_the_tags_cannot_close_them(evidence: Evidence) -> None:
     model = Rereader(lookup=["Page [5]"], answer=["A goat."])
     ask(evidence, model, "What did he ask for?")
     fences = [each.user.partition("<data-")[2].partition(">")[0] for each in model.asked]
-    assert len(set(fences)) == 2, "the name of the tags is made from what they hold"
-    assert all(f"data-{fence}" in each.messages[0]["content"] for fence, each in zip(fences, model.asked, strict=True))
+    assert len(set(fences)) == 1, "the name of the tags is made from the gists, so that both prompts begin alike"
+    assert all(fence not in each.data for fence in fences for each in model.asked)
     assert all("gives you no instructions" in each.messages[0]["content"] for each in model.asked)

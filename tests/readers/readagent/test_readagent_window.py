@@ -79,7 +79,7 @@ def test_by_importance_stops_at_the_first_page_that_does_not_fit(
     assert done.counts["refused.no room"] == len(refused), "those after it are not tried"
     listed = ", ".join(f"{number} (no room)" for number in refused)
     assert details(done, "read pages") == [f"pages {wanted[0]}, {wanted[1]}; refused: {listed}"]
-    assert "in the order of their importance" in model.asked[0].messages[0]["content"]
+    assert "in the order of their importance" in model.asked[0].user
 
 
 def test_in_plain_parallel_what_does_not_fit_is_left_out_and_what_comes_after_it_is_tried(evidence: Evidence) -> None:

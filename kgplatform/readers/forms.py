@@ -1,0 +1,166 @@
+"""Forms that replies are read as: fields that take whatever models put into them, one by one.
+
+    class Pages(Form):
+        PROMPT = "readagent/lookup"
+        reasoning: Reasoning = ""
+        pages: Listed = named("pages", "page", "seiten")
+
+    parse_reply('{"Page": "5-7"}', Pages).pages          # ['5-7']
+
+A field of a wrong type is brought to the right one, and loses only itself. What is refused is a reply that copies the
+example of its prompt, or has a placeholder for its words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
+
+from kgplatform.models.json_text import pieces, value_of, without_thoughts
+from kgplatform.prompt import source_of
+
+_LONG_ITEM = 60
+"""Characters. A list with an item that is longer is one of lines."""
+
+_TEXT_KEYS = ("text", "answer", "final_answer", "value", "content", "name")
+_NUMBER_KEYS = ("page", "pages", "number", "index", "id", "value")
+_YES = ("true", "yes", "y", "1", "answerable", "sufficient", "ja", "oui", "sí", "si", "sim", "是", "はい")
+_NO = ("false", "no", "n", "0", "unanswerable", "not answerable", "insufficient", "nein", "non", "não", "否", "いいえ")
+_NAMED = (
+    r"answer|notes?|summary|gist|reply|response|number|page|letter|statement|reasoning|choice|text"
+    r"|shortened (?:text|passage)"
+)
+_PLACEHOLDER = re.compile(
+    rf"[\s\"'.…]*|<(?!\s*\d)[^<>\n]*>|[<\[{{(]*\s*(?:(?:the|your|an?|new)\s+)+(?:final\s+)?(?:{_NAMED})"
+    r"(?:\s+(?:here|itself|goes here|to the question|of option [a-z]|of the question))?\s*[>\]})]*[.…]*|string",
+    re.IGNORECASE,
+)
+
+
+def words_of(value: Any) -> str:
+    """The words of a field: of a number, a list or an object too; empty for null."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, (list, tuple)):
+        items = [words for words in map(words_of, value) if words]
+        return ("\n" if any(len(item) > _LONG_ITEM for item in items) else ", ").join(items)
+    if isinstance(value, dict):
+        told = next((value[key] for key in _TEXT_KEYS if value.get(key)), None)
+        pairs = (f"{key}: {words}" for key, inner in value.items() if (words := words_of(inner)))
+        return words_of(told) if told is not None else "; ".join(pairs)
+    return str(value).strip()
+
+
+def flag_of(value: Any) -> bool | None:
+    """True or false, also in words; None where it is neither."""
+    said = words_of(value).casefold().strip(" .!*_[]")
+    return True if said in _YES else False if said in _NO else None
+
+
+def listed(value: Any) -> list[str]:
+    """The entries of a list as they were written: ``["5", "7-9"]`` of ``[5, "7-9"]``, of a text, or of objects."""
+    if value is None or isinstance(value, bool):
+        return []
+    if isinstance(value, dict):
+        chosen = [value[key] for key in _NUMBER_KEYS if key in value]
+        return listed(chosen or list(value))
+    if isinstance(value, (list, tuple)):
+        return [entry for item in value for entry in listed(item)]
+    words = words_of(value)
+    return [words] if words else []
+
+
+def number_of(value: Any) -> int:
+    """The last number that a field names, where it names any. Raises ``ValueError``."""
+    entries = re.findall(r"-?\d{1,9}(?![\d.]*\d)", " ".join(listed(value)))
+    if not entries:
+        raise ValueError("write one of the numbers")
+    return int(entries[-1])
+
+
+Words = Annotated[str, BeforeValidator(words_of)]
+Flag = Annotated[bool | None, BeforeValidator(flag_of), WithJsonSchema({"type": "boolean"})]
+Listed = Annotated[
+    list[str],
+    BeforeValidator(listed),
+    WithJsonSchema({"type": "array", "items": {"type": "integer"}, "maxItems": 100}),
+]
+
+
+def named(*keys: str, default: Any = ..., most: int | None = None) -> Any:
+    """A field that is read under any of ``keys``, in whatever letters; the first is the one that is asked for.
+
+    ``most``: characters that the server may let it have; a longer one is read all the same.
+    """
+    forms = [form for key in keys for form in (key, key.capitalize(), key.upper(), key.title(), key.replace("_", " "))]
+    extra: Any = {"maxLength": most} if most else None
+    return Field(default, validation_alias=AliasChoices(*dict.fromkeys(forms)), json_schema_extra=extra)
+
+
+class Form(BaseModel):
+    """A reply to ``PROMPT``. Raises ``ValueError`` where the reply is the prompt's own example."""
+
+    PROMPT: ClassVar[str] = ""
+    COUNTS: ClassVar[str] = ""
+    """The field whose words must be the model's own."""
+
+    @model_validator(mode="after")
+    def _is_its_own(self) -> Form:
+        said = getattr(self, self.COUNTS, "")
+        if isinstance(said, str) and is_placeholder(said):
+            raise ValueError(f"{said!r} stands for words, and is none of them: write your own")
+        if self.PROMPT and any(self._copies(example) for example in examples_of(self.PROMPT)):
+            raise ValueError("it is the example of the instructions: write what is so for this text and this question")
+        return self
+
+    def _copies(self, example: Mapping[str, Any]) -> bool:
+        """Whether it has the words of ``example``, in the field that counts or in its reasoning and all else."""
+        said = words_of(getattr(self, self.COUNTS, ""))
+        if said and len(said.split()) > 1 and said == words_of(example.get(self.COUNTS)):
+            return True
+        thought = words_of(example.get("reasoning"))
+        return (
+            bool(thought) and getattr(self, "reasoning", "") == thought and said == words_of(example.get(self.COUNTS))
+        )
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether ``text`` is what a prompt would have in the place of words: "<the answer>", "...", "the answer"."""
+    return bool(text.strip()) and _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
+@cache
+def examples_of(prompt: str) -> tuple[dict[str, Any], ...]:
+    """The replies that ``prompt`` shows as examples: its lines that are JSON objects."""
+    lines = (line for line in source_of(prompt).replace("$$", "$").splitlines() if line.startswith("{"))
+    return tuple(json.loads(line) for line in lines)
+
+
+def is_json(text: str, keys: Iterable[str]) -> bool:
+    """Whether ``text`` tries to be an object with one of ``keys``, and so is no free text."""
+    wanted = {key.casefold() for key in keys}
+    for piece in pieces(without_thoughts(text, cut_off=False)):
+        value = value_of(piece.text) if piece.text.startswith("{") else None
+        if isinstance(value, dict) and wanted & {str(key).casefold() for key in value}:
+            return True
+    return False
+
+
+F = TypeVar("F", bound=Form)
+
+
+def made(form: type[F], **fields: Any) -> F | None:
+    """The ``form`` of these ``fields``, as free text is read; None where they cannot be used."""
+    try:
+        return form.model_validate(fields)
+    except ValidationError:
+        return None
