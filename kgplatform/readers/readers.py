@@ -11,6 +11,7 @@ from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.readers.baselines import chunk_read, full_text, retrieve
+from kgplatform.readers.corpus import reader as corpus
 from kgplatform.readers.cypher import reader as cypher
 from kgplatform.readers.graphreader import reader as graphreader
 from kgplatform.readers.longagent import reader as longagent
@@ -25,6 +26,7 @@ READERS: list[Reader] = [
     graphreader.READER,
     readagent.READER,
     longagent.READER,
+    corpus.READER,
     cypher.READER,
     full_text.READER,
     chunk_read.READER,

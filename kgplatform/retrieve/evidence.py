@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Store
-from kgplatform.records import FoundPassage, QueryRun, SearchResult
-from kgplatform.retrieve.found import passages_by_id, traced_read
+from kgplatform.records import FoundFact, FoundPassage, QueryRun, SearchResult
+from kgplatform.retrieve.communities import Groups, read_groups
+from kgplatform.retrieve.found import facts_by_id, passages_by_id, traced_read
 from kgplatform.retrieve.nodes import PASSAGES, Nodes, in_reading_order
 from kgplatform.retrieve.pages import Pages
 from kgplatform.retrieve.question import make_question
@@ -92,6 +93,17 @@ class Evidence:
         """How much there is to read, in all or in ``documents`` (ids)."""
         (row,), queries = traced_read(self._store, "retrieve/size", documents=list(documents))
         return Size(row["documents"], row["characters"], queries)
+
+    def groups(
+        self, question: str, level: int | None = None, most: int | None = None, facts: int | None = None
+    ) -> Groups:
+        """The communities of the tree with their facts, as ``kgplatform.retrieve.communities`` says."""
+        return read_groups(self._store, self._embedder, question, level, most, facts)
+
+    def facts(self, ids: Sequence[str]) -> tuple[dict[str, FoundFact], tuple[QueryRun, ...]]:
+        """The facts with these ids and the places that state them, and the statement that read them."""
+        store = self._store.recording()
+        return facts_by_id(store, ids), store.queries
 
     def stored(self, ids: Sequence[str]) -> Stored:
         """The passages with these ids, once more; those that are gone are left out."""

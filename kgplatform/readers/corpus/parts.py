@@ -1,0 +1,134 @@
+"""The communities of a graph, laid out in parts that fit a prompt, in an order that is the same for every question.
+
+    parts = lay_out(groups.found, 12_000)
+    parts[0].text, parts[0].facts[4 - 1].id        # the fact that the part shows as [4]
+
+A community that is larger than what is left of a part goes on in the next one, under its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from kgplatform.readers.window import head, short_name, tokens
+from kgplatform.retrieve.communities import Group, GroupFact
+from kgplatform.text import counted, tidy
+
+_WHOLE = 4
+"""A community, or what is about one thing, that takes this part of a prompt's room at most is never divided."""
+
+_LINE = 4
+"""No line takes more than this part of the room."""
+
+_NAMES = 20
+"""Members of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one prompt shows. ``facts`` and ``groups``: what it numbers, from 1."""
+
+    number: int
+    text: str
+    facts: tuple[GroupFact, ...]
+    groups: tuple[Group, ...]
+
+
+@dataclass
+class _Sheet:
+    """A part that is being filled."""
+
+    left: int
+    lines: list[str] = field(default_factory=list)
+    facts: list[GroupFact] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
+
+
+def lay_out(groups: Iterable[Group], room: int) -> list[Part]:
+    """``groups`` in parts of at most ``room`` tokens each. Nothing is left out."""
+    sheets = [_Sheet(room)]
+    for group in groups:
+        _add(group, sheets, room)
+    kept = [sheet for sheet in sheets if sheet.lines]
+    return [
+        Part(number, "\n".join(sheet.lines).strip(), tuple(sheet.facts), tuple(sheet.groups))
+        for number, sheet in enumerate(kept, 1)
+    ]
+
+
+def _add(group: Group, sheets: list[_Sheet], room: int) -> None:
+    blocks = [[(line, fact, _cost(line, fact, room)) for line, fact in block] for block in _blocks(group, room)]
+    needed = sum(cost for block in blocks for *_, cost in block) + _size(_heading(group, sheets[-1], room))
+    if needed > sheets[-1].left and needed <= room // _WHOLE:
+        sheets.append(_Sheet(room))
+    _begin(group, sheets, room)
+    for block in blocks:
+        together = sum(cost for *_, cost in block)
+        for line, fact, cost in block:
+            if (cost if together > room // _WHOLE else together) > sheets[-1].left:
+                sheets.append(_Sheet(room))
+                _begin(group, sheets, room)
+            together -= cost
+            sheet = sheets[-1]
+            sheet.left -= cost
+            if fact is not None:
+                sheet.facts.append(fact)
+            sheet.lines.append(f"[{len(sheet.facts)}] {line}" if fact is not None else line)
+
+
+def _begin(group: Group, sheets: list[_Sheet], room: int) -> None:
+    """The heading of ``group``, in a new part where this one has no room for it."""
+    heading = _heading(group, sheets[-1], room)
+    if _size(heading) > sheets[-1].left and sheets[-1].lines:
+        sheets.append(_Sheet(room))
+        heading = _heading(group, sheets[-1], room)
+    sheet = sheets[-1]
+    sheet.groups.append(group)
+    sheet.lines += heading
+    sheet.left -= _size(heading)
+
+
+def _heading(group: Group, sheet: _Sheet, room: int) -> list[str]:
+    """Its name, and those of the communities around it where they are not the same as before."""
+    around = sheet.groups[-1].above if sheet.groups else ()
+    new = [_cut(f"= {short_name(name)}: {tidy(said)}", room // _LINE) for name, said in group.above]
+    number = len(sheet.groups) + 1
+    community = group.community
+    if not community.name:
+        return ["", f"# Community {number}: what is in no community"]
+    name = f"# Community {number}: {short_name(community.name)}, {counted(community.size, 'member')}"
+    return ["", *(new if group.above != around else []), name]
+
+
+_Line = tuple[str, GroupFact | None]
+
+
+def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
+    """What is said of a community, what is about one thing together.
+
+    A summary that was put together from the facts would only repeat them.
+    """
+    most = room // _LINE
+    if group.community.summary and (group.written or not group.facts):
+        yield [(_cut(tidy(group.community.summary), most), None)]
+    for _, facts in groupby(group.facts, key=lambda fact: fact.about):
+        yield [(_cut(tidy(fact.text), most), fact) for fact in facts]
+    for start in range(0, len(group.members), _NAMES):
+        names = "; ".join(short_name(each) for each in group.members[start : start + _NAMES])
+        yield [(_cut(f"Also in it: {names}", most), None)]
+
+
+def _cost(line: str, fact: GroupFact | None, room: int) -> int:
+    """With its number, which has no more digits than the tokens of the room."""
+    return tokens(f"[{room}] {line}" if fact is not None else line) + 1
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(tokens(line) + 1 for line in lines)
+
+
+def _cut(line: str, most: int) -> str:
+    end = head(line, most)
+    return line if end == len(line) else f"{line[:end].rstrip()}…"

@@ -1,0 +1,272 @@
+"""Invented corpora with questions about groups, and a model that answers them by rule from what a prompt shows.
+
+    corpus = planted(seed=7, towns=60, valleys=4)
+    corpus.ingest(kg, folder)
+    with OpenAIServer(GroupModel(errors=0.1)) as server: ...
+
+Each document tells of a town: in which valley it lies, what it keeps, has and sings of. A question is about a whole
+valley or about all towns, so that no few documents answer it. The model reads the sentences that it is shown, those of
+facts and those of passages alike; with the probability ``errors`` a call leaves out something or invents it. What it
+gets right says what was brought before its eyes, and nothing of how well a real model reads.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from corpora import put, put_jsonl
+from model_by_prompt import Prompt
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.prompt import Messages
+
+Kind = Literal["how many", "which themes", "in common"]
+
+KEPT = re.findall(r"\w+", "bees geese goats mules sheep doves hens oxen ponies carp")
+BUILT = re.findall(r"\w+", "mill quay forge chapel windlass granary smokehouse kiln weir tollhouse")
+SUNG = re.findall(r"\w+", "storms harvests widows saints wolves frost wine exile thieves comets floods shepherds")
+_STARTS = re.findall(
+    r"\w+", "Ar Bel Cor Dun Es Fal Gor Hal Il Jor Kel Lor Mar Nor Or Pel Quor Ros Sel Tor Ul Ver Wen Yar Zel"
+)
+_ENDS = re.findall(r"\w+", "den more vik stead holm ance by field thal una wick mont bra sund dale")
+_VALLEYS = re.findall(r"\w+", "Orrin Tessel Vanner Murrow Quill Brask Ludden Haver Pinto Zorell Ammer Fenwold")
+
+_LIES = re.compile(r"\b([A-Z]\w+) lies in (?:the )?([A-Z]\w+) valley")
+_HAS = re.compile(r"\b([A-Z]\w+) (keeps|has a|sings of) (\w+)")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question; ``answers``: a number, or all that must be named; ``needs``: the sentences that it rests on."""
+
+    kind: Kind
+    text: str
+    answers: frozenset[str]
+    needs: frozenset[str]
+
+    def is_right(self, said: str | None) -> bool:
+        """Whether ``said`` has the number, or names all of it and nothing else of the kind."""
+        text = re.sub(r"\[\d+\]", "", said or "")
+        if self.kind == "how many":
+            return set(re.findall(r"\d+", text)) == self.answers
+        return {word for word in (*KEPT, *BUILT, *SUNG) if re.search(rf"\b{word}\b", text)} == self.answers
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts by file name, what an extractor would read from them, and the questions."""
+
+    texts: dict[str, str]
+    recording: list[dict[str, Any]]
+    questions: list[Asked]
+
+    def ingest(self, kg: KnowledgeGraph, folder: Path) -> None:
+        """Put into the graph, with its tree."""
+        files = put(folder / "texts", self.texts)
+        kg.ingest(files, recorded=put_jsonl(folder / "recording.jsonl", self.recording), mode="flexible")
+        kg.build_tree()
+
+
+def planted(seed: int, towns: int, valleys: int) -> Corpus:
+    """``towns`` documents, shared out among ``valleys``; all that is in them is drawn with ``seed``."""
+    chance = random.Random(seed)
+    names = chance.sample([start + end for start in _STARTS for end in _ENDS], towns)
+    told: dict[str, list[tuple[str, str]]] = {}
+    shared: dict[str, str] = {}
+    for number, valley in enumerate(chance.sample(_VALLEYS, valleys)):
+        members = names[number::valleys]
+        shared[valley] = chance.choice(BUILT)
+        for town, says in zip(members, _lives(chance, members, shared[valley]), strict=True):
+            told[town] = [("lies in", f"{valley} valley"), *says]
+    texts = {f"{town.lower()}.txt": _text(chance, town, says) for town, says in told.items()}
+    recording = [_recorded(town, says) for town, says in told.items()]
+    return Corpus(texts, recording, [*_how_many(told), *_themes(told, shared), *_in_common(told, shared)])
+
+
+def _lives(chance: random.Random, members: Sequence[str], shared: str) -> list[list[tuple[str, str]]]:
+    """What is told of each town of a valley: all share one thing, and all but one share each of four others."""
+    nearly = chance.sample([each for each in BUILT if each != shared], 4)
+    lives = []
+    without = {each: chance.choice(members) for each in nearly}
+    for town in members:
+        drawn = chance.sample(KEPT, 2)
+        things = [shared, *drawn, *(each for each in nearly if without[each] != town)]
+        says = [("keeps" if each in KEPT else "has a", each) for each in things]
+        lives.append([*says, *(("sings of", theme) for theme in chance.sample(SUNG, 1))])
+    return lives
+
+
+def sentence(town: str, predicate: str, thing: str) -> str:
+    """As the text has it, and the facts of the graph."""
+    return f"{town} {predicate} {'the ' if predicate == 'lies in' else ''}{thing}"
+
+
+def _text(chance: random.Random, town: str, says: Sequence[tuple[str, str]]) -> str:
+    parts = [f"{sentence(town, *each)}." for each in says]
+    chance.shuffle(parts)
+    idle = f"Its clock was hung in {chance.randint(1500, 1890)}, and its bridge was paid for by a draper."
+    return " ".join([*parts, idle])
+
+
+def _recorded(town: str, says: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    kinds = {"lies in": "Valley", "keeps": "Animal", "has a": "Building", "sings of": "Theme"}
+    return {
+        "document": f"{town.lower()}.txt",
+        "entities": [{"name": town, "type": "Town"}, *({"name": o, "type": kinds[p]} for p, o in says)],
+        "triples": [{"subject": town, "predicate": p, "object": o, "quote": sentence(town, p, o)} for p, o in says],
+    }
+
+
+Told = dict[str, list[tuple[str, str]]]
+
+
+def _how_many(told: Told) -> list[Asked]:
+    asked = []
+    for thing in KEPT:
+        having = [town for town, says in told.items() if ("keeps", thing) in says]
+        needs = frozenset(sentence(town, "keeps", thing) for town in having)
+        asked.append(Asked("how many", f"How many towns keep {thing}?", frozenset({str(len(having))}), needs))
+    return asked
+
+
+def _themes(told: Told, shared: dict[str, str]) -> list[Asked]:
+    asked = []
+    for valley in shared:
+        members = {town: says for town, says in told.items() if ("lies in", f"{valley} valley") in says}
+        sung = {(town, o) for town, says in members.items() for p, o in says if p == "sings of"}
+        needs = [sentence(town, "sings of", o) for town, o in sung]
+        question = f"Which themes do the songs of the towns in the {valley} valley have?"
+        asked.append(Asked("which themes", question, frozenset(o for _, o in sung), frozenset(needs)))
+    return asked
+
+
+def _in_common(told: Told, shared: dict[str, str]) -> list[Asked]:
+    asked = []
+    for valley, thing in shared.items():
+        members = {town: says for town, says in told.items() if ("lies in", f"{valley} valley") in says}
+        needs = {sentence(town, p, o) for town, says in members.items() for p, o in says if p != "sings of"}
+        question = f"What do all towns in the {valley} valley have in common?"
+        asked.append(Asked("in common", question, frozenset({thing}), frozenset(needs)))
+    return asked
+
+
+# ----------------------------------------------------------------------------------------------------------- the model
+
+Sentences = list[tuple[int, str]]
+"""What a prompt shows, each with its number."""
+
+
+class GroupModel:
+    """Answers ``retrieve`` and ``global`` by the same rules. The same prompt gets the same reply."""
+
+    def __init__(self, errors: float = 0.0) -> None:
+        self.errors = errors
+        self.asked: list[Prompt] = []
+
+    def __call__(self, messages: Messages) -> str:
+        prompt = Prompt(messages)
+        self.asked.append(prompt)
+        chance = random.Random(prompt.user)
+        wrong = chance.random() < self.errors
+        return json.dumps(_RULES[prompt.name](prompt, chance if wrong else None))
+
+
+def _faulty(found: list[Any], chance: random.Random | None) -> list[Any]:
+    """One of them is forgotten where the model errs."""
+    if chance is None or not found:
+        return found
+    lost = chance.randrange(len(found))
+    return found[:lost] + found[lost + 1 :]
+
+
+def _map(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
+    shown = [(int(n), text) for n, text in re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)]
+    items = _faulty([{"name": name, "facts": [n]} for n, name in _things(prompt.question, shown)], chance)
+    points = _faulty(
+        [
+            {"point": f"{town} {p} {o}.", "facts": [n], "score": 60}
+            for n, town, p, o in _properties(prompt.question, shown)
+        ],
+        chance,
+    )
+    return {"reasoning": "By rule.", "points": points, "items": items}
+
+
+def _things(question: str, shown: Sentences) -> list[tuple[int, str]]:
+    """What a question counts or lists."""
+    kept = re.match(r"How many towns keep (\w+)\?", question)
+    said = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
+    if kept:
+        return [(n, town) for n, town, p, o in said if p == "keeps" and o == kept[1]]
+    if question.startswith("Which themes"):
+        members = _members(question, shown)
+        return [(n, o) for n, town, p, o in said if p == "sings of" and town in members]
+    return []
+
+
+def _properties(question: str, shown: Sentences) -> list[tuple[int, str, str, str]]:
+    """What each of a group is like, where the question asks what they share."""
+    if not question.startswith("What do all"):
+        return []
+    members = _members(question, shown)
+    said = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
+    return [each for each in said if each[1] in members and each[2] != "sings of"]
+
+
+def _members(question: str, shown: Sentences) -> set[str]:
+    wanted = re.search(r"the (\w+) valley", question)
+    return {town for _, text in shown for town, valley in _LIES.findall(text) if wanted and valley == wanted[1]}
+
+
+def _common(properties: Iterable[tuple[int, str, str, str]]) -> dict[str, list[int]]:
+    """What all towns that come up have, with the numbers that say so."""
+    by_town: dict[str, set[str]] = {}
+    numbers: dict[str, list[int]] = {}
+    for n, town, _, thing in properties:
+        by_town.setdefault(town, set()).add(thing)
+        numbers.setdefault(thing, []).append(n)
+    shared = set.intersection(*by_town.values()) if by_town else set()
+    return {thing: numbers[thing] for thing in sorted(shared)}
+
+
+def _reduce(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
+    shown = [(int(n), text) for n, text in re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)]
+    counted = re.search(r"their number is ([\d,]+)", prompt.data)
+    if prompt.question.startswith("How many"):
+        number = int(counted[1].replace(",", "")) if counted else 0
+        return _final(str(number + (1 if chance else 0)), [n for n, _ in shown])
+    if prompt.question.startswith("Which"):
+        things = _faulty([(n, text) for n, text in shown], chance)
+        return _final(", ".join(f"{text} [{n}]" for n, text in things), [n for n, _ in things])
+    properties = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
+    common = _common(_faulty(properties, chance))
+    return _final("; ".join(f"All of them: {thing} [{ns[0]}]" for thing, ns in common.items()), [])
+
+
+def _final(answer: str, citations: list[int]) -> dict[str, Any]:
+    return {"reasoning": "By rule.", "answer": answer, "citations": citations, "sufficient": bool(answer)}
+
+
+def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
+    """One prompt with passages: counted, listed and compared in the same way."""
+    shown = [(n, each) for n, text in prompt.passages.items() for each in re.split(r"(?<=\.)\s+", text)]
+    things = _faulty(_things(prompt.question, shown), chance)
+    common = _common(_faulty(_properties(prompt.question, shown), chance))
+    names = list(dict.fromkeys(name for _, name in things))
+    if prompt.question.startswith("How many"):
+        said, numbers = str(len(names)), [n for n, _ in things]
+    else:
+        said, numbers = ", ".join([*names, *common]), [*(n for n, _ in things), *(ns[0] for ns in common.values())]
+    passages = prompt.passages
+    cited = [{"passage": n, "quote": passages[n].split(".")[0]} for n in dict.fromkeys(numbers)]
+    marks = "".join(f" [{each['passage']}]" for each in cited)
+    return {"sufficient": bool(cited), "answer": said + marks, "citations": cited}
+
+
+_RULES = {"corpus/map": _map, "corpus/reduce": _reduce, "readers/answer": _answer}
