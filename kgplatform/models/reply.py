@@ -204,7 +204,7 @@ def _unwrapped(value: Any, shape: type[BaseModel]) -> Any:
         level = [each for inner in level for each in _inside(inner)]
     if isinstance(value, list) and len(shape.model_fields) == 1:
         return {names[0]: value}
-    wanted = [_keys(name, field)[0] for name, field in shape.model_fields.items()]
+    wanted = [keys_of(name, field)[0] for name, field in shape.model_fields.items()]
     missing: list[InitErrorDetails] = [{"type": "missing", "loc": (name,), "input": None} for name in wanted]
     raise ValidationError.from_exception_data(shape.__name__, missing)
 
