@@ -236,7 +236,7 @@ def test_counts_that_cannot_be_are_asked_for_again(tmp_path: Path, wrong: str) -
     item = ToRate(FACTS, "Ostrel", "Voss kept the lamp.")
     done, model = rated("facts", item, tmp_path, facts=[wrong, counted(1, 2)])
     assert done.scores == {"facts.rated": 0.5}
-    assert model.asked[1].messages[-1]["content"].startswith("Your answer could not be used:")
+    assert "A reply to this could not be used:" in model.asked[1].messages[-1]["content"]
     with pytest.raises(ReplyError, match="rate_facts"):
         rated("facts", item, tmp_path, facts=wrong)
 

@@ -244,7 +244,7 @@ def test_over_the_wire(evidence: Evidence, neo4j_server: Connection, tmp_path: P
         kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         done = kg.ask(QUESTION, "fulltext", window_tokens=4000)
         assert done.text == "Mara Voss [1]"
-        assert done.usage.calls == len(server.requests) == 1
+        assert done.usage.calls == len(server.requests_to("/chat/completions")) == 1
         assert 2700 < done.usage.input_tokens <= 3600 - 500
     broken = ScriptedChat(lambda messages: (_ for _ in ()).throw(ModelError("It timed out.")))
     with pytest.raises(ModelError, match="It timed out"):

@@ -61,21 +61,21 @@ def test_gists_are_paid_for_once_and_each_question_adds_its_own_calls(
 ) -> None:
     report = graph.gist()
     assert report.pages == report.written > 2
-    made = len(server.requests)
+    made = len(server.requests_to("/chat/completions"))
     assert made <= 2 * report.pages
     for number, place in enumerate(PLACES, start=1):
         done = graph.ask(f"Who was the keeper of the {place}?", "readagent")
         assert done.text == f"Mara {place.title()} [1]"
         assert done.usage.calls == 2, "a look-up and the answer"
-        assert len(server.requests) == made + 2 * number
+        assert len(server.requests_to("/chat/completions")) == made + 2 * number
         assert done.counts["words.of_text"] == len(TEXT.split())
-    before = len(server.requests)
+    before = len(server.requests_to("/chat/completions"))
     done = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
     assert (done.usage.calls, done.usage.cached_calls) == (2, 1), "a page, STOP; the answer's prompt is known"
-    assert len(server.requests) == before + 2
+    assert len(server.requests_to("/chat/completions")) == before + 2
     again = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
     assert (again.text, again.usage.calls, again.usage.cached_calls) == (done.text, 0, 3)
-    assert len(server.requests) == before + 2
+    assert len(server.requests_to("/chat/completions")) == before + 2
 
 
 def test_the_options_of_the_command_reach_the_reader(
