@@ -10,7 +10,9 @@ from kgplatform.readers.telling import Word, telling
 
 _EARLY = "older oldest earlier earliest first before elder eldest"
 _LATE = "younger youngest later latest last recently newer newest"
-_LARGE = "larger largest taller tallest longer longest bigger biggest higher highest heavier more most greater deeper wider"
+_LARGE = (
+    "larger largest taller tallest longer longest bigger biggest higher highest heavier more most greater deeper wider"
+)
 _SMALL = "smaller smallest shorter shortest lower lowest lighter fewer fewest less least"
 _ASKS = re.compile(r"\b(?P<way>" + "|".join(f"{_EARLY} {_LATE} {_LARGE} {_SMALL}".split()) + r")\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b")

@@ -17,6 +17,7 @@ from kgplatform.errors import InputError
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.prompt import Messages, with_reminder
 from kgplatform.readers.answer import REFUSAL, Answered, joined, record, with_places, write_answer
+from kgplatform.readers.marks import without_marks
 from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, tokens
@@ -35,7 +36,6 @@ _MARK = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _ANNOUNCED = re.compile(r"(?:the\s+)?answer\s*(?::|is\s*:)\s*", re.IGNORECASE)
-_NUMBER = re.compile(r"\s?\[\d+\]")
 # Between a mark and what follows it in its line, and before the next one: a list's bullet in a line of its own stays.
 _BEFORE = re.compile(r"(?:[^\S\n]|[*_`:]|[–—-](?=\s))*\s*")
 _AFTER = re.compile(r"[\s*_`#>–—-]*\Z")
@@ -140,7 +140,7 @@ def finish(
     text, more = REFUSAL, ""
     citations: tuple[Citation, ...] = ()
     if answer is not None:
-        text, citations = with_places(_NUMBER.sub("", answer).strip(), read, calls)
+        text, citations = with_places(without_marks(answer, len(read)), read, calls, question)
         more = "" if citations else NO_WORDS
     elif mode == "open":
         nothing = SearchResult(question, (), (), 0.0)

@@ -31,12 +31,16 @@ from kgplatform.sentences import sentences
 _HARD = ("name", "number", "date")
 _TELLING = (*_HARD, "word")
 _MISSING_SHARE = 0.2
+_SURE = 2
+"""Names, numbers and dates with which a statement may have a further word that is not there."""
 _WIDEST = 3
 """Neighbouring sentences that may share the words of a clause."""
 
 _MOST_WINDOWS = 5
 _BY = frozenset("by von durch par por".split())
-_JOINS = frozenset("and und et y or oder ou which who that whose where while when but after before because until whereas".split())
+_JOINS = frozenset(
+    "and und et y or oder ou which who that whose where while when but after before because until whereas".split()
+)
 _INSIDE = frozenset("of the de la du von van der del".split())
 _PLACED = frozenset("in at near on im aus bei à en".split())
 _YES = re.compile(r"\W*(?:(?P<yes>yes|ja|oui|sí|si|да|はい|是的)|(?P<no>no|nein|non|いいえ|不))\b\W*", re.IGNORECASE)
@@ -145,7 +149,9 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
     listed = frozenset(chain.from_iterable(each.given for each in statements if not _has_verb(each)))
     statements = [replace(each, given=each.given | listed) for each in statements]
     if not statements:
-        return _yes_or_no(begins, question, asked, read) if begins else Support(why="It says nothing that can be found.")
+        return (
+            _yes_or_no(begins, question, asked, read) if begins else Support(why="It says nothing that can be found.")
+        )
     places: dict[tuple[int, int, int], None] = {}
     for number, statement in enumerate(statements):
         context = _context(statement, asked, number == 0 or not _has_verb(statement), read)
@@ -154,6 +160,25 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
             return Support(why=why)
         places.update(dict.fromkeys((unit.source, unit.start, unit.end) for unit in units))
     return Support(tuple((source, Place(start, end, exact=False)) for source, start, end in places))
+
+
+def nearest(words: str, text: str) -> Place | None:
+    """The sentence of ``text`` that shares most with ``words``; None where none shares two telling words or a name."""
+    keys = frozenset(chain.from_iterable(word.keys for word in telling(words) if word.kind in _TELLING))
+    scored = []
+    for unit in _read([Source(text)]).units:
+        shared = [word for word in unit.words if word.kind in _TELLING and word.keys & keys]
+        scored.append((sum(1 + (word.kind in _HARD) for word in shared), unit.start - unit.end, -unit.start, unit))
+    best = max(scored, key=lambda each: each[:3], default=None)
+    return Place(best[3].start, best[3].end, exact=False) if best and best[0] > 1 else None
+
+
+def says_something(quote: str) -> bool:
+    """Whether a quote has at least three telling words: "the", a mark or a name alone shows nothing."""
+    return sum(word.kind in _TELLING and not is_generic(word) for word in telling(quote)) >= _LEAST_QUOTED
+
+
+_LEAST_QUOTED = 3
 
 
 # ------------------------------------------------------------------------------------------------------------ reading
@@ -262,9 +287,7 @@ def _context(statement: _Statement, asked: Sequence[Word], with_question: bool, 
 # -------------------------------------------------------------------------------------------------------------- rules
 
 
-def _checked(
-    statement: _Statement, context: list[_Need], question: str, read: _Read
-) -> tuple[list[_Unit], str]:
+def _checked(statement: _Statement, context: list[_Need], question: str, read: _Read) -> tuple[list[_Unit], str]:
     """The sentences that say the statement; or why it is not supported."""
     required = statement.required
     wanted = required or [need for need in statement.needs if need.is_hard] or list(statement.needs)
@@ -276,7 +299,11 @@ def _checked(
     units = _together(statement, wanted, context, read)
     if not units:
         return [], f"{_quoted(wanted)} not found together in what was read."
-    if why := compared(question, [need.keys for need in statement.needs if need.is_hard], read) or _rival(statement, context, units, read) or _strange(statement, units, read):
+    if (
+        why := compared(question, [need.keys for need in statement.needs if need.is_hard], read)
+        or _rival(statement, context, units, read)
+        or _strange(statement, units, read)
+    ):
         return [], why
     declared = _declared(statement, question)
     if why := _reversed(declared, units) or _other_agent(declared, units):
@@ -339,7 +366,8 @@ def _missing(wanted: Sequence[_Need], read: _Read) -> list[_Need]:
     """What must be there and is not."""
     lacking = [need for need in wanted if not read.has(need.keys)]
     strict = [need for need in lacking if need.is_hard or is_relation(need.word)]
-    allowed = int(_MISSING_SHARE * (len(wanted) - len(lacking)))
+    found = [need for need in wanted if need not in lacking]
+    allowed = max(int(_MISSING_SHARE * len(found)), int(sum(need.is_hard for need in found) >= _SURE))
     return strict or (lacking if len(lacking) > allowed else [])
 
 
@@ -382,9 +410,7 @@ def _side_by_side(name: Sequence[_Need], unit: _Unit) -> bool:
     return False
 
 
-def _together(
-    statement: _Statement, wanted: Sequence[_Need], context: Sequence[_Need], read: _Read
-) -> list[_Unit]:
+def _together(statement: _Statement, wanted: Sequence[_Need], context: Sequence[_Need], read: _Read) -> list[_Unit]:
     """The fewest neighbouring sentences with all that is wanted; else such for each clause; empty where one has none."""
     words = [word for word in statement.words if word.kind in _TELLING]
     if (window := _window(wanted, words, context, read)) is not None:
@@ -426,7 +452,7 @@ def _weight(need: _Need) -> float:
 
 # ------------------------------------------------------------------------------------------------------------- rivals
 
-_MARGINS = {"name": (1.25, 0.12), "number": (1.1, 0.05), "date": (1.1, 0.05), "word": (1.1, 0.05)}
+_MARGINS = {"name": (1.25, 0.12), "said": (1.15, 0.1), "number": (1.1, 0.05), "date": (1.1, 0.05), "word": (1.1, 0.05)}
 """How much nearer a rival must be: times, and more."""
 
 
@@ -485,7 +511,7 @@ def _claim(
 
 def _nearer(claim: _Claim, read: _Read) -> str:
     """A word that could stand in the place of the claim's and is clearly nearer to what is said about it."""
-    times, more = _MARGINS[claim.need.word.kind]
+    times, more = _MARGINS["said" if _says(claim.need, claim.statement) else claim.need.word.kind]
     whole = sum(map(_weight, claim.about))
     for number in read.with_any(claim.about):
         unit = read.units[number]
@@ -537,7 +563,8 @@ def _about(need: _Need, statement: _Statement, context: Sequence[_Need]) -> list
     own = [each for each in statement.needs if each.clause == need.clause and not _is_like(each.word, need.word)]
     if not need.is_hard:
         return [each for each in own if each.is_hard] or own
-    after = next((each.word for each in statement.needs if each.word.start > need.word.end), None)
+    is_number = need.word.kind == "number"
+    after = next((each.word for each in statement.needs if is_number and each.word.start > need.word.end), None)
     if any(each.word.kind == "word" and not _is_unit(each.word) and each.word is not after for each in own):
         return own
     return [*own, *(each for each in context if each not in own and (each.given or not _is_like(each.word, need.word)))]

@@ -49,7 +49,7 @@ _LITTLE = frozenset(
     nach ist sind war waren wird wurde wurden hat haben hatte er sie es sich als auch wer wen wem was wann wo wie warum
     seit uber um
     le la les un une du de des et ou au aux en dans sur par pour avec est sont etait ete a il elle ils elles se qui que
-    quoi quand ou comment son sa ses leur ce cet cette ces
+    quoi quand ou comment sa ses leur ce cet cette ces
     el los las una unos unas del al y o con para por es son fue fueron ha se lo su sus este esta que quien cuando donde
     desde ser era como mr mrs ms dr prof sir saint st""".split()
 )
@@ -57,7 +57,10 @@ _GENERIC = frozenset(
     """yes ja oui si according passage passages text texts document documents source sources fact facts answer following
     person people place thing time name known call well likely approximately about some around roughly circa ca nearly
     together respectively namely specifically particular take took taken work order year jahr number total amount first
-    then later located part degree degrees grad include including come go went happen occur be exist become""".split()
+    then later located part degree degrees grad include including come go went happen occur be exist become know
+    say says said state states stated tell tells told mention mentions mentioned describe describes described indicate
+    indicates indicated report reports question asked above below listed finally overall therefore thus also hence
+    moreover furthermore additionally""".split()
 )
 """Words that an answer may add: they say next to nothing about what they stand beside."""
 
@@ -83,7 +86,9 @@ _MONTHS = (
     "december dec dezember décembre diciembre dicembre",
 )
 _MONTH = {fold_words(name): n for n, names in enumerate(_MONTHS, 1) for name in names.split()}
-_MONTH_RE = "|".join(sorted({form for name in " ".join(_MONTHS).split() for form in (name, fold_words(name))}, key=len)[::-1])
+_MONTH_RE = "|".join(
+    sorted({form for name in " ".join(_MONTHS).split() for form in (name, fold_words(name))}, key=len)[::-1]
+)
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _OF = r"(?:\s+(?:of|de|del|d[’'])\s*|\s+|\s*-\s*)"
 _UNITS = (
@@ -96,7 +101,9 @@ _TENS = (
     "twenty zwanzig vingt veinte|thirty dreissig trente treinta|forty vierzig quarante cuarenta|fifty fünfzig cinquante "
     "cincuenta|sixty sechzig soixante sesenta|seventy siebzig setenta|eighty achtzig ochenta|ninety neunzig noventa"
 )
-_ORDINALS = "second|third dritte troisième tercer|fourth vierte|fifth fünfte|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+_ORDINALS = (
+    "second|third dritte troisième tercer|fourth vierte|fifth fünfte|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+)
 _SMALL = {
     **{fold_words(w): n for n, ws in enumerate(_UNITS.split("|")) for w in ws.split()},
     **{fold_words(w): 10 * n for n, ws in enumerate(_TENS.split("|"), 2) for w in ws.split()},
@@ -151,7 +158,9 @@ def _dated(found: re.Match[str]) -> Word:
     figures = [int(each) for each in re.findall(r"\d+", found[0])]
     if found.lastgroup in ("iso", "asian"):
         year, *rest = figures
-        return _date_word(found, str(year), [(rest[0], rest[1])] if len(rest) > 1 else [], rest[0] if len(rest) == 1 else 0)
+        return _date_word(
+            found, str(year), [(rest[0], rest[1])] if len(rest) > 1 else [], rest[0] if len(rest) == 1 else 0
+        )
     if found.lastgroup == "sep" or found["figures"]:
         one, other, year = figures
         pairs = [(month, day) for month, day in ((other, one), (one, other)) if month <= 12]
@@ -165,7 +174,9 @@ def _values(figures: str) -> set[float]:
     """What a number in figures may be worth: 3.500 is three and a half, or three thousand five hundred."""
     bare = re.sub(r"[\s'’]", "", figures)
     values = set()
-    if re.fullmatch(r"\d+(?:[.,]\d{3})*", bare) or re.fullmatch(r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:\.\d{3})+,\d+", bare):
+    if re.fullmatch(r"\d+(?:[.,]\d{3})*", bare) or re.fullmatch(
+        r"\d{1,3}(?:,\d{3})+\.\d+|\d{1,3}(?:\.\d{3})+,\d+", bare
+    ):
         whole, _, part = bare.rpartition(".") if re.search(r"\.\d+$", bare) and "," in bare else bare.rpartition(",")
         mixed = "." in bare and "," in bare
         values.add(float(re.sub(r"[.,]", "", whole) + "." + part) if mixed else float(re.sub(r"[.,]", "", bare)))
@@ -247,7 +258,9 @@ def _others(lines: Sequence[str], keys: dict[str, set[str]]) -> dict[str, frozen
     """For each key of a word of a line, the keys of the line's other words."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for line in lines:
-        forms = [{f"w:{_form(word)}", *(key for key in keys.get(_form(word), ()) if key[0] == "=")} for word in line.split()]
+        forms = [
+            {f"w:{_form(word)}", *(key for key in keys.get(_form(word), ()) if key[0] == "=")} for word in line.split()
+        ]
         for at, one in enumerate(forms):
             for key in one:
                 found[key] |= set().union(*forms[:at], *forms[at + 1 :]) - one
@@ -279,16 +292,24 @@ def is_relation(word: Word) -> bool:
 
 def is_generic(word: Word) -> bool:
     """Whether an answer may have this word although its text has not."""
-    return word.plain in _GENERIC or (word.kind == "word" and len(word.plain) < 2)
+    return word.plain in _GENERIC or (word.kind != "name" and word.plain.rstrip("s") in _GENERIC) or (word.kind == "word" and len(word.plain) < 2)
+
+
+_GERMAN = frozenset(("die", "war", "hat"))
+"""Little words of German that are none in English."""
+
+_ENGLISH = re.compile(r"\b(?:did|does|the|of|to|would|could)\b", re.IGNORECASE)
 
 
 def _worded(found: re.Match[str]) -> Word:
     written = found[0]
     plain = fold_words(written).translate(_LETTERS).replace(".", "")
-    if plain in _NOT and found.string[found.start() - 1 : found.start()] != "`":
+    if plain in _NOT and found.string[max(0, found.start() - 1) : found.start()] != "`":
         return Word(found.start(), found.end(), "not", frozenset((f"w:{plain}",)), (), plain)
-    kind: Kind = "little" if plain in _LITTLE else "word"
-    is_name = written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)
+    is_little = plain in _LITTLE and not (plain in _GERMAN and _ENGLISH.search(found.string))
+    kind: Kind = "little" if is_little else "word"
+    is_code = bool(re.search(r"[`_=]$|\w\.$", found.string[max(0, found.start() - 2) : found.start()]))
+    is_name = is_code or written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)
     if is_name and (kind == "word" or written.isupper()):
         kind = "name" if len(written) > 1 else "little"
     root = stem(plain)
@@ -296,15 +317,19 @@ def _worded(found: re.Match[str]) -> Word:
     if plain.startswith("ge") and plain.endswith(("t", "en")) and len(plain) > 6:
         more.add(f"w:{stem(plain[2:-1] if plain.endswith('t') else plain[2:])}")
     keys = frozenset({f"n:{plain}", f"w:{root}", *more})
-    wanted = frozenset({f"n:{plain}", f"w:{root}", *more}) if kind != "name" or len(root) > 5 or more else frozenset(
-        {f"n:{plain}", f"n:{plain.rstrip('s')}", f"n:{plain}s"}
+    wanted = (
+        frozenset({f"n:{plain}", f"w:{root}", *more})
+        if kind != "name" or len(root) > 5 or more
+        else frozenset({f"n:{plain}", f"n:{plain.rstrip('s')}", f"n:{plain}s"})
     )
     return Word(found.start(), found.end(), kind, keys, (wanted,), written.casefold())
 
 
 # Particles and little words between which words of Chinese and Japanese stand, and endings of Korean ones.
 _PARTICLES = re.compile(r"[的是在了和与由于被为有其这那个们位及者也都\u3040-\u309f]+")
-_KOREAN_END = re.compile(r"(?:에서|으로|에게|까지|부터|이다|입니다|했다|했습니다|하였다|은|는|이|가|을|를|에|의|로|와|과|도)$")
+_KOREAN_END = re.compile(
+    r"(?:에서|으로|에게|까지|부터|이다|입니다|했다|했습니다|하였다|은|는|이|가|을|를|에|의|로|와|과|도)$"
+)
 
 
 def _unspaced(found: re.Match[str]) -> Iterator[Word]:
@@ -377,7 +402,10 @@ def _words(text: str) -> Iterator[Word]:
 def _is_verb(found: re.Match[str]) -> bool:
     """Whether "may", "march" and the like are no month here."""
     short = len(found[0]) <= 5 and found[0].isalpha()
-    return short and (found[0].islower() or bool(re.match(r"\s+[a-z]+ed\b|\s+(?:not|be|he|she|it|they|bring|keep)\b", found.string[found.end() :])))
+    return short and (
+        found[0].islower()
+        or bool(re.match(r"\s+[a-z]+ed\b|\s+(?:not|be|he|she|it|they|bring|keep)\b", found.string[found.end() :]))
+    )
 
 
 def _plain(found: re.Match[str]) -> Iterator[Word]:
@@ -398,7 +426,9 @@ def _plain(found: re.Match[str]) -> Iterator[Word]:
 def _is_pronoun(found: re.Match[str]) -> bool:
     """Whether "one" counts nothing: "one of them", "the one that", "this one"."""
     before, after = found.string[: found.start()].rstrip(), found.string[found.end() :]
-    return bool(re.search(r"\b(?:the|this|that|which|no)$", before, re.I) or re.match(r"\s+(?:of|who|that|which)\b|\W*$", after))
+    return bool(
+        re.search(r"\b(?:the|this|that|which|no)$", before, re.I) or re.match(r"\s+(?:of|who|that|which)\b|\W*$", after)
+    )
 
 
 def _figured(found: re.Match[str]) -> Word:
@@ -461,5 +491,7 @@ def _worth(word: Word) -> float | None:
         return float(_SMALL[word.plain])
     if word.plain in _SCALE:
         return float(_SCALE[word.plain])
-    values = _values(word.plain) if word.plain[0].isdigit() and word.plain[-1].isdigit() and ":" not in word.plain else set()
+    values = (
+        _values(word.plain) if word.plain[0].isdigit() and word.plain[-1].isdigit() and ":" not in word.plain else set()
+    )
     return min(values) if values else None
