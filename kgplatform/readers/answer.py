@@ -66,9 +66,10 @@ _EXAMPLE = ("orla quennell", "pell harbour", "tarrow mills")
 """Names of the prompt's example: a reply with them has copied it."""
 
 _PLACEHOLDER = re.compile(r"\W*|<[^<>]*>|\W*(?:the|your) (?:final )?answer\W*", re.IGNORECASE)
-_FALSE = frozenset("false no 0 none null nein non insufficient".split())
+_FALSE = frozenset(["false", "no", "0", "none", "null", "nein", "non", "insufficient"])
 _FREE_LABEL = re.compile(
-    r"^[\W_]*(?:the )?(?:final |short )?(?:answer|antwort|réponse|respuesta|risposta|答案|回答|答)[*_`\s]*[:：\n][\s*_`]*",
+    r"^[\W_]*(?:the )?(?:final |short )?(?:answer|antwort|réponse|respuesta|risposta|答案|回答|答)[*_`\s]*[:：\n]"
+    r"[\s*_`]*",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -134,7 +135,11 @@ class _Reply(BaseModel):
         keys = {str(key).strip().casefold().replace(" ", "_"): each for key, each in value.items()}
         said = next((keys[key] for key in ("answer", "final_answer", "antwort", "response") if key in keys), None)
         text = _text_of(said)
-        if text and (_PLACEHOLDER.fullmatch(text) or any(name in text.casefold() for name in _EXAMPLE)):
+        if text and (
+            _PLACEHOLDER.fullmatch(re.sub(r"\[\w+\]", "", text))
+            and not re.fullmatch(r"\[\w+\]", text)
+            or any(name in text.casefold() for name in _EXAMPLE)
+        ):
             raise ValueError("the answer is that of the example; answer the question that is asked")
         cited = next((keys[key] for key in ("citations", "citation", "sources", "quotes") if key in keys), None)
         enough = _text_of(keys.get("sufficient", True)).casefold() not in _FALSE
@@ -147,7 +152,7 @@ class _Reply(BaseModel):
 
 
 def read_free(text: str) -> _Reply | None:
-    """An answer in prose with its marks; what stands after the last "Answer:", if there is one. None for broken JSON."""
+    """An answer in prose with its marks: what stands after the last "Answer:", if one does. None for broken JSON."""
     found = list(_FREE_LABEL.finditer(text))
     said = text[found[-1].end() :] if found else text
     said = said.strip().strip("*").strip()
@@ -338,11 +343,9 @@ class _Shown:
         return replaced(self.reply.answer, self.meant, lambda inside: "")
 
     def support(self, question: str) -> Support:
-        """Whether what the reply cites supports it, else all that was shown. Its sources: ``order`` of these."""
-        if (found := self._from(question, self.cited)).holds:
-            return found
+        """Whether what was shown supports the reply, else what it cites of that. The sources are those of ``order``."""
         everything = self._from(question, self.order)
-        return everything if everything.holds or not self.cited else found
+        return everything if everything.holds or not self.cited else self._from(question, self.cited)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -370,18 +373,20 @@ class _Shown:
                 cited[label] = [max(fact.citations, key=lambda each: each.found)]
             else:
                 cited.setdefault(label, []).append(cite(self.passages[label], place))
+        said = f"{question} {self.plain}"
         for label, passage in self.passages.items():
             quoted = self._quoted(label, passage)
             words = passage.text[quoted.start : quoted.end] if quoted else ""
             if quoted and (label not in cited or support(question, self.plain, [Source(words, passage.title)]).holds):
                 cited[label] = [cite(passage, quoted)]
-            elif (
-                label in self.cited
-                and label not in cited
-                and (place := nearest(f"{question} {self.plain}", passage.text))
-            ):
+            elif label in self.bare and label not in cited and (place := nearest(said, passage.text)):
                 cited[label] = [cite(passage, place)]
         return {label: cited[label] for label in self.order if label in cited}
+
+    @property
+    def bare(self) -> frozenset[str]:
+        """The labels that are cited without any words."""
+        return frozenset(self.cited) - {each.passage for each in self.reply.citations if each.quote}
 
     def _quoted(self, label: str, passage: FoundPassage) -> Place | None:
         """The first of the reply's quotes that stands in ``passage``, if it says anything."""

@@ -32,7 +32,10 @@ TEXTS = {each.id: each.text for each in READ}
         ("It was formed in 1996 in Toronto.", [("band", TEXTS["band"])]),
         ("It is a rock trio from Toronto, formed in 1996.", [("band", TEXTS["band"])]),
         ("They say that it is called “Cadillac”.", [("song", READ[3].text[:80])]),
-        ("A trio was formed in Toronto. Nobody knows why. It has 98 rooms.", [("band", TEXTS["band"]), ("castle", ROOMS)]),
+        (
+            "A trio was formed in Toronto. Nobody knows why. It has 98 rooms.",
+            [("band", TEXTS["band"]), ("castle", ROOMS)],
+        ),
     ],
 )
 def test_what_can_be_told_from_other_words_is_found(answer: str, cited: list[tuple[str, str]]) -> None:
@@ -41,7 +44,19 @@ def test_what_can_be_told_from_other_words_is_found(answer: str, cited: list[tup
 
 @pytest.mark.parametrize(
     "answer",
-    ["", " . ", "Yes", "No.", "The", "Paris", "I do not know.", "99", "Cas", "True", "He wrote the Geography of the Sea"],
+    [
+        "",
+        " . ",
+        "Yes",
+        "No.",
+        "The",
+        "Paris",
+        "I do not know.",
+        "99",
+        "Cas",
+        "True",
+        "He wrote the Geography of the Sea",
+    ],
 )
 def test_what_any_text_may_say_cites_nothing(answer: str) -> None:
     assert cite_words(answer, READ) == ()
