@@ -128,7 +128,8 @@ def _about(need: Need, statement: Statement, context: Sequence[Need]) -> list[Ne
         return [each for each in own if each.is_hard] or own or list(context)
     is_number = need.word.kind == "number"
     after = next((each.word for each in statement.needs if is_number and each.word.start > need.word.end), None)
-    if any(each.word.kind == "word" and not _is_unit(each.word) and each.word is not after for each in own):
+    verbs = (each.word for each in own if each.word.kind == "word" and is_relation(each.word))
+    if any(not _is_unit(verb) and verb is not after for verb in verbs):
         return own
     return [*own, *(each for each in context if each not in own and (each.given or not _is_like(each.word, need.word)))]
 
@@ -193,8 +194,11 @@ def _rivals(word: Word, claim: _Claim) -> bool:
     if not need.is_hard:
         against = word.keys & opposites(need.keys) and not any(word.keys & each.keys for each in statement.needs)
         return bool(against) and word.kind != "little"
-    own = frozenset(chain.from_iterable(need.word.needs))
-    if not _same_kind(word, need.word) or word.keys & (need.keys | own) or _is_date(word) != _is_date(need.word):
+    if (
+        not _same_kind(word, need.word)
+        or word.keys & (need.keys | need.word.needs[0])
+        or _is_date(word) != _is_date(need.word)
+    ):
         return False
     is_family = any(key[0] == "=" for key in word.keys) and not any(key[0] == "=" for key in need.keys)
     if need.word.kind == "name" and (is_family or word.keys & (claim.clause | claim.unit.about)):

@@ -52,10 +52,6 @@ from kgplatform.readers.telling import telling
 
 _MISSING_SHARE = 0.2
 
-_SURE = 2
-"""Names, numbers and dates with which a statement may have a further word that is not there."""
-
-_MOST_WINDOWS = 5
 
 _YES = re.compile(r"\W*(?:(?P<yes>yes|ja|oui|sí|si|да|はい|是的)|(?P<no>no|nein|non|いいえ|不))\b\W*", re.IGNORECASE)
 
@@ -168,14 +164,25 @@ def _strange(statement: Statement, units: Sequence[Unit], read: Texts) -> str:
         absent = [each for each in clause if not any(each.keys & (unit.keys | unit.about) for unit in own)]
         if need.word.kind == "word" and is_relation(need.word) and len(absent) > 1 and len(absent) == len(clause):
             return f'"{need.word.plain}" was not found with "{absent[0].word.plain}".'
+        anywhere = [read.units[n] for n in read.with_any([need])]
+        after = _object(need, statement)
+        if after and read.has(after.keys) and not any(after.keys & (unit.keys | unit.about) for unit in anywhere):
+            return f'"{need.word.plain}" was not found with "{after.word.plain}".'
         is_alone = not any(each.keys & (unit.keys | unit.about) for unit in own for each in others)
         can_stand_alone = need.word.kind not in ("name", "word") or any(each.given for each in others)
         if others and is_alone and not can_stand_alone:
             return f'"{need.word.plain}" was not found beside "{others[0].word.plain}".'
-        anywhere = [read.units[n] for n in read.with_any([need])]
         if (names := _names_with(need, statement)) and not any(_has_any(unit, names, read) for unit in anywhere):
             return f'"{need.word.plain}" was not found with "{names[0].word.plain}".'
     return ""
+
+
+def _object(need: Need, statement: Statement) -> Need | None:
+    """What follows a verb in its clause."""
+    if need.word.kind != "word" or not is_relation(need.word):
+        return None
+    after = (each for each in statement.needs if each.clause == need.clause and each.word.start > need.word.start)
+    return next(after, None)
 
 
 def _names_with(need: Need, statement: Statement) -> list[Need]:
@@ -202,8 +209,7 @@ def _missing(wanted: Sequence[Need], read: Texts) -> list[Need]:
     """What must be there and is not."""
     lacking = [need for need in wanted if not read.has(need.keys)]
     strict = [need for need in lacking if need.is_hard or is_relation(need.word)]
-    found = [need for need in wanted if need not in lacking]
-    allowed = max(int(_MISSING_SHARE * len(found)), int(sum(need.is_hard for need in found) >= _SURE))
+    allowed = int(_MISSING_SHARE * (len(wanted) - len(lacking)))
     return strict or (lacking if len(lacking) > allowed else [])
 
 

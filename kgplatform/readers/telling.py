@@ -118,7 +118,7 @@ def _letters(run: str, start: int) -> Iterator[Word]:
         yield Word(start + at, start + at + 1, kind, key, (key,), letter)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=2048)
 def telling(text: str) -> tuple[Word, ...]:
     """All words of ``text`` in order, and where its clauses end."""
     return tuple(joined_numbers(list(_words(text))))
@@ -170,7 +170,7 @@ def _is_pronoun(found: re.Match[str]) -> bool:
     """Whether "one" counts nothing: "one of them", "the one that", "this one"."""
     before, after = found.string[: found.start()].rstrip(), found.string[found.end() :]
     return bool(
-        re.search(r"\b(?:the|this|that|which|no)$", before, re.I) or re.match(r"\s+(?:of|who|that|which)\b|\W*$", after)
+        re.search(r"\b(?:the|this|that|which|no)$", before, re.I) or re.match(r"\s+(?:of|who|that|which)\b", after)
     )
 
 
