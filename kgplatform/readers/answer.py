@@ -10,22 +10,24 @@ Without a language model the evidence is the answer, and that is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
-from kgplatform.places import Place, find_names, find_statement, find_words
+from kgplatform.places import Place, find_names, find_words
 from kgplatform.prompt import Messages, render
+from kgplatform.readers.marks import label_of, labels, marked, renumbered, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
+from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
+from kgplatform.readers.support import Source, Support, nearest, says_something, support
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
-from kgplatform.sentences import sentences
-from kgplatform.text import WORD_RUN, count_tokens, counted, node_id, normalise_name, tidy
+from kgplatform.text import WORD_RUN, count_tokens, counted, node_id, tidy
 
 REFUSAL = "The documents do not say."
 NO_MODEL = (
@@ -35,11 +37,10 @@ NO_MODEL = (
 NOTHING_NEAR = "Nothing in the graph is near this question."
 OWN_KNOWLEDGE = "The documents do not say; this answer is the model's own knowledge and cites nothing."
 NONE = "(none)"
-_UNSUPPORTED = "The model's answer cited nothing that the documents say."
+_UNSUPPORTED = "The model's answer was left out, since nothing that was read supports it:"
 _STAGE = "answer"
 _PROMPT = "readers/answer"
 _FACTS_SHARE = 4
-_MARK = re.compile(r"\[(\d+)\]")
 
 # The two modes differ in this clause alone (Youtu-GraphRAG, appendix A).
 INSUFFICIENT: dict[AnswerMode, str] = {
@@ -55,16 +56,112 @@ STYLES: dict[AnswerStyle, str] = {
 }
 """How a prompt says what an answer should be like: "Answer in the language of the question, $style."."""
 
+REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 500, "sentences": 900, "report": 3000}
+"""The most tokens of a reply, its reasoning and its quotes included."""
+
+
+# -------------------------------------------------------------------------------------------------------- the reply
+
+_EXAMPLE = ("orla quennell", "pell harbour", "tarrow mills")
+"""Names of the prompt's example: a reply with them has copied it."""
+
+_PLACEHOLDER = re.compile(r"\W*|<[^<>]*>|\W*(?:the|your) (?:final )?answer\W*", re.IGNORECASE)
+_FALSE = frozenset(["false", "no", "0", "none", "null", "nein", "non", "insufficient"])
+_FREE_LABEL = re.compile(
+    r"^[\W_]*(?:the )?(?:final |short )?(?:answer|antwort|réponse|respuesta|risposta|答案|回答|答)[*_`\s]*[:：\n]"
+    r"[\s*_`]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _text_of(value: Any) -> str:
+    """A field that should be text, whatever it is."""
+    if value is None or isinstance(value, bool):
+        return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else ""
+    if isinstance(value, dict):
+        return next((_text_of(each) for each in value.values() if isinstance(each, str | int | float)), "")
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(_text_of, value)))
+    return str(value).strip()
+
+
+def _cited_in(value: Any) -> Iterator[dict[str, str]]:
+    """What a field of citations says, whatever its form: a list or one, numbers, marks, objects, bare quotes."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _cited_in(each)
+    elif isinstance(value, dict):
+        keys = {str(key).strip().casefold(): each for key, each in value.items()}
+        named = next((keys[key] for key in ("passage", "fact", "source", "number", "id", "index") if key in keys), None)
+        quote = next((_text_of(keys[key]) for key in ("quote", "text", "words", "content") if key in keys), "")
+        if named is not None or quote:
+            label = label_of(named)
+            yield {"passage": f"F{label}" if "fact" in keys and label[:1].isdigit() else label, "quote": quote}
+        else:
+            yield from ({"passage": label_of(key), "quote": _text_of(each)} for key, each in value.items())
+    elif isinstance(value, str) and not re.fullmatch(r"\W*(?:passage|fact|F)?\W*\d+\W*", value, re.IGNORECASE):
+        yield {"passage": "", "quote": value.strip()}
+    elif value is not None and label_of(value):
+        yield {"passage": label_of(value), "quote": ""}
+
 
 class _Cited(BaseModel):
-    passage: int
-    quote: str = ""
+    """``passage``: its label, "2" or "F1"; empty where the words alone are given."""
+
+    passage: str = ""
+    quote: str = Field("", json_schema_extra={"maxLength": 300})
 
 
 class _Reply(BaseModel):
-    answer: str = ""
+    """Its fields stand in the order in which they are written: thoughts before decisions."""
+
+    reasoning: str = Field("", json_schema_extra={"maxLength": 800})
+    answer: str = Field(
+        "",
+        validation_alias=AliasChoices(
+            "answer", "Answer", "ANSWER", "final_answer", "Final Answer", "antwort", "response"
+        ),
+        json_schema_extra={"maxLength": 4000},
+    )
+    citations: list[_Cited] = Field(default_factory=list, json_schema_extra={"maxItems": 12})
     sufficient: bool = True
-    citations: list[_Cited] = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _field_by_field(cls, value: Any) -> Any:
+        """Each field as it should be, whatever was written: one that cannot be read loses nothing but itself."""
+        if not isinstance(value, dict):
+            return value
+        keys = {str(key).strip().casefold().replace(" ", "_"): each for key, each in value.items()}
+        said = next((keys[key] for key in ("answer", "final_answer", "antwort", "response") if key in keys), None)
+        text = _text_of(said)
+        if text and (
+            _PLACEHOLDER.fullmatch(re.sub(r"\[\w+\]", "", text))
+            and not re.fullmatch(r"\[\w+\]", text)
+            or any(name in text.casefold() for name in _EXAMPLE)
+        ):
+            raise ValueError("the answer is that of the example; answer the question that is asked")
+        cited = next((keys[key] for key in ("citations", "citation", "sources", "quotes") if key in keys), None)
+        enough = _text_of(keys.get("sufficient", True)).casefold() not in _FALSE
+        return {
+            "reasoning": _text_of(keys.get("reasoning")),
+            "answer": text,
+            "citations": list(_cited_in(cited)),
+            "sufficient": enough,
+        }
+
+
+def read_free(text: str) -> _Reply | None:
+    """An answer in prose with its marks: what stands after the last "Answer:", if one does. None for broken JSON."""
+    found = list(_FREE_LABEL.finditer(text))
+    said = text[found[-1].end() :] if found else text
+    said = said.strip().strip("*").strip()
+    if not any(letter.isalnum() for letter in said) or re.match(r"(?:```\w*\s*)?[{\[]\s*[\"'}\]]", said):
+        return None
+    return _Reply(answer=said)
+
+
+# -------------------------------------------------------------------------------------------------------- the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +176,7 @@ class Answered:
     @property
     def plain(self) -> str:
         """The text without the numbers of its citations, for prompts that number passages in another order."""
-        return tidy(_MARK.sub("", self.text))
+        return tidy(without_marks(self.text, len(self.citations)))
 
 
 def write_answer(
@@ -91,34 +188,43 @@ def write_answer(
     *,
     name: str = "answer",
     notes: str = "",
+    style: AnswerStyle = "sentences",
 ) -> Answered:
-    """The model's answer from ``result``, less the citations that are wrong; a refusal where nothing was found.
+    """The model's answer from ``result``, cited where passages and facts say it; a refusal where they do not.
 
     In open mode the model is asked also where nothing was found. ``notes`` are earlier thoughts, shown to the model
     as data. The steps are added to ``calls``, as ``name``. Raises ``ModelError``, with the failed step added.
     """
-    if mode == "reject" and not result.passages:
+    if mode == "reject" and not (result.passages or result.facts):
         calls.note(name, "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=NOTHING_NEAR)
     mark = calls.mark()
+    messages = answer_messages(question, result, mode, notes, style)
     try:
-        reply, repairs = ask(calls, answer_messages(question, result, mode, notes), _Reply, stage=_STAGE)
+        reply, repairs = ask(calls, messages, _Reply, stage=_STAGE, tokens=REPLY_TOKENS[style], free=read_free)
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
     calls.add(name, f"answered after {repairs} repairs" if repairs else "answered", mark, prompt=_PROMPT)
-    stored = evidence.stored([passage.id for passage in result.passages]) if reply.citations else Stored({}, ())
-    citations, wrong = _check_citations(result, reply, stored)
-    calls.note("check citations", checked_citations(len(citations), wrong), stored.queries)
-    return _checked(reply, citations, wrong, mode)
+    is_refusal = not reply.answer or is_members_refusal(reply.answer)
+    stored = Stored({}, ()) if is_refusal else evidence.stored([passage.id for passage in result.passages])
+    shown = _Shown.of(result, stored, reply)
+    found = Support() if is_refusal else shown.support(question)
+    citations = shown.citations(question, found) if found.holds else {}
+    wrong = 0 if is_refusal else shown.wrong(citations)
+    calls.note("check citations", checked_citations(sum(map(len, citations.values())), wrong), stored.queries)
+    return _checked(reply, shown, citations, found, wrong, mode, is_refusal)
 
 
-def answer_messages(question: str, result: SearchResult, mode: AnswerMode, notes: str = "") -> Messages:
-    """The prompt: numbered passages and facts between tags that no passage can contain."""
+def answer_messages(
+    question: str, result: SearchResult, mode: AnswerMode, notes: str = "", style: AnswerStyle = "sentences"
+) -> Messages:
+    """The prompt: numbered passages and facts between tags that no passage can contain, and the question after them."""
     facts, passages = shown_facts(result.facts), shown_passages(result.passages)
     return render(
         _PROMPT,
         question=question,
+        style=STYLES[style],
         insufficient=INSUFFICIENT[mode],
         fence=fence_for(facts, passages, notes),
         facts=facts,
@@ -171,8 +277,8 @@ def shown_passages(passages: Sequence[FoundPassage]) -> str:
 
 
 def shown_facts(facts: Sequence[FoundFact]) -> str:
-    """Facts as a prompt shows them, one a line."""
-    return "\n".join(f"- {fact.text}" for fact in facts) or NONE
+    """Facts as a prompt shows them, one a line, numbered from F1."""
+    return "\n".join(f"[F{n}] {fact.text}" for n, fact in enumerate(facts, 1)) or NONE
 
 
 LARGEST_FENCE = "data-a1a1a1a1a1a1"
@@ -187,7 +293,7 @@ def fence_for(*texts: str) -> str:
 def within(result: SearchResult, tokens: int) -> SearchResult:
     """``result`` less what does not fit into ``tokens``, best first; the first passage always fits.
 
-    Facts take a quarter at most: they say in short what passages say, and only passages can be cited.
+    Facts take a quarter at most: they say in short what passages say.
     """
     facts: list[FoundFact] = []
     left = tokens // _FACTS_SHARE
@@ -206,131 +312,153 @@ def within(result: SearchResult, tokens: int) -> SearchResult:
     return replace(result, passages=tuple(passages), facts=tuple(facts))
 
 
-def _checked(reply: _Reply, citations: dict[int, Citation], wrong: int, mode: AnswerMode) -> Answered:
-    text = reply.answer.strip()
-    if text and reply.sufficient and citations:
-        return Answered(_renumbered(text, citations), tuple(citations.values()), left_out(wrong), holds=True)
-    if mode == "open" and text:
-        return Answered(_MARK.sub("", text).strip(), note=OWN_KNOWLEDGE, holds=True)
-    return Answered(REFUSAL, note=_UNSUPPORTED if text and reply.sufficient else "")
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a prompt showed and a reply marks: ``sources`` by label, those that the reply cites first."""
+
+    reply: _Reply
+    shown: frozenset[str]
+    cited: tuple[str, ...]
+    passages: dict[str, FoundPassage]
+    facts: dict[str, FoundFact]
+
+    @classmethod
+    def of(cls, result: SearchResult, stored: Stored, reply: _Reply) -> _Shown:
+        """The passages as the store has them; facts that have a place."""
+        shown = labels(len(result.passages), len(result.facts))
+        known = {str(n): stored.passages.get(each.id) for n, each in enumerate(result.passages, 1)}
+        facts = {f"F{n}": each for n, each in enumerate(result.facts, 1) if each.citations}
+        named = [each.passage for each in reply.citations if each.passage in shown]
+        cited = tuple(dict.fromkeys([*marked(reply.answer, shown), *named]))
+        return cls(reply, shown, cited, {label: each for label, each in known.items() if each}, facts)
+
+    @property
+    def meant(self) -> frozenset[str]:
+        """All labels that are marks in the answer: what was shown, and what the reply lists as cited."""
+        return self.shown | {each.passage for each in self.reply.citations if each.passage}
+
+    @property
+    def plain(self) -> str:
+        """The answer without marks."""
+        return replaced(self.reply.answer, self.meant, lambda inside: "")
+
+    def support(self, question: str) -> Support:
+        """Whether what was shown supports the reply, else what it cites of that. The sources are those of ``order``."""
+        everything = self._from(question, self.order)
+        return everything if everything.holds or not self.cited else self._from(question, self.cited)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """All labels, the cited ones first."""
+        known = [label for label in (*self.cited, *self.passages, *self.facts) if self._source(label)]
+        return tuple(dict.fromkeys(known))
+
+    def _from(self, question: str, wanted: Sequence[str]) -> Support:
+        order = [label for label in self.order if label in wanted]
+        return support(question, self.plain, [source for label in order if (source := self._source(label))])
+
+    def _source(self, label: str) -> Source | None:
+        if passage := self.passages.get(label):
+            return Source(passage.text, passage.title)
+        fact = self.facts.get(label)
+        return Source(fact.text) if fact else None
+
+    def citations(self, question: str, found: Support) -> dict[str, list[Citation]]:
+        """The places that support the answer, by label, and those of further quotes that stand in their passages."""
+        cited: dict[str, list[Citation]] = {}
+        for number, place in found.places:
+            label = self.order[number]
+            fact = self.facts.get(label)
+            if fact:
+                cited[label] = [max(fact.citations, key=lambda each: each.found)]
+            else:
+                cited.setdefault(label, []).append(cite(self.passages[label], place))
+        said = f"{question} {self.plain}"
+        for label, passage in self.passages.items():
+            quoted = self._quoted(label, passage)
+            words = passage.text[quoted.start : quoted.end] if quoted else ""
+            if quoted and (label not in cited or support(question, self.plain, [Source(words, passage.title)]).holds):
+                cited[label] = [cite(passage, quoted)]
+            elif label in self.bare and label not in cited and (place := nearest(said, passage.text)):
+                cited[label] = [cite(passage, place)]
+        return {label: cited[label] for label in self.order if label in cited}
+
+    @property
+    def bare(self) -> frozenset[str]:
+        """The labels that are cited without any words."""
+        return frozenset(self.cited) - {each.passage for each in self.reply.citations if each.quote}
+
+    def _quoted(self, label: str, passage: FoundPassage) -> Place | None:
+        """The first of the reply's quotes that stands in ``passage``, if it says anything."""
+        quotes = (each.quote for each in self.reply.citations if each.passage in (label, ""))
+        places = (find_words(quote, passage.text) for quote in quotes if says_something(quote))
+        return next(filter(None, places), None)
+
+    def wrong(self, cited: dict[str, list[Citation]]) -> int:
+        """How many of the reply's citations lead nowhere."""
+        return sum(each.passage not in cited for each in self.reply.citations if each.passage)
 
 
-def _check_citations(result: SearchResult, reply: _Reply, stored: Stored) -> tuple[dict[int, Citation], int]:
-    """The citations whose words stand in the passage as the store has it, by number, and how many do not."""
-    held: dict[int, Citation] = {}
-    wrong = 0
-    for cited in reply.citations:
-        known = 1 <= cited.passage <= len(result.passages)
-        passage = stored.passages.get(result.passages[cited.passage - 1].id) if known else None
-        place = find_words(cited.quote, passage.text) if passage and cited.quote.strip() else None
-        if passage is None or place is None:
-            wrong += 1
-        else:
-            held.setdefault(cited.passage, cite(passage, place))
-    return held, wrong
-
-
-def _renumbered(text: str, citations: dict[int, Citation]) -> str:
-    """``text`` without marks of passages whose citation was dropped; the others are numbered as they are listed."""
-    numbers = {passage: n for n, passage in enumerate(citations, 1)}
-    return _MARK.sub(lambda mark: f"[{numbers[int(mark[1])]}]" if int(mark[1]) in numbers else "", text).strip()
+def _checked(
+    reply: _Reply,
+    shown: _Shown,
+    citations: dict[str, list[Citation]],
+    found: Support,
+    wrong: int,
+    mode: AnswerMode,
+    is_refusal: bool,
+) -> Answered:
+    """A reply that calls the evidence insufficient and gives an answer whose words are there has decided too early."""
+    if citations:
+        places = list(dict.fromkeys(place for each in citations.values() for place in each))
+        numbers = {label: [places.index(place) + 1 for place in each] for label, each in citations.items()}
+        text = renumbered(reply.answer, shown.meant, numbers)
+        return Answered(text, tuple(places), left_out(wrong), holds=True)
+    if mode == "open" and not is_refusal:
+        return Answered(shown.plain, note=OWN_KNOWLEDGE, holds=True)
+    return Answered(REFUSAL, note="" if is_refusal or not reply.sufficient else joined(_UNSUPPORTED, found.why))
 
 
 MOST_CITED = 3
-"""Citations of an answer that quotes nothing."""
+"""Passages that are cited for a name, a date or a number that each of them has."""
 
 _SHORT = 8
 """Words of an answer that is a name, a date or a number."""
 
-_WORDS = r"[^\W\d_][\w'’.\-]*"
-# Quoted words; numbers with what joins their parts; names: a word with a capital, and those that follow it, with short
-# words between them ("Physical Geography of the Sea").
-_TELLING = re.compile(
-    r"[\"“«„](?P<quoted>[^\"”»“]{2,80})[\"”»“]"
-    r"|(?P<number>\d+(?:[.,:/\-]\d+)*)"
-    rf"|(?P<name>(?<!\w)(?=[^\W\d_a-zß-öø-ÿ]){_WORDS}(?:[ ](?:(?:of|the|de|la|von|van|and|du|der|del)[ ]){{0,2}}"
-    rf"(?=[^\W\d_a-zß-öø-ÿ]){_WORDS})*)"
-)
 _EDGES = " \t\r\n.,;:!?*`'\"“”‘’«»()[]{}"
-_SMALL = (
-    "the a an in on at by from it he she they this that these those there his her its their and but so as for to of i "
-    "we you both one who which what when where according based yes no after before since while because however"
-)
-_OPENERS = frozenset(_SMALL.split())
-"""Words that have their capital, if they have one, from the beginning of a sentence."""
-
-_NO_EVIDENCE = _OPENERS | {"true", "false", "none", "unknown", "unclear", "maybe", "not", "n/a"}
-"""Answers that any text may hold by chance."""
 
 
-def with_places(text: str, read: Sequence[FoundPassage], calls: Calls) -> tuple[str, tuple[Citation, ...]]:
+def with_places(
+    text: str, read: Sequence[FoundPassage], calls: Calls, question: str = ""
+) -> tuple[str, tuple[Citation, ...]]:
     """``text`` with marks of the places in ``read`` that have its words (``cite_words``), and these; a step says so."""
-    citations = cite_words(text, read)
+    citations = cite_words(text, read, question)
     calls.note("find citations", f"the answer's words stand in {len(citations)} of the passages that were read")
     numbers = "".join(f"[{number}]" for number in range(1, len(citations) + 1))
     return f"{text} {numbers}".rstrip(), citations
 
 
-def cite_words(answer: str, passages: Sequence[FoundPassage]) -> tuple[Citation, ...]:
-    """The places in ``passages`` that have the words of ``answer``: at most three, a passage each, in the given order.
+def cite_words(answer: str, passages: Sequence[FoundPassage], question: str = "") -> tuple[Citation, ...]:
+    """The places in ``passages`` that support ``answer``, as ``support`` says; empty where they do not.
 
-    All of a short answer counts, a statement that stands there nearly to the letter, or its names, numbers and quoted
-    words: "The castle is Casa Loma" is found where Casa Loma is named. Empty where there is none, and for a bare yes
-    or no.
+    Of a name, a date or a number it is the words themselves, in at most three of the passages that support it, in the
+    given order; of statements the sentences that say them.
     """
+    sources = [Source(passage.text, passage.title) for passage in passages]
+    found = support(question, answer, sources)
+    if not found.holds:
+        return ()
     short = answer.strip(_EDGES)
-    is_short = len(WORD_RUN.findall(short)) <= _SHORT and normalise_name(short) not in _NO_EVIDENCE
-    if is_short and (found := _cited(passages, partial(_first_name, short))):
-        return found
-    unique: dict[str, Citation] = {}
-    for sentence in sentences(answer):
-        for citation in _of_statement(answer[sentence.start : sentence.end], passages):
-            unique.setdefault(citation.passage, citation)
-    return tuple(unique.values())[:MOST_CITED]
-
-
-def _of_statement(statement: str, passages: Sequence[FoundPassage]) -> tuple[Citation, ...]:
-    """Passages that have the statement, else all of its telling words in one, else the rarest of them."""
-    if len(WORD_RUN.findall(statement)) > 1 and (found := _cited(passages, lambda text: find_words(statement, text))):
-        return found
-    telling = list(dict.fromkeys(_telling(statement)))
-    if len(telling) > 1 and (found := _cited(passages, lambda text: find_statement(None, telling, text))):
-        return found
-    single = (_cited(passages, partial(_first_name, words), most=len(passages)) for words in telling)
-    held = [found for found in single if found]
-    return min(held, key=len)[:MOST_CITED] if held else ()
-
-
-def _first_name(name: str, text: str) -> Place | None:
-    return next(iter(find_names(name, text)), None)
-
-
-def _telling(statement: str) -> Iterator[str]:
-    for found in _TELLING.finditer(statement):
-        words = found[found.lastgroup or 0].strip(_EDGES)
-        if found.lastgroup == "name" and found.start() == 0:
-            words = _without_opener(words)
-        if len(words) > 1 or words.isdigit():
-            yield words
-
-
-def _without_opener(words: str) -> str:
-    """A name at the beginning of a sentence, less the article or pronoun that has its capital from there."""
-    parts = words.split(" ")
-    while parts and parts[0].lower() in _OPENERS:
-        parts = parts[1:]
-    return " ".join(parts)
-
-
-def _cited(
-    passages: Sequence[FoundPassage], find: Callable[[str], Place | None], most: int = MOST_CITED
-) -> tuple[Citation, ...]:
-    found: list[Citation] = []
-    for passage in passages:
-        place = find(passage.text) if len(found) < most else None
-        if place is not None:
-            found.append(cite(passage, place))
-    return tuple(found)
+    if len(WORD_RUN.findall(short)) <= _SHORT:
+        named = [(each, next(iter(find_names(short, each.text)), None)) for each in passages]
+        alone = [
+            cite(each, place)
+            for each, place in named
+            if place and support(question, answer, [Source(each.text, each.title)]).holds
+        ]
+        if alone:
+            return tuple(alone[:MOST_CITED])
+    return tuple(cite(passages[number], place) for number, place in found.places)
 
 
 def cite(passage: FoundPassage, place: Place) -> Citation:

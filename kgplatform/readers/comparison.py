@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from kgplatform.readers.telling import Word, telling
+from kgplatform.readers.families import Word
+from kgplatform.readers.telling import telling
 
 _EARLY = "older oldest earlier earliest first before elder eldest"
 _LATE = "younger youngest later latest last recently newer newest"
-_LARGE = "larger largest taller tallest longer longest bigger biggest higher highest heavier more most greater deeper wider"
-_SMALL = "smaller smallest shorter shortest lower lowest lighter fewer fewest less least"
+_LARGE = "larger largest taller tallest longer longest bigger biggest higher highest heavier greater deeper wider"
+_SMALL = "smaller smallest shorter shortest lower lowest lighter fewer fewest"
 _ASKS = re.compile(r"\b(?P<way>" + "|".join(f"{_EARLY} {_LATE} {_LARGE} {_SMALL}".split()) + r")\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b")
 
@@ -31,6 +32,11 @@ class Units(Protocol):
 
     @property
     def units(self) -> Sequence[Unit]: ...
+
+
+def compares(question: str) -> bool:
+    """Whether ``question`` asks which of two is older, larger or the like."""
+    return bool(_ASKS.search(question) and _OR.search(question))
 
 
 def compared(question: str, said: Sequence[frozenset[str]], read: Units) -> str:

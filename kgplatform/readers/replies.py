@@ -70,6 +70,7 @@ _ASIDE = re.compile(
 )
 _BOLD = re.compile(r"\A(\*\*|__|`|\")(?!\s)((?:(?!\1).)+)\1([.!]?)\Z", re.DOTALL)
 _NUMBER = re.compile(r"(?<=\S)\s?\[\d{1,3}\](?!\w)")
+_ANNOUNCED = re.compile(r"(?:the\s+)?answer\s*(?::|is\s*:)\s*", re.IGNORECASE)
 # Between a mark and what follows it in its line, and before the next one: a list's bullet in a line of its own stays.
 _BEFORE = re.compile(r"(?:[^\S\n]|[*_`:：]|[–—-](?=\s))*\s*")
 _AFTER = re.compile(r"[\s*_`#>–—-]*\Z")
@@ -309,7 +310,7 @@ def finish(
     text, more = REFUSAL, ""
     citations: tuple[Citation, ...] = ()
     if answer is not None:
-        text, citations = with_places(_without_marks(answer), read, calls)
+        text, citations = with_places(_without_marks(answer), read, calls, question)
         more = "" if citations else NO_WORDS
     elif mode == "open":
         nothing = SearchResult(question, (), (), 0.0)

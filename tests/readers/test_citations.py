@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from answers import passage
 
@@ -13,6 +15,7 @@ READ = (
     passage("aside", "Nothing here. Yes, casa loma was named once, on 12 May 1914."),
     passage("song", 'The song is called "Cadillac", and the Physical Geography of the Sea is no song. 東京は大きい。'),
 )
+ROOMS = "It has 98 rooms and 3,500 visitors a day."
 TEXTS = {each.id: each.text for each in READ}
 
 
@@ -21,23 +24,40 @@ TEXTS = {each.id: each.text for each in READ}
     [
         ("Casa Loma.", [("castle", "Casa Loma"), ("aside", "casa loma")]),
         ("**Casa Loma**", [("castle", "Casa Loma"), ("aside", "casa loma")]),
-        ("The castle is Casa Loma.", [("castle", "Casa Loma"), ("aside", "casa loma")]),
+        ("The castle is Casa Loma.", [("castle", "Casa Loma is a Gothic castle in Toronto, Canada.")]),
         ("1996", [("band", "1996")]),
         ("3,500", [("castle", "3,500")]),
         ("12 May 1914", [("aside", "12 May 1914")]),
         ("東京", [("song", "東京")]),
         ("It was formed in 1996 in Toronto.", [("band", TEXTS["band"])]),
-        ("It is a rock trio from Toronto, formed in 1996.", [("band", "is a rock trio from Toronto, formed in 1996")]),
-        ("He wrote the Physical Geography of the Sea", [("song", "Physical Geography of the Sea")]),
-        ("Its name, as all of the listeners know well enough, is “Cadillac”.", [("song", "Cadillac")]),
-        ("Danko Jones played there. Nobody knows when. It has 98.", [("band", "Danko Jones"), ("castle", "98")]),
+        ("It is a rock trio from Toronto, formed in 1996.", [("band", TEXTS["band"])]),
+        ("They say that it is called “Cadillac”.", [("song", READ[3].text[:80])]),
+        (
+            "A trio was formed in Toronto. Nobody knows why. It has 98 rooms.",
+            [("band", TEXTS["band"]), ("castle", ROOMS)],
+        ),
     ],
 )
 def test_what_can_be_told_from_other_words_is_found(answer: str, cited: list[tuple[str, str]]) -> None:
     assert [(each.passage, TEXTS[each.passage][each.start : each.end]) for each in cite_words(answer, READ)] == cited
 
 
-@pytest.mark.parametrize("answer", ["", " . ", "Yes", "No.", "The", "Paris", "I do not know.", "99", "Cas"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        " . ",
+        "Yes",
+        "No.",
+        "The",
+        "Paris",
+        "I do not know.",
+        "99",
+        "Cas",
+        "True",
+        "He wrote the Geography of the Sea",
+    ],
+)
 def test_what_any_text_may_say_cites_nothing(answer: str) -> None:
     assert cite_words(answer, READ) == ()
     assert cite_words("Casa Loma", ()) == ()
@@ -46,5 +66,6 @@ def test_what_any_text_may_say_cites_nothing(answer: str) -> None:
 def test_at_most_three_passages_in_the_given_order_and_offsets_of_the_document() -> None:
     many = [passage(f"p{n}", "Casa Loma.") for n in range(9)]
     assert [each.passage for each in cite_words("Casa Loma", many)] == ["p0", "p1", "p2"]
-    found = cite_words("They say that the castle was Casa Loma.", many[::-1])
-    assert [each.passage for each in found] == ["p8", "p7", "p6"]
+    late = replace(READ[0], start=100, end=100 + len(READ[0].text))
+    (found,) = cite_words("Danko Jones, a rock trio from Toronto", [READ[1], late])
+    assert (found.passage, found.start, found.end) == ("band", 100, 100 + len(READ[0].text))
