@@ -27,6 +27,8 @@ from kgplatform.text import normalise_name, tidy, type_key
 
 Mode = Literal["strict", "flexible"]
 MODES = get_args(Mode)
+AS_A_DOCUMENT = 3
+"""Passages that support a proposal as one document does: one author may repeat a whim, but not on every third page."""
 ExtractedItem = ExtractedEntity | ExtractedTriple | ExtractedAttribute
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""
@@ -133,9 +135,9 @@ def accepted(
 ) -> list[Expansion]:
     """The types to add to ``schema``, from ``(passage id, document id, proposal)`` in any order.
 
-    A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold`` or more, and
-    its name can be a type's and is not taken. Proposals of one type under several spellings count together; the
-    most frequent spelling names it.
+    A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold``, or three times
+    as many passages, and its name can be a type's and is not taken. Proposals of one type under several spellings
+    count together; the most frequent spelling names it.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, Proposal]]] = {}
     for passage, document, proposal in proposals:
@@ -145,7 +147,8 @@ def accepted(
     expansions = []
     for _, group in sorted(groups.items()):
         documents = {document for _, document, _ in group}
-        if len(documents) >= min_support:
+        passages = {passage for passage, _, _ in group}
+        if max(len(documents), len(passages) // AS_A_DOCUMENT) >= min_support:
             expansions.append(_expansion(group, len(documents)))
     return expansions
 

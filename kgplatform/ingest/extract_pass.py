@@ -24,6 +24,7 @@ from kgplatform.errors import BudgetError, InputError, ModelError, StoppedError
 from kgplatform.ingest.bound import Mode, accepted, bound
 from kgplatform.ingest.extract import Extractor
 from kgplatform.ingest.extract.llm import read_facts
+from kgplatform.ingest.fill_in import NOTHING_LEFT, fill_in, left_out
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.write import (
@@ -242,6 +243,8 @@ def extract_passages(tools: Tools, passages: Sequence[Item], done: set[str]) -> 
             if more := [proposal for proposals in found for proposal in proposals]:
                 proposed += more
                 expansions = expansions_of(tools, proposed)
+    if tools.mode == "strict" and not (reader.stopped or reader.failed):
+        fill_in(tools.store, tools.schema, tools.schema.with_expansions(expansions))
     return PassagesRead(read, reader.failed, expansions, reader.stopped)
 
 
@@ -303,6 +306,7 @@ def _bounded(
         "found": found,
         "notFound": not_found,
         "duplicates": stated - found - not_found,
+        **(left_out(usable, tools.schema, schema) if tools.mode == "strict" and tally.dropped else NOTHING_LEFT),
         "malformedKinds": kinds,
         "malformedCounts": counts,
         "proposals": json.dumps([asdict(proposal) for proposal in bounded.proposals]) if bounded.proposals else None,

@@ -38,7 +38,10 @@ def put_right(extraction: Extraction, schema: Schema) -> tuple[Extraction, int]:
     turned = sum(one != other for one, other in zip(attributes, extraction.attributes, strict=True))
     for triple in extraction.triples:
         right = _triple(triple, schema, listed)
-        (triples if isinstance(right, ExtractedTriple) else attributes).append(right)  # type: ignore[attr-defined]
+        if isinstance(right, ExtractedTriple):
+            triples.append(right)
+        else:
+            attributes.append(right)
         turned += right != triple
     return replace(extraction, triples=tuple(triples), attributes=tuple(attributes)), turned
 

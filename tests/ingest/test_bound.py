@@ -229,6 +229,9 @@ def test_support_counts_documents_and_joins_spellings() -> None:
         random.Random(seed).shuffle(proposals)
         assert accepted(iter(proposals), SCHEMA, 0.9, 2) == expected
     assert [each.kind for each in accepted(proposals, SCHEMA, 0.9, 1)] == ["attribute", "entity"]
+    of_a_book = [(f"p{page}", "book", Proposal("attribute", "budget", 1.0)) for page in range(6)]
+    assert accepted(of_a_book[:5], SCHEMA, 0.9, 2) == []
+    assert [(each.name, each.count) for each in accepted(of_a_book, SCHEMA, 0.9, 2)] == [("budget", 1)]
     assert accepted(proposals, SCHEMA, 0.9, 3) == []
 
 
