@@ -101,7 +101,7 @@ class Settings(BaseSettings):
         400, "Longest passage.", unit="tokens", ge=20, env=("KGPLATFORM_PASSAGE_TOKENS", "KGPLATFORM_CHUNK_TOKENS")
     )
     expansion_threshold: float = _setting(0.9, "Least confidence of a proposed type that counts.", ge=0, le=1)
-    expansion_support: int = _setting(2, "Documents that must propose a type before it is accepted.", ge=1)
+    expansion_support: int = _setting(2, "Documents that must propose a type; three passages count as one.", ge=1)
     same_as_threshold: float = _setting(0.8, "Cosine from which two like names are joined by SAME_AS.", gt=0, le=1)
     form_threshold: float = _setting(
         0.87, "Cosine from which key elements that are not entities are one node for GraphReader.", gt=0, le=1

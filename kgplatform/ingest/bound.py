@@ -1,9 +1,10 @@
 """The schema bounds what was extracted (Youtu-GraphRAG, eq. 2), and grows by what was proposed (eq. 3).
 
 Strict mode keeps an entity whose type the schema has; a triple whose relation the schema has, between kept entities
-whose types the relation may join; an attribute whose key the schema has and whose kept entity may have it. Flexible
-mode keeps everything and marks what is not so with ``in_schema=False``, with one easing: an entity without a type
-contradicts no relation, so that triples of extractors that type nothing can still get the schema's relation.
+whose types the relation may join; an attribute whose key the schema has and whose kept entity may have it. What would
+fit the other way round is turned (``turn``). Flexible mode keeps everything and marks what is not so with
+``in_schema=False``, with one easing: an entity without a type contradicts no relation, so that triples of extractors
+that type nothing can still get the schema's relation.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard, get_args
 
 from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.turn import put_right
 from kgplatform.records import (
     ExtractedAttribute,
     ExtractedEntity,
@@ -25,6 +27,8 @@ from kgplatform.text import normalise_name, tidy, type_key
 
 Mode = Literal["strict", "flexible"]
 MODES = get_args(Mode)
+AS_A_DOCUMENT = 3
+"""Passages that support a proposal as one document does: one author may repeat a whim, but not on every third page."""
 ExtractedItem = ExtractedEntity | ExtractedTriple | ExtractedAttribute
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""
@@ -35,13 +39,14 @@ class Tally:
     """How many entities, triples and attributes were kept, and how many strict mode left out.
 
     Of those kept, ``mapped`` got the schema's name in place of their own, ``off_schema`` are marked
-    ``in_schema=False``.
+    ``in_schema=False``, ``turned`` were put right before: see ``turn.put_right``.
     """
 
     kept: int = 0
     mapped: int = 0
     dropped: int = 0
     off_schema: int = 0
+    turned: int = 0
 
 
 def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extraction, Tally]:
@@ -55,6 +60,9 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
     def is_kept(item: ExtractedItem) -> bool:
         return item.in_schema or mode == "flexible"
 
+    turned = 0
+    if mode == "strict":
+        extraction, turned = put_right(extraction, schema)
     entities = [_judge_entity(entity, schema) for entity in extraction.entities]
     if mode == "flexible":
         entities += [(entity, False) for entity in _unlisted(extraction)]
@@ -77,6 +85,7 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
         mapped=sum(renamed for _, renamed in judged),
         dropped=len(judged) - len(kept),
         off_schema=sum(not item.in_schema for item in kept),
+        turned=turned,
     )
 
 
@@ -126,9 +135,9 @@ def accepted(
 ) -> list[Expansion]:
     """The types to add to ``schema``, from ``(passage id, document id, proposal)`` in any order.
 
-    A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold`` or more, and
-    its name can be a type's and is not taken. Proposals of one type under several spellings count together; the
-    most frequent spelling names it.
+    A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold``, or three times
+    as many passages, and its name can be a type's and is not taken. Proposals of one type under several spellings
+    count together; the most frequent spelling names it.
     """
     groups: dict[tuple[str, str], list[tuple[str, str, Proposal]]] = {}
     for passage, document, proposal in proposals:
@@ -138,7 +147,8 @@ def accepted(
     expansions = []
     for _, group in sorted(groups.items()):
         documents = {document for _, document, _ in group}
-        if len(documents) >= min_support:
+        passages = {passage for passage, _, _ in group}
+        if max(len(documents), len(passages) // AS_A_DOCUMENT) >= min_support:
             expansions.append(_expansion(group, len(documents)))
     return expansions
 

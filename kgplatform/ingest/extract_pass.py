@@ -24,6 +24,7 @@ from kgplatform.errors import BudgetError, InputError, ModelError, StoppedError
 from kgplatform.ingest.bound import Mode, accepted, bound
 from kgplatform.ingest.extract import Extractor
 from kgplatform.ingest.extract.llm import read_facts
+from kgplatform.ingest.fill_in import NOTHING_LEFT, fill_in, left_out
 from kgplatform.ingest.named import without_inventions
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.write import (
@@ -51,6 +52,9 @@ BY_PASS = "graphreader"
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
 graph does not depend on which of them was read first. An extractor that reads one passage at a time needs none."""
+
+MOST_FAILURES = 10
+"""Failures of the model in a row after which no more is read, as in an evaluation: its server is down, or it cannot."""
 
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
@@ -137,6 +141,7 @@ class PassageReader(Generic[T]):
         self._halt = threading.Event()
         self._advance = advance
         self._numbers = count(1)
+        self._in_a_row = 0
         self._stop = stop
 
     def __enter__(self) -> PassageReader[T]:
@@ -158,7 +163,7 @@ class PassageReader(Generic[T]):
         for item, result in self._results(window, work):
             outcome: T | FailedPassage
             try:
-                outcome = result()
+                outcome, self._in_a_row = result(), 0
             except BudgetError as error:
                 self.stopped = self.stopped or str(error)
                 self._halt.set()
@@ -166,8 +171,19 @@ class PassageReader(Generic[T]):
             except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
                 outcome = FailedPassage(item[0].id, item[0].name, str(error))
                 self.failed.append(outcome)
+                self._break_off(error)
             yield item, outcome
             self._advance(next(self._numbers))
+
+    def _break_off(self, error: Exception) -> None:
+        """Read no more after too many failures of the model in a row."""
+        self._in_a_row += isinstance(error, ModelError)
+        if self._in_a_row >= MOST_FAILURES and not self.stopped:
+            self.stopped = (
+                f"{MOST_FAILURES} passages in a row failed, the last: {error} What was read is kept; fix that and run "
+                "the same command again."
+            )
+            self._halt.set()
 
     def _results(
         self, window: Sequence[Item], work: Callable[[Passage, Document], T]
@@ -227,6 +243,8 @@ def extract_passages(tools: Tools, passages: Sequence[Item], done: set[str]) -> 
             if more := [proposal for proposals in found for proposal in proposals]:
                 proposed += more
                 expansions = expansions_of(tools, proposed)
+    if tools.mode == "strict" and not (reader.stopped or reader.failed):
+        fill_in(tools.store, tools.schema, tools.schema.with_expansions(expansions))
     return PassagesRead(read, reader.failed, expansions, reader.stopped)
 
 
@@ -283,10 +301,12 @@ def _bounded(
         "mapped": tally.mapped,
         "dropped": tally.dropped,
         "offSchema": tally.off_schema,
+        "turned": tally.turned,
         "unnamed": unnamed,
         "found": found,
         "notFound": not_found,
         "duplicates": stated - found - not_found,
+        **(left_out(usable, tools.schema, schema) if tools.mode == "strict" and tally.dropped else NOTHING_LEFT),
         "malformedKinds": kinds,
         "malformedCounts": counts,
         "proposals": json.dumps([asdict(proposal) for proposal in bounded.proposals]) if bounded.proposals else None,

@@ -55,8 +55,8 @@ class IngestReport:
 
     ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
     passages that it could not read, which keep the facts that they have. ``unnamed``: entities that their passage does
-    not name, which were left out with what is said of them. ``expansions``: all types that the schema of the graph has
-    grown by, ``expansions_added`` those of this run.
+    not name, which were left out with what is said of them; ``turned``: statements that were put right (``turn``).
+    ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     """
 
     extractor: str
@@ -75,6 +75,7 @@ class IngestReport:
     dropped: int = 0
     off_schema: int = 0
     unnamed: int = 0
+    turned: int = 0
     statements_found: int = 0
     statements_not_found: int = 0
     duplicates: int = 0
@@ -102,6 +103,7 @@ _COUNTED = {
     "dropped": "dropped",
     "off_schema": "offSchema",
     "unnamed": "unnamed",
+    "turned": "turned",
     "statements_found": "found",
     "statements_not_found": "notFound",
     "duplicates": "duplicates",

@@ -16,7 +16,7 @@ def all_values(text: str, *, cut_off: bool) -> list[Any]:
 
 
 def _value(piece: Piece) -> Any:
-    body = piece.text if piece.whole else whole_items(piece.text)
+    body = (piece.text if piece.whole else whole_items(piece.text)) or ""
     for way in (read, mend) if body else ():
         try:
             return way(body)

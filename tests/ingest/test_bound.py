@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from kgplatform.ingest.bound import Tally, accepted, bound
-from kgplatform.ingest.schema import AttributeType, EntityType, Expansion, RelationType, Schema
+from kgplatform.ingest.schema import AttributeType, EntityType, Expansion, RelationType, Schema, load_schema
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -54,9 +54,9 @@ def test_strict_keeps_what_equation_2_allows() -> None:
     )
     bounded, counts = bound(extraction, SCHEMA, "strict")
     assert [each.name for each in bounded.entities] == ["Psycho", "Ada"]
-    assert triples(bounded) == [("Psycho", "directed_by", "Ada", True)]
+    assert triples(bounded) == [("Psycho", "directed_by", "Ada", True)] * 2, "one of them was said backwards"
     assert bounded.attributes == (ExtractedAttribute("Psycho", "release date", "1960"),)
-    assert counts == Tally(kept=4, mapped=0, dropped=11, off_schema=0)
+    assert counts == Tally(kept=5, mapped=0, dropped=10, off_schema=0, turned=1)
 
 
 def test_everything_strict_keeps_satisfies_the_schema() -> None:
@@ -106,6 +106,49 @@ def test_names_that_differ_in_form_are_mapped_and_counted() -> None:
     assert [each.predicate for each in bounded.triples] == ["directed_by", "directed_by"]
     assert bounded.attributes[0].key == "release date"
     assert counts == Tally(kept=5, mapped=5)
+
+
+def test_what_is_said_backwards_is_turned_round() -> None:
+    """In strict mode; where both ways are allowed, or neither, it stays as it is."""
+    people = (FILM, ADA, ExtractedEntity("Acme", "Company"), ExtractedEntity("Pill", "Drug"))
+    said = [("Ada", "directed", "Psycho"), ("Ada", "directed_by", "Psycho"), ("Pill", "manufacture by", "Acme")]
+    said += [("Pill", "about", "Ada"), ("Ada", "manufacture", "Pill")]
+    extraction = Extraction(people, tuple(ExtractedTriple(*each) for each in said))
+    bounded, counts = bound(extraction, SCHEMA, "strict")
+    assert [each[:3] for each in triples(bounded)] == [
+        *[("Psycho", "directed_by", "Ada")] * 2,
+        ("Acme", "manufacture", "Pill"),
+        ("Pill", "about", "Ada"),
+    ]
+    assert (counts.turned, counts.dropped) == (3, 1)
+    assert bound(extraction, SCHEMA, "flexible")[1].turned == 0
+
+
+def test_a_date_for_an_object_is_an_attribute() -> None:
+    general = load_schema("general")
+    entities = (ExtractedEntity("Ada Lovelace", "Person"), ExtractedEntity("Acme", "Company"))
+    entities += (ExtractedEntity("1815", "Time"), ExtractedEntity("Battle of Sund", "Event"))
+    said = [("Ada Lovelace", "born_in", "1815"), ("Acme", "founded in", "10 May 1837"), ("Ada Lovelace", "knows", "7")]
+    said += [("Battle of Sund", "took_place_in", "1658"), ("Acme", "cost", "£2,500"), ("Ada Lovelace", "knows", "Bo")]
+    bounded, counts = bound(Extraction(entities, tuple(ExtractedTriple(*each) for each in said)), general, "strict")
+    assert [(each.entity, each.key, each.value) for each in bounded.attributes] == [
+        ("Ada Lovelace", "birth date", "1815"),
+        ("Acme", "founding date", "10 May 1837"),
+        ("Battle of Sund", "date", "1658"),
+        ("Acme", "cost", "£2,500"),
+    ]
+    assert (bounded.triples, counts.turned) == ((), 4)
+
+
+def test_a_shorter_name_means_the_one_longer_name_that_is_listed() -> None:
+    general = load_schema("general")
+    people = [ExtractedEntity(name, "Person") for name in ("Ada Lovelace", "Charles Babbage", "Henry Babbage")]
+    said = (ExtractedTriple("Lovelace", "knows", "Charles"), ExtractedTriple("Ada", "knows", "Babbage"))
+    owned = (ExtractedAttribute("Ada", "occupation", "writer"),)
+    bounded, counts = bound(Extraction(tuple(people), said, owned), general, "strict")
+    assert [each[:3] for each in triples(bounded)] == [("Ada Lovelace", "knows", "Charles Babbage")]
+    assert bounded.attributes == (ExtractedAttribute("Ada Lovelace", "occupation", "writer"),)
+    assert (counts.turned, counts.dropped) == (3, 1), "which Babbage is not clear"
 
 
 def test_flexible_keeps_the_rest_marked_and_in_its_words() -> None:
@@ -186,6 +229,9 @@ def test_support_counts_documents_and_joins_spellings() -> None:
         random.Random(seed).shuffle(proposals)
         assert accepted(iter(proposals), SCHEMA, 0.9, 2) == expected
     assert [each.kind for each in accepted(proposals, SCHEMA, 0.9, 1)] == ["attribute", "entity"]
+    of_a_book = [(f"p{page}", "book", Proposal("attribute", "budget", 1.0)) for page in range(6)]
+    assert accepted(of_a_book[:5], SCHEMA, 0.9, 2) == []
+    assert [(each.name, each.count) for each in accepted(of_a_book, SCHEMA, 0.9, 2)] == [("budget", 1)]
     assert accepted(proposals, SCHEMA, 0.9, 3) == []
 
 

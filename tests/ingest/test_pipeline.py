@@ -361,6 +361,33 @@ def passage_of(messages: Messages) -> str:
     return messages[1]["content"]
 
 
+def test_an_ingest_whose_model_fails_throughout_stops_and_goes_on_later(
+    store: Store, notes: list[Path], tmp_path: Path
+) -> None:
+    """After ten failures in a row; what was read before is kept, and paid for once."""
+    asked: list[Messages] = []
+
+    def dying(messages: Messages) -> str | Fault:
+        asked.append(messages)
+        return extracted(messages) if len(asked) <= 4 else Fault.refuse(500, "out of memory")
+
+    with OpenAIServer(extracted) as server:
+        wanted = graph_of(paying(store, server, tmp_path / "other"), notes, extractor="llm")
+        wipe(store)
+    with OpenAIServer(dying) as server:
+        kg = paying(store, server, tmp_path / "home", concurrency=1)
+        report = kg.ingest(notes)
+        assert (report.extracted, report.complete) == (4, False)
+        assert len(report.failed) in (10, 11), "one more may be under way"
+        assert report.stopped.startswith("10 passages in a row failed, the last: ")
+        assert "out of memory" in report.stopped
+        assert report.stopped.endswith("What was read is kept; fix that and run the same command again.")
+    with OpenAIServer(extracted) as server:
+        healed = paying(store, server, tmp_path / "home").ingest(notes)
+        assert (healed.complete, healed.extracted, len(server.requests)) == (True, 14, 14)
+        assert difference(snapshot(store), wanted) == []
+
+
 def test_a_passage_that_fails_is_reported_and_read_next_time(store: Store, notes: list[Path], tmp_path: Path) -> None:
     broken = threading.Event()
     broken.set()

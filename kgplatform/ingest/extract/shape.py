@@ -108,8 +108,9 @@ def _triple(members: Sequence[object], item: object, names: Mapping[str, str]) -
 
 def _triple_items(value: object) -> Iterator[Any]:
     """Lists and mappings that should be triples, those under their relation's or their subject's name among them."""
-    by_key = isinstance(value, Mapping) and get(value, (*SUBJECT, *OBJECT)) is None
-    for item in [{key: inner} for key, inner in value.items()] if by_key else _members(value, "triples"):
+    if isinstance(value, Mapping) and get(value, (*SUBJECT, *OBJECT)) is None:
+        value = [{key: inner} for key, inner in value.items()]
+    for item in _members(value, "triples"):
         if isinstance(item, str) and (members := triple_in_words(item)):
             yield members
         elif isinstance(item, list | tuple | Malformed):

@@ -545,7 +545,7 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     report = IngestReport(
         *("llm", "films", "flexible"),
         **{"added": 1, "changed": 2, "unchanged": 3, "removed": 4, "passages": 9, "extracted": 5},
-        **{"kept": 1, "mapped": 2, "off_schema": 3, "dropped": 4, "unnamed": 2},
+        **{"kept": 1, "mapped": 2, "off_schema": 3, "dropped": 4, "unnamed": 2, "turned": 1},
         **{"statements_found": 3, "statements_not_found": 2, "duplicates": 1},
         malformed=Counter({"triple with 2 members": 1200}),
         usage={"extract": Usage(1, 1, 2000, 1)},
@@ -557,7 +557,7 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "Documents: 1 new, 2 changed, 3 unchanged, 4 gone. Passages: 9, 5 read now by the extractor llm.",
         "Schema films (flexible): 1 item kept, 2 renamed to its types, 3 marked as outside it, 4 dropped, "
-        "2 not named by the text.",
+        "1 put right, 2 not named by the text.",
         "Statements: 5, 2 of them not in its words, and shown by no search; 1 repeated within a passage.",
         "Malformed and dropped: 1,200 × triple with 2 members",
         "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",

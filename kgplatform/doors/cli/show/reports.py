@@ -93,7 +93,7 @@ def _show_contents(out: Console, report: IngestReport) -> None:
     """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
     rest = {"renamed to its types": report.mapped, "marked as outside it": report.off_schema, "dropped": report.dropped}
-    rest["not named by the text"] = report.unnamed
+    rest |= {"put right": report.turned, "not named by the text": report.unnamed}
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
     out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
     stated = report.statements_found + report.statements_not_found

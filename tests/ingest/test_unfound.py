@@ -1,0 +1,49 @@
+"""Statements whose words no passage has are kept and counted, and stay out of searches and prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import put, put_jsonl
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.neo4j.store import Store
+
+PEOPLE = [{"name": "Ada Lovelace", "type": "Person"}, {"name": "London", "type": "Place"}]
+BORN = {"subject": "Ada Lovelace", "predicate": "born_in", "object": "London"}
+
+
+def line(document: str, *triples: dict[str, str]) -> dict[str, Any]:
+    return {"document": document, "entities": PEOPLE, "triples": list(triples)}
+
+
+@pytest.fixture
+def told(kg: KnowledgeGraph, tmp_path: Path) -> KnowledgeGraph:
+    """A triple that the title alone names both ends of."""
+    files = put(tmp_path, {"Ada Lovelace in London.txt": "The programs that she wrote were the first of their kind."})
+    recorded = put_jsonl(tmp_path / "r.jsonl", [line("Ada Lovelace in London.txt", BORN)])
+    report = kg.ingest(files, recorded=recorded)
+    assert (report.statements_found, report.statements_not_found) == (0, 1)
+    return kg
+
+
+@pytest.mark.parametrize("route", ["all", "triple", "entity", "path"])
+def test_no_search_shows_them(told: KnowledgeGraph, route: str) -> None:
+    assert told.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born_in London"]]
+    found = told.search("Where was Ada Lovelace born?", route=route)
+    assert (found.facts, found.paths) == ((), ())
+
+
+def test_once_a_passage_says_so_they_are_shown(told: KnowledgeGraph, tmp_path: Path) -> None:
+    files = put(tmp_path / "more", {"life.txt": "Ada Lovelace was born in London, in December 1815."})
+    told.ingest(files, recorded=put_jsonl(tmp_path / "s.jsonl", [line("life.txt", BORN)]))
+    for route in ("all", "triple", "entity", "path"):
+        found = told.search("Where was Ada Lovelace born?", route=route)
+        assert [fact.text for fact in found.facts] == ["Ada Lovelace born_in London"], route
+
+
+def test_a_node_of_graphreader_has_only_facts_that_a_passage_states(told: KnowledgeGraph, store: Store) -> None:
+    rows = store.read("retrieve/node_facts", node="London", vector=[0.0] * 64, count=5)
+    assert rows == []
