@@ -4,7 +4,7 @@
 // param $k: int: how many facts of an entity
 // param $hub: int: of an entity with more facts, only this many are looked at
 // param $vector: list<float>: the question's vector
-// returns: entity, id, cosine, subject, object, passages
+// returns: entity, id, cosine, elements, passages
 UNWIND $entities AS entity
 MATCH (e:Entity {id: entity})
 CALL (e) {
@@ -17,7 +17,6 @@ CALL (e) {
   RETURN f, cosine
 }
 RETURN entity, f.id AS id, cosine,
-       COLLECT { MATCH (f)-[:SUBJECT]->(s:Entity) RETURN s.id } AS subject,
-       COLLECT { MATCH (f)-[:OBJECT]->(o:Entity) RETURN o.id } AS object,
+       COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id } AS elements,
        COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS passages
 ORDER BY entity, cosine DESC, id

@@ -93,8 +93,13 @@ def fact_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]
 
 def entity_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Entities that the question names or nearly means, their facts, and the passages that state those."""
-    chosen = {"entities": entity_seeds(store, question), "k": max(top_k, FACTS_PER_ENTITY), "hub": HUB_FACTS}
-    return facts_found(store.read("retrieve/facts_of_entities", **chosen, vector=question.vector), "entity")
+    return facts_found(facts_about(store, question, entity_seeds(store, question), top_k), "entity")
+
+
+def facts_about(store: Store, question: EmbeddedQuestion, entities: list[str], top_k: int = 0) -> list[Row]:
+    """Facts of ``entities``, of each those nearest to the question, each with its cosine, elements and passages."""
+    chosen = {"entities": entities, "k": max(top_k, FACTS_PER_ENTITY), "hub": HUB_FACTS}
+    return store.read("retrieve/facts_of_entities", **chosen, vector=question.vector) if entities else []
 
 
 def path_route(store: Store, question: EmbeddedQuestion, top_k: int, depth: int = DEPTH) -> Found:
@@ -124,9 +129,10 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     Only facts between two entities lead anywhere. A path and its reverse are one.
     """
     found: list[Path] = []
+    steps: dict[str, list[Row]] = {}
     beam = [Path(start, "") for start in starts]
     for _ in range(depth):
-        steps = _steps(store, question, sorted({path.end for path in beam}))
+        steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
         longer = [
             Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
             for path in beam
@@ -154,10 +160,10 @@ def of_each_length(paths: list[Path], count: int) -> list[Path]:
 
 def _steps(store: Store, question: EmbeddedQuestion, entities: list[str]) -> dict[str, list[Row]]:
     """The hops that lead on from each of ``entities``."""
-    steps: dict[str, list[Row]] = {}
+    steps: dict[str, list[Row]] = {entity: [] for entity in entities}
     if entities:
         for row in store.read("retrieve/steps", entities=entities, k=BEAM, hub=HUB_FACTS, vector=question.vector):
-            steps.setdefault(row["entity"], []).append(row)
+            steps[row["entity"]].append(row)
     return steps
 
 

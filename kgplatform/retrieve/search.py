@@ -22,12 +22,15 @@ from kgplatform.retrieve.found import Found, Path, best, facts_found, look_up
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.retrieve.question import EmbeddedQuestion, is_name, longest_names, make_question, stands_alone
 from kgplatform.retrieve.routes import (
+    DEPTH,
     NOWHERE,
     ROUTES,
     Near,
     communities_near,
     dense_in_documents,
+    entity_seeds,
     fact_rows,
+    facts_about,
     passage_rows,
     passages_found,
     path_found,
@@ -197,10 +200,8 @@ NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
 RARE_PASSAGES = 5
 """An entity that the question names is a seed by itself if no more passages mention it (study: 3 and 5 are alike)."""
-PATH_DEPTH = 2
-"""Hops of the paths that join the fusion; the walk over the neighbourhood does the rest."""
 PATH_FACTS = 5
-"""Nearest facts whose entities paths start from, beside the entities that the question names."""
+"""Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
 
 def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str] = ()) -> Found:
@@ -208,26 +209,33 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
 
     Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
     """
-    passages, facts, entities, named, near = store.at_once(
+    passages, facts, entities, named, near, meant = store.at_once(
         lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS),
         lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
         lambda store: [] if "entity" in without else _named_entities(store, question),
         lambda store: _named_documents(store, question),
         lambda store: NOWHERE if "community" in without else communities_near(store, question),
+        lambda store: [] if {"entity", "path"} <= set(without) else entity_seeds(store, question),
     )
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, named), near)
-    starts = sorted(
-        {*(row["id"] for row in entities), *(element for row in facts[:PATH_FACTS] for element in row["elements"])}
-    )
-    (around, total), paths = store.at_once(
+    nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
+    starts = sorted({*meant, *(row["id"] for row in entities), *nearest})
+    (around, total), paths, about = store.at_once(
         lambda store: _around(store, seeds),
-        lambda store: [] if "path" in without else walk(store, question, starts, PATH_DEPTH),
+        lambda store: [] if "path" in without else walk(store, question, starts, DEPTH),
+        lambda store: [] if "entity" in without else facts_about(store, question, meant),
     )
-    graph = _neighbourhood(seeds, paths, around, total)
+    graph = _neighbourhood(seeds, paths, about, around, total)
     scores = fuse(graph)
     passage_scores = dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True))
     fact_scores = dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True))
-    parts = (seeds.nearest, facts_found(facts, "triple"), path_found(paths), facts_found(near.facts, "community"))
+    parts = (
+        seeds.nearest,
+        facts_found(facts, "triple"),
+        path_found(paths),
+        facts_found(near.facts, "community"),
+        facts_found(about, "entity"),
+    )
     # Passages that only the walk reached came by the entities that they mention.
     walked = {} if "entity" in without else {passage: {"entity"} for row in around for passage in row["passages"]}
     return Found(
@@ -289,7 +297,7 @@ def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
     return [dict(zip(names, element, strict=True)) for element in found[0]["elements"]], found[0]["allPassages"]
 
 
-def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: int) -> Neighbourhood:
+def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: list[Row], total: int) -> Neighbourhood:
     cosine = {row["id"]: row["cosine"] for row in (*seeds.named, *seeds.passages)}
     bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
     documents = {document: number for number, document in enumerate(sorted({row["document"] for row in seeds.named}))}
@@ -299,7 +307,7 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: i
     passage_at = {passage: position for position, passage in enumerate(passage_ids)}
     entity_at = {entity: position for position, entity in enumerate(entity_ids)}
     totals = {row["id"]: row["total"] for row in around}
-    facts = _facts(seeds, paths)
+    facts = _facts(seeds, paths, about)
     return Neighbourhood(
         passage_ids=passage_ids,
         passage_cosine=np.array([cosine.get(passage, np.nan) for passage in passage_ids], np.float64),
@@ -324,17 +332,18 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], around: list[Row], total: i
     )
 
 
-def _facts(seeds: _Seeds, paths: list[Path]) -> list[Row]:
-    """The seeds, then facts that paths and communities lead to, which are not seeds: they only get a score.
+def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
+    """The seeds, then facts that paths, communities and meant entities lead to, which only get a score.
 
-    A restart share on the entities of near communities costs recall however it is weighted: docs/retrieval.md.
+    Those of a path share in the mass of its start, from which it was walked: the neighbourhood ends before. A restart
+    share on the entities of near communities costs recall however it is weighted: docs/retrieval.md.
     """
     rows: dict[str, Row] = {}
     for path in paths:
         ends = zip(path.entities, path.entities[1:], strict=False)
         for hop, elements in zip(path.hops, ends, strict=True):
-            rows[hop.fact] = {"id": hop.fact, "cosine": hop.cosine, "elements": list(elements)}
-    rows |= {row["id"]: row for row in seeds.near.facts}
+            rows.setdefault(hop.fact, {"id": hop.fact, "cosine": hop.cosine, "elements": [path.start, *elements]})
+    rows |= {row["id"]: row for row in (*seeds.near.facts, *about)}
     known = {row["id"] for row in seeds.facts}
     others = [{**rows[fact], "seed": False} for fact in sorted(rows) if fact not in known]
     return [{**row, "seed": True} for row in seeds.facts] + others

@@ -37,6 +37,16 @@ def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence)
     assert found.queries[0].parameters["vector"]
 
 
+def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Its name stands in no question of these, and its facts say nothing of the question's other words."""
+    ingest(kg, tmp_path, [("Royal Oak Company of Brewers", "owns", f"Vat {n}") for n in range(3)])
+    found = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak and royal?")
+    assert all("entity" in fact.routes for fact in found.result.facts)
+    assert "retrieve/facts_of_entities" in names(found)
+    without = Evidence(kg.store, kg.embedder).search("Which company is of brewers, of oak?", without=("entity",))
+    assert not any("entity" in fact.routes for fact in without.result.facts)
+
+
 def test_the_statements_come_in_one_order(evidence: Evidence) -> None:
     first = names(evidence.search(QUESTION))
     assert all(names(evidence.search(QUESTION)) == first for _ in range(5))

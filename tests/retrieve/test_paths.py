@@ -11,6 +11,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show import answers
 from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
+from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.question import EmbeddedQuestion, make_question
 from kgplatform.retrieve.routes import BEAM, path_route, walk
 
@@ -95,6 +96,28 @@ def test_what_a_hub_leads_to_is_bounded(kg: KnowledgeGraph, tmp_path: Path) -> N
         paths = walk(kg.store, asked(kg, "Who taught Pupil 7?"), [start(kg, "Alder")], 3)
     assert len(paths) == BEAM
     assert max(rows) <= BEAM * BEAM
+
+
+def test_all_routes_walk_five_hops_and_no_more(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """All are near by meaning, but for where the chain begins and its far end, which only the walk reaches."""
+    ingest(kg, tmp_path, chain("Alder", *(f"Tree {number}" for number in range(90))))
+    walked: list[str] = []
+    with trace(lambda run: walked.append(run.name)):
+        result = kg.search("Whom did Alder teach?", top_k=50)
+    assert walked.count("retrieve/steps") == 5
+    assert any("path" in fact.routes for fact in result.facts)
+    walked.clear()
+    with trace(lambda run: walked.append(run.name)):
+        Evidence(kg.store, kg.embedder).search("Whom did Alder teach?", without=("path",))
+    assert "retrieve/steps" not in walked
+
+
+def test_a_walk_asks_once_for_what_an_entity_leads_to(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    ingest(kg, tmp_path, [*chain(*NAMES, "Alder"), ("Alder", "met", "Cedar"), ("Birch", "met", "Dogwood")])
+    ends: list[str] = []
+    with trace(lambda run: ends.extend(run.parameters["entities"])):
+        assert walk(kg.store, asked(kg, "Who met Alder?"), [start(kg, "Alder")], 5)
+    assert len(ends) == len(set(ends)) == len(NAMES)
 
 
 def test_the_same_question_finds_the_same_paths(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -214,12 +214,9 @@ def _wraps(items: list[Any]) -> bool:
 
 def _texts(raw: object) -> list[str]:
     """The texts of sub-questions. What cannot be read stays as an empty text: the others' numbers count on it."""
-    items = raw if isinstance(raw, list) else list(raw.values()) if _by_number(raw) else [raw]
-    return [_text(item) for item in items]
-
-
-def _by_number(raw: object) -> bool:
-    return isinstance(raw, dict) and not plain_keys(raw).keys() & {*_TEXTS["text"]}
+    if isinstance(raw, dict) and not plain_keys(raw).keys() & {*_TEXTS["text"]}:
+        raw = list(raw.values())  # by number
+    return [_text(item) for item in (raw if isinstance(raw, list) else [raw])]
 
 
 def _text(item: object) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import source_of
@@ -54,8 +55,8 @@ class AgentMemory:
         """
         merged = round_robin(list(reversed(self.results)), sum(len(r.passages) + len(r.facts) for r in self.results))
         chosen = self.within(replace(merged, question=self.question), 1)
-        for each in (*chosen.passages, *chosen.facts):
-            self._shown.setdefault(each.id)
+        for item in (*(each.id for each in chosen.passages), *(each.id for each in chosen.facts)):
+            self._shown.setdefault(item)
         order = {item: place for place, item in enumerate(self._shown)}
         passages = sorted(chosen.passages, key=lambda each: order[each.id])
         return replace(chosen, passages=tuple(passages), facts=tuple(sorted(chosen.facts, key=lambda f: order[f.id])))
@@ -104,9 +105,12 @@ class AgentMemory:
         return replace(result, passages=passages, facts=facts)
 
 
-def _fitting(items: Sequence[FoundPassage | FoundFact], room: int) -> tuple[tuple, int]:
+Item = TypeVar("Item", FoundPassage, FoundFact)
+
+
+def _fitting(items: Sequence[Item], room: int) -> tuple[tuple[Item, ...], int]:
     """The items that fit, in their order, and the tokens that are left."""
-    kept: list[FoundPassage | FoundFact] = []
+    kept: list[Item] = []
     for item in items:
         cost = tokens(item.text) + _PER_ITEM + (tokens(item.title) if isinstance(item, FoundPassage) else 0)
         if cost <= room:

@@ -184,8 +184,8 @@ def read_free(text: str) -> StepReply | None:
     exits = [(kind, words) for _, kind, words in found if not says_nothing(words)]
     if not exits and (not same_words(text) or text.startswith("{")):
         return None
-    kind, words = exits[-1] if exits else ("query", "")
-    return StepReply.model_construct(_Step.model_construct(**{"reasoning": text, kind: words}))
+    step = _Step.model_construct(reasoning=text, missing="", query="", answer="")
+    return StepReply.model_construct(step.model_copy(update=dict(exits[-1:])))
 
 
 def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> Messages:

@@ -109,7 +109,7 @@ def _dangling(text: str, question: str, earlier: Sequence[str]) -> re.Match[str]
 
 
 def _is_pointing(found: re.Match[str], earlier: Sequence[str]) -> bool:
-    """Whether "that" points to a thing and begins no clause: by the word before it, or since its noun came ``earlier``."""
+    """Whether "that" points to a thing and begins no clause: by the word before it, or as its noun came ``earlier``."""
     if found.re is not _THAT:
         return True
     before = (found["before"] or "").lower()

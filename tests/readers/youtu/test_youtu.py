@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.run import Run
-from kgplatform.readers.window import Window
+from kgplatform.readers.run import Run, SchemaTypes
+from kgplatform.readers.window import Window, cost
 from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.reader import PARTS, Options, answer
 from kgplatform.readers.youtu.reflect import reflect_messages
@@ -383,6 +384,51 @@ def test_a_fill_in_that_fails_uses_the_words(evidence: Evidence, fault: Any) -> 
     assert steps_of(done, "search")[-1].detail.startswith("sub-question 2: Where was Who built the mill born?")
     assert steps_of(done, "fill in")[0].detail.startswith("failed, so the words of the sub-questions are used: ")
     assert done.text == "In Saltmarsh [1]"
+
+
+def test_several_answers_are_each_searched(evidence: Evidence) -> None:
+    """At most three of a sub-question; what they find is one list, and what waits for it sees them all."""
+    model = lines(
+        decompose=plan("Who worked at Hollow Ford?", "Where was #1 born?", "Who drained #2?"),
+        fill_in=[filled(n1=["Anna Reed", "Joost Vink", "", "Bo", "Cy"]), filled(n2="Saltmarsh")],
+    )
+    done = run(evidence, model)
+    assert [step.detail.rpartition(": ")[0] for step in steps_of(done, "search")[2:]] == [
+        "sub-question 2: Where was Anna Reed born?",
+        "sub-question 2: Where was Joost Vink born?",
+        "sub-question 2: Where was Bo born?",
+        "sub-question 3: Who drained Saltmarsh?",
+    ]
+    asked = model.of("fill_in")[1].user
+    assert "Question 2: Where was Anna Reed born? Where was Joost Vink born? Where was Bo born?" in asked
+    assert asked.endswith("2. Where was Anna Reed born? Where was Joost Vink born? Where was Bo born?")
+
+
+# ------------------------------------------------------------------------------------------------------------- windows
+
+
+@pytest.mark.parametrize("window", [4_096, 32_768])
+def test_the_window_is_the_models_or_the_options(evidence: Evidence, window: int) -> None:
+    for run_, options in (
+        (Run(evidence, None, Ledger(), lambda: TYPES, context=window), Options()),
+        (Run(evidence, None, Ledger(), lambda: TYPES), Options(window_tokens=window)),
+    ):
+        model = wandering()
+        answer(QUESTION, replace(run_, chat=ScriptedChat(model)), options)
+        assert max(cost(prompt.messages) for prompt in model.asked) <= Window(window, window // 4).limit
+
+
+def test_a_schema_too_long_for_the_window_is_cut(evidence: Evidence) -> None:
+    long = SchemaTypes("Entity types:\n" + "- Person of some kind\n" * 5_000, ("Person",))
+    model = lines(decompose=plan(QUESTION, nodes=["Person"]))
+    done = answer(QUESTION, Run(evidence, ScriptedChat(model), Ledger(), lambda: long, context=4_096), Options())
+    assert cost(model.asked[0].messages) <= Window(4_096, 1_000).limit
+    assert done.trace[0].detail.endswith("types: Person")
+
+
+def test_a_question_too_long_for_the_window(evidence: Evidence) -> None:
+    with pytest.raises(InputError, match="leaves no room for evidence in a window of 2,048 tokens"):
+        run(evidence, lines(), "Where? " * 900, window_tokens=2_048)
 
 
 # -------------------------------------------------------------------------------------------------------------- faults

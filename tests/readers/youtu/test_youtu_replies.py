@@ -19,9 +19,8 @@ from kgplatform.records import SearchResult
 from kgplatform.testing import ScriptedChat
 
 QUESTION = "When was the director of The Salt Road born?"
-ASKED = {
-    n: (text, SearchResult(text, (passage("p", "…"),), (), 0.0)) for n, text in ((1, "Who built it?"), (2, "Who?"))
-}
+FOUND = SearchResult("?", (passage("p", "…"),), (), 0.0)
+ASKED = {1: ("Who built the mill?", FOUND), 2: ("Who drained the fen?", FOUND)}
 
 
 def replies(prompt: str) -> list[Any]:

@@ -1,0 +1,98 @@
+"""The reader ``youtu`` and questions about groups: near communities with their summaries. Each test has its graph."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answers import steps_of
+from model_by_prompt import Model
+from youtu_runs import REFUSES, TYPES, concludes, entities, fill_graph, plan, triple
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.chat import Ledger
+from kgplatform.readers.run import Run
+from kgplatform.readers.youtu.reader import Options, answer
+from kgplatform.records import Answer
+from kgplatform.retrieve.evidence import Evidence
+from kgplatform.testing import ScriptedChat
+
+TEXTS = {
+    "mill.txt": "The mill at Hollow Ford was built by Anna Reed in 1704.",
+    "reed.txt": "Anna Reed came from Saltmarsh, and learnt her trade from Joost Vink.",
+    "vink.txt": "Joost Vink came from Leiden.",
+    "lamp.txt": "Ebbing has a lighthouse of its own.",
+}
+LINES = [
+    {
+        "document": "mill.txt",
+        "entities": entities({"Anna Reed": "Person", "Hollow Ford": "Place"}),
+        "triples": [triple("Anna Reed", "visited", "Hollow Ford")],
+    },
+    {
+        "document": "reed.txt",
+        "entities": entities({"Anna Reed": "Person", "Joost Vink": "Person", "Saltmarsh": "Place"}),
+        "triples": [triple("Anna Reed", "visited", "Saltmarsh")],
+    },
+]
+SUMMARY = "All of them came to the valley over water."
+IN_COMMON = "What do the people of the valley have in common?"
+
+
+def lines(**said: Any) -> Model:
+    return Model({"answer": REFUSES, "reflect": concludes(""), **said})
+
+
+def run(evidence: Evidence, model: Model, question: str, **options: Any) -> Answer:
+    return answer(question, Run(evidence, ScriptedChat(model), Ledger(), lambda: TYPES), Options(**options))
+
+
+@pytest.fixture
+def grouped(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
+    """The same graph with its tree, whose communities have a summary."""
+    found = fill_graph(kg, tmp_path, TEXTS, LINES)
+    kg.build_tree()
+    kg.store.run_statement(
+        "MATCH (c:Community) SET c.summary = 'All of them came to the valley over water.'",
+        {},
+        write=True,
+        timeout=30,
+        limit=1,
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    "said", [plan(IN_COMMON, group=True), json.dumps([IN_COMMON])], ids=["by the model", "by words"]
+)
+def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence, said: str) -> None:
+    model = lines(decompose=said)
+    done = run(grouped, model, IN_COMMON, top_k=3)
+    for prompt in model.of("answer", "reflect"):
+        assert "Groups near the question" in prompt.user
+        assert SUMMARY in prompt.user
+    step = steps_of(done, "search")[-1]
+    assert step.detail.startswith("groups near the question: ")
+    assert step.facts
+    assert set(step.facts) <= {fact.id for fact in done.evidence.facts}, "its facts are evidence"
+    assert all(f"- {fact.text}" in model.of("answer")[0].user for fact in done.evidence.facts)
+
+
+def test_other_questions_show_no_groups(grouped: Evidence) -> None:
+    for found, model, options in (
+        (grouped, lines(decompose=plan(IN_COMMON, group=False)), {}),
+        (grouped, lines(decompose=plan(IN_COMMON, group=True)), {"community": False}),
+        (grouped, lines(decompose=plan(IN_COMMON, group=True)), {"without": ("community",)}),
+    ):
+        run(found, model, IN_COMMON, **options)
+        assert not any("Groups near" in prompt.user for prompt in model.asked)
+
+
+def test_a_graph_without_a_tree_has_no_groups(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    evidence = fill_graph(kg, tmp_path, TEXTS, LINES)
+    model = lines(decompose=plan(IN_COMMON, group=True))
+    done = run(evidence, model, IN_COMMON)
+    assert not any("Groups near" in prompt.user for prompt in model.asked)
+    assert not any("groups near" in step.detail for step in done.trace)
