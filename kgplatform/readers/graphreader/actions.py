@@ -59,7 +59,7 @@ _SHORT: dict[Stage, dict[str, str]] = {
 
 # "node: Toronto" in the line after that of the function.
 _BELOW = re.compile(
-    r"\s*(?:[-*]\s*)?[*_`\"']*(?:node|neighbou?r|chunk|argument|id)\w*(?:[ _]ids?)?[*_`\"']*\s*[:=]\s*(?P<words>[^\n]+)",
+    r"\s*(?:[-*]\s*)?[*_`\"']*(?:node|neighbou?r|chunk|argument|id)\w*(?: ids?)?[*_`\"']*\s*[:=]\s*(?P<words>[^\n]+)",
     re.IGNORECASE,
 )
 _DECORATION = " \t\r\n*_`\"'“”‘’«»<>"

@@ -30,7 +30,6 @@ from kgplatform.readers.answer import (
 from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, Brief
 from kgplatform.readers.graphreader.explore import Walk
 from kgplatform.readers.graphreader.labels import first_of, in_words, json_values, labelled, objects
-from kgplatform.readers.reader import AnswerMode
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.records import Citation, FoundPassage
@@ -38,7 +37,7 @@ from kgplatform.retrieve.evidence import Evidence
 from kgplatform.sentences import sentences
 from kgplatform.text import WORD_RUN, is_unspaced, normalise_name
 
-UNSUPPORTED = "The model's answer has no correct citation, and its words are in no passage that was read."
+UNSUPPORTED = "The words of the model's answer are in no passage that was read."
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"
 _PROMPT = "graphreader/answer"
@@ -123,10 +122,12 @@ class _Mark:
 
 @dataclass
 class _Checked:
-    """The correct citations, each place once; per mark their numbers from 1; and how many were wrong."""
+    """The correct citations, each place once; per mark their numbers from 1; the passages that the marks name, by id;
+    and how many marks were wrong."""
 
     citations: list[Citation] = field(default_factory=list)
     numbers: list[list[int]] = field(default_factory=list)
+    passages: dict[str, FoundPassage] = field(default_factory=dict)
     wrong: int = 0
 
 
@@ -138,25 +139,32 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     read: it becomes ``[1]`` and a citation. One without words cites the sentence of the passage that says most of the
     statement before it.
 
-    In reject mode the answer needs a citation: where no mark is correct, the places of its own words in the passages
-    that were read; else it is refused. Raises ``ModelError``, with the failed step added.
+    Whether the answer is supported is decided by its own words, in the marked passages and in those that were read
+    (``with_places``): where they are not there it is refused, whatever its marks, and in open mode it is the model's
+    own knowledge. Where no mark is correct, those places are its citations. Raises ``ModelError``, with the failed
+    step added.
     """
     mode = brief.options.mode
     if mode == "reject" and not paths:
         calls.note(_ANSWER, "the graph has no node to begin at, so the model was not asked")
         return Answered(REFUSAL, note=NOTHING_NEAR)
     text, is_sufficient = _ask(paths, brief, calls)
-    own = text.casefold().startswith(OWN_KNOWLEDGE_MARK.casefold())
-    if is_refusal(text) or (mode == "reject" and not is_sufficient):
+    if is_refusal(text):
         return Answered(REFUSAL, note="" if text or not is_sufficient else NO_REPLY)
-    if mode == "open" and (own or not is_sufficient):
-        return Answered(_without_marks(text[own * len(OWN_KNOWLEDGE_MARK) :]), note=OWN_KNOWLEDGE, holds=True)
+    if mode == "open" and text.casefold().startswith(OWN_KNOWLEDGE_MARK.casefold()):
+        return Answered(_without_marks(text[len(OWN_KNOWLEDGE_MARK) :]), note=OWN_KNOWLEDGE, holds=True)
     marks = list(_marks(text))
     checked = _check(marks, paths, evidence, calls)
     calls.counts["malformed.citation"] += checked.wrong
-    if checked.citations:
-        return Answered(_numbered(text, marks, checked), tuple(checked.citations), left_out(checked.wrong), holds=True)
-    return _by_words(_without_marks(text), paths, mode, calls)
+    read = checked.passages | {passage.id: passage for path in paths for passage in path.read.values()}
+    cited, citations = with_places(_without_marks(text), list(read.values()), calls)
+    if not citations and mode == "open":
+        return Answered(_without_marks(text), note=OWN_KNOWLEDGE, holds=True)
+    if not citations:
+        return Answered(REFUSAL, note=UNSUPPORTED if is_sufficient else "")
+    if not checked.citations:
+        return Answered(cited, citations, holds=True)
+    return Answered(_numbered(text, marks, checked), tuple(checked.citations), left_out(checked.wrong), holds=True)
 
 
 def is_refusal(text: str) -> bool:
@@ -204,7 +212,7 @@ def _check(marks: Sequence[_Mark], paths: Sequence[Walk], evidence: Evidence, ca
     ids = {number: id_ for path in paths for number, id_ in path.passages.items()}
     wanted = [ids[number] for mark in marks for number, _ in mark.items if number in ids]
     stored = evidence.stored(list(dict.fromkeys(wanted))) if wanted else None
-    found = _Checked()
+    found = _Checked(passages=dict(stored.passages) if stored else {})
     for mark in marks:
         numbers: list[int] = []
         for number, words in mark.items:
@@ -231,8 +239,9 @@ def _elsewhere(words: str, paths: Sequence[Walk]) -> Citation | None:
 
 
 def _citation(passage: FoundPassage, words: str, statement: str) -> Citation | None:
-    """Where ``passage`` has the words of a mark; without words, where it says most of the statement."""
-    if words:
+    """Where ``passage`` has the words of a mark; without words that say something, where it says most of the
+    statement."""
+    if _content_words(words):
         place = find_words(words, passage.text)
         return cite(passage, place) if place else None
     wanted = _content_words(statement)
@@ -286,14 +295,3 @@ def _numbered(text: str, marks: Sequence[_Mark], checked: _Checked) -> str:
 
 def _without_marks(text: str) -> str:
     return _STRAY.sub("", re.sub(rf"\s*(?:{_MARK.pattern})", "", text, flags=re.IGNORECASE)).strip()
-
-
-def _by_words(text: str, paths: Sequence[Walk], mode: AnswerMode, calls: Calls) -> Answered:
-    """An answer without a correct mark: its words in what was read; else a refusal, or the model's own knowledge."""
-    passages = list({passage.id: passage for path in paths for passage in path.read.values()}.values())
-    cited, citations = with_places(text, passages, calls)
-    if citations:
-        return Answered(cited, citations, holds=True)
-    if mode == "open":
-        return Answered(text, note=OWN_KNOWLEDGE, holds=True)
-    return Answered(REFUSAL, note=UNSUPPORTED)

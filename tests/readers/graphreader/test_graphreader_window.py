@@ -208,3 +208,36 @@ def test_five_walks_end_in_a_prompt_with_all_their_notebooks(evidence: Evidence)
     assert done.counts["cut.notebook"] >= 5
     assert model.of("answer")[0].data.count("It is said that the harbour") > 50
     check(model)
+
+
+# ---------------------------------------------------------------------------------------------- not the paper's sizes
+
+
+def test_the_start_takes_two_calls_whatever_the_size_of_the_graph(evidence: Evidence) -> None:
+    model = wordy(STREET)
+    done = ask(evidence, model, f"Which street crosses {STREET} near {MARKET}?", nodes=1, calls=1)
+    assert [each.kind for each in model.asked][:3] == ["plan", "nodes", "facts"]
+    names = model.of("nodes")[0].data.splitlines()
+    assert names[:2] == [STREET, MARKET], "those that the question names"
+    assert len(names) <= 100
+    asked = model.of("nodes")[0].user
+    assert asked.index(STREET) < asked.index("Question: "), "names first, question last"
+    assert done.trace[1].queries
+
+
+def test_a_hub_is_bounded_in_calls_and_told(evidence: Evidence) -> None:
+    model = wordy(MARKET)
+    bounds: dict[str, Any] = {"nodes": 1, "reading_tokens": 600, "calls": 1}
+    done = ask(evidence, model, f"What does {MARKET} sell?", **bounds, list_pages=2)
+    shown = re.search(
+        r"(\d+) facts of the nearest (\d+) of 30 passages shown", steps_of(done, "stop_and_read_neighbor")[0].detail
+    )
+    assert shown
+    lines = [line for each in model.of("facts") for line in each.data.splitlines() if line.startswith("- Stall")]
+    assert len(set(lines)) == int(shown[1]) < 900
+    assert len({each.data for each in model.of("facts")}) == 2
+    model = wordy(STREET)
+    done = ask(evidence, model, f"Where does {STREET} lead?", nodes=1, reading_tokens=600, list_pages=1)
+    (last,) = steps_of(done, "termination")
+    assert re.search(r"at Anchor Street: the nearest \d+ of 700 neighbours", last.detail)
+    assert len({each.data for each in model.of("neighbours")}) == 1

@@ -1,0 +1,48 @@
+"""What becomes of a notebook: forgotten notes stay, and where it is too long the newest are kept."""
+
+from __future__ import annotations
+
+from kgplatform.readers.graphreader.notebook import renewed
+from kgplatform.readers.window import tokens
+
+OLD = "The mill was built by Anna Reed [ID-1001: was built by Anna Reed]. It grinds oats [ID-1001]."
+
+
+def test_what_the_reply_repeats_is_as_it_wrote_it() -> None:
+    new = f"{OLD} Anna Reed died in 1730 [ID-1004: died in 1730]."
+    assert renewed(OLD, new, 500).text == new
+    assert renewed(OLD, new, 500).said == ""
+    assert renewed("", new, 500).text == new
+
+
+def test_notes_whose_marks_are_nowhere_in_the_reply_stay() -> None:
+    noted = renewed(f"{OLD} Pike built a bridge [ID-1002].", "Anna Reed died in 1730 [ID-1004]. Oats [ID-1001].", 500)
+    assert noted.text == "Pike built a bridge [ID-1002].\nAnna Reed died in 1730 [ID-1004]. Oats [ID-1001]."
+    assert noted.said == "1 earlier note kept that it forgot"
+    assert renewed("A guess.", "Anna Reed died in 1730.", 500).text == "Anna Reed died in 1730.", (
+        "replaced, as in the paper"
+    )
+
+
+def test_a_mark_with_sentences_in_it_stays_whole() -> None:
+    old = "It is so [ID-1001: He built it. Nobody helped him]."
+    assert renewed(old, "A new note [ID-1002].", 500).text == f"{old}\nA new note [ID-1002]."
+
+
+def test_the_newest_notes_are_kept() -> None:
+    old = " ".join(f"Note number {n} is about the old mill." for n in range(40))
+    new = f"Anna Reed died in 1730 [ID-1004]. {old} She had three sons."
+    noted = renewed(old, new, 120)
+    assert "Anna Reed died in 1730 [ID-1004]." in noted.text
+    assert "She had three sons." in noted.text
+    assert "Note number 0 " not in noted.text
+    assert "Note number 39 " in noted.text
+    assert tokens(noted.text) <= 120
+    assert "oldest notes left out" in noted.said
+
+
+def test_one_endless_note_keeps_its_end() -> None:
+    endless = "salt and " * 400 + "at last the castle"
+    noted = renewed("", endless, 60)
+    assert noted.text.endswith("at last the castle")
+    assert tokens(noted.text) <= 60
