@@ -148,7 +148,7 @@ class GistOptions:
 
     def gist_words(self, words: int) -> int:
         """About how many words the gist of a page of so many ``words`` is asked to have."""
-        return min(words, max(_FEWEST_WORDS, round(words / self.kind.part, -1)))
+        return min(words, max(_FEWEST_WORDS, round(words / self.kind.part / 10) * 10))
 
     @property
     def longest_paragraph(self) -> int:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from pydantic import WithJsonSchema, create_model, field_validator
 
 from kgplatform.errors import InputError
 from kgplatform.models.forms import Words, is_json, made, named
-from kgplatform.readers.replies import Answering, Said, thinking
+from kgplatform.readers.replies import A, Answering, Said, thinking
 from kgplatform.text import normalise_name
 
 MOST_CHOICES = 26
@@ -103,7 +103,7 @@ class ChoiceReply(Answering):
         return Said(self.CHOICES[ord(self.choice) - ord("A")])
 
     @classmethod
-    def free(cls, text: str) -> Self | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text that chooses one of the options."""
         return None if is_json(text, ("reasoning", "choice")) else made(cls, choice=text)
 

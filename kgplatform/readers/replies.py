@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import model_validator
 
@@ -85,6 +85,9 @@ class Said:
     marked: bool = True
 
 
+A = TypeVar("A", bound="Answering")
+
+
 class Answering(Form):
     """A reply with an answer, or without."""
 
@@ -96,7 +99,7 @@ class Answering(Form):
         raise NotImplementedError
 
     @classmethod
-    def free(cls, text: str) -> Self | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text as such a reply."""
         raise NotImplementedError
 
@@ -145,7 +148,7 @@ class AnswerReply(Answering):
         return Said(None) if self.sufficient is False else _whole(self.answer)
 
     @classmethod
-    def free(cls, text: str) -> Self | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text: an answer in full, unless it is marked as none."""
         said = read_answer(text)
         return None if not said.marked or _is_broken(text) else _made(cls, said)
@@ -157,7 +160,7 @@ class PieceReply(AnswerReply):
     PROMPT: ClassVar[str] = "baselines/chunk_read"
 
     @classmethod
-    def free(cls, text: str) -> Self | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text with a mark, or with a label such as "Answer:"; or a refusal in words."""
         said = _marked(text)
         return None if not said.marked or _is_broken(text) else _made(cls, said)
@@ -185,13 +188,10 @@ class NotesReply(Answering):
         return Said(None if self.sufficient is False else _whole(self.answer).answer, read_notes(self.notes))
 
     @classmethod
-    def free(cls, text: str) -> Self | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text with a mark, or with notes."""
         said = _marked(text)
         return None if not (said.marked or said.notes) or _is_broken(text) else _made(cls, said, notes=said.notes)
-
-
-A = TypeVar("A", bound=Answering)
 
 
 def _made(form: type[A], said: Said, **more: str) -> A | None:
