@@ -199,7 +199,7 @@ class KnowledgeGraph(OpenedGraph):
         self,
         documents: str | Sequence[str] = (),
         *,
-        preset: str = "article",
+        preset: str = "report",
         min_words: int | None = None,
         max_words: int | None = None,
         uniform: bool = False,
@@ -211,9 +211,9 @@ class KnowledgeGraph(OpenedGraph):
     ) -> GistReport:
         """Give documents the gist memory that the reader ``readagent`` reads: pages, each shortened by the model.
 
-        ``documents``: by id, URI, path or title; default: all. ``preset``: the kind of text, "article", "book",
-        "script" or "transcript", which sets the size of pages; ``min_words``, ``max_words``: other sizes. ``uniform``:
-        pages of equal length, without asking the model. ``question``: a separate memory for this question.
+        ``documents``: by id, URI, path or title; default: all. ``preset``: the kind of text, "report", "article",
+        "book", "script" or "transcript": the size of pages, and what gists keep; ``min_words``, ``max_words``: other
+        sizes. ``uniform``: pages of equal length, without asking the model. ``question``: a memory for this question.
         ``instruction``: further instructions for shortening. ``fit``: the most tokens of a document's gists;
         ``shrink``: how to fit, "merge" pages or shorten the "older" gists. Raises ``InputError``.
         """

@@ -34,7 +34,7 @@ from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
 from kgplatform.evaluate.setups import option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.prompt import prompt_names, source_of
-from kgplatform.readers.replies import shown_choices
+from kgplatform.readers.choices import shown_choices
 from kgplatform.records import Answer
 from kgplatform.text import without_controls
 

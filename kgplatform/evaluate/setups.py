@@ -181,10 +181,12 @@ _CHOICES = {"extractor": ("llm", "local", "recorded"), "mode": MODES}
 class _Gist(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    preset: str = "article"
+    preset: str | None = None
     min_words: int | None = None
     max_words: int | None = None
     uniform: bool = False
+    fit: int | None = None
+    shrink: str = "merge"
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class DataSet:
 class Build:
     """How the graph of a setup is built, where that is not as by default; part of what an ablation may vary.
 
-    ``gist``: the options of ``KnowledgeGraph.gist`` (preset, min_words, max_words, uniform).
+    ``gist``: the options of ``KnowledgeGraph.gist`` (preset, min_words, max_words, uniform, fit, shrink).
     """
 
     passage_tokens: int | None = None

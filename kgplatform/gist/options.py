@@ -29,8 +29,9 @@ SHRINK = ("merge", "older")
 class Preset:
     """A row of the paper's Table 10, and what its texts are like. ``noun``: what a prompt calls the text.
 
-    ``pause`` and ``gist`` are rules of the prompts for such texts. ``shows_last_page``: the prompt for a pause shows
-    the page before, which helped with transcripts and nothing else (appendix E).
+    ``pause`` and ``gist`` are rules of the prompts for such texts. ``part``: of the words of a page, the part that its
+    gist is asked to have: 6 for a sixth. ``shows_last_page``: the prompt for a pause shows the page before, which
+    helped with transcripts and nothing else (appendix E).
     """
 
     max_words: int
@@ -41,15 +42,27 @@ class Preset:
     shows_last_page: bool = False
     pause: str = ""
     gist: str = ""
+    part: int = 6
 
 
 PRESETS = {
+    "report": Preset(
+        600,
+        280,
+        "a report",
+        pause="Where a section begins, pause before its number and its title, which belong to it. A table and what is "
+        "said of it stay together.",
+        gist="Keep each figure with its unit and with what it measures, each date, and what is found, decided or "
+        "demanded, and by whom.",
+        part=4,
+    ),
     "article": Preset(600, 280, "an article or a story"),
     "book": Preset(
         3000,
         500,
         "a book",
         pause="Where a chapter or a section begins, pause before its number and its title, which belong to it.",
+        part=10,
     ),
     "script": Preset(
         1000,
@@ -58,8 +71,8 @@ PRESETS = {
         style="scenes",
         whole_lines=True,
         pause="Where a scene begins, pause before its heading.",
-        gist="Give people their full names. About 128 tokens are enough. Where nothing of meaning happens, write: "
-        "Nothing of importance happens.",
+        gist="Give people their full names. Where nothing of meaning happens, write: Nothing of importance happens.",
+        part=8,
     ),
     "transcript": Preset(
         600,
@@ -70,7 +83,10 @@ PRESETS = {
         gist="Say who said, asked, proposed or decided what.",
     ),
 }
-"""By name. QuALITY: ``article``; NarrativeQA: ``book`` and ``script``; QMSum: ``transcript``."""
+"""By name. QuALITY: ``article``; NarrativeQA: ``book`` and ``script``; QMSum: ``transcript``. ``report`` is ours."""
+
+USUAL = "report"
+_FEWEST_WORDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +97,7 @@ class GistOptions:
     ``shrink``: what is done where there are more, "merge" pages (appendix I) or shorten "older" gists again (F.3).
     """
 
-    preset: str = "article"
+    preset: str = USUAL
     min_words: int = 280
     max_words: int = 600
     uniform: bool = False
@@ -93,7 +109,7 @@ class GistOptions:
     @classmethod
     def of(
         cls,
-        preset: str = "article",
+        preset: str = USUAL,
         min_words: int | None = None,
         max_words: int | None = None,
         *,
@@ -129,6 +145,10 @@ class GistOptions:
     def kind(self) -> Preset:
         """The preset, for what its texts are like; the sizes are those of the options."""
         return PRESETS[self.preset]
+
+    def gist_words(self, words: int) -> int:
+        """About how many words the gist of a page of so many ``words`` is asked to have."""
+        return min(words, max(_FEWEST_WORDS, round(words / self.kind.part / 10) * 10))
 
     @property
     def longest_paragraph(self) -> int:

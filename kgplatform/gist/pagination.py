@@ -14,12 +14,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, pairwise
+from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator, WithJsonSchema, create_model
+
+from kgplatform.errors import ReplyError
 from kgplatform.gist.options import GistOptions, Style
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat
-from kgplatform.models.json_text import without_thoughts
+from kgplatform.models.forms import Form, Words, is_json, made, named, number_of
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
 from kgplatform.text import count_tokens, count_words, node_id
@@ -157,22 +163,55 @@ def covering(found: list[Paragraph], characters: int) -> list[tuple[int, int]]:
 STAGE = "paginate"
 _PROMPT = "gist/pause"
 
+_REPLY_TOKENS = 400
+
 NO_PAUSE = "reply without a break point"
 NOT_OFFERED = "break point that was not offered"
 
 _NUMBER = r"[<⟨〈(\[]\s*(\d{1,9})\s*[>⟩〉)\]]"
-# From the most certain form to the least: the words and, later on, a number in angle brackets; the words and a number
-# right after them; the same for words that explanations use too.
+_ENDS = (
+    r"(?:break\s*-?\s*point|pausenpunkt|umbruch(?:stelle)?|point de (?:rupture|pause)|punto de (?:ruptura|pausa)"
+    r"|断点|分割点)"
+)
+# From the most certain form to the least: the words with a colon and a number; the words and, later on, a number in
+# angle brackets; the words and a number right after them; the same for words that explanations use too.
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
-    for words in (r"break\s*-?\s*point", r"label", r"pause")
+    for words in (_ENDS, r"label", r"pause")
     for form in (
-        rf"\b{words}\b[^<⟨〈]*?[<⟨〈]\s*(\d{{1,9}})\s*[>⟩〉]",
-        rf"\b{words}\b(?:\s+is\b|\s+at\b)?[\s:*_`]*[(\[]?\s*(\d{{1,9}})\b",
+        rf"{words}\b[*_`]*(?:\s+is)?\s*[:：=][\s*_`]*[<⟨〈(\[]?\s*(\d{{1,9}})\b",
+        rf"{words}\b[^<⟨〈]*?[<⟨〈]\s*(\d{{1,9}})\s*[>⟩〉]",
+        rf"{words}\b(?:\s+is\b|\s+at\b)?[\s:*_`]*[(\[]?\s*(\d{{1,9}})\b",
     )
 )
 _BRACKETED = re.compile(_NUMBER)
 _BARE = re.compile(r"[\s*_`.]*(\d{1,9})[\s*_`.]*")
+
+
+class PauseReply(Form):
+    """Where to pause."""
+
+    PROMPT: ClassVar[str] = _PROMPT
+    COUNTS: ClassVar[str] = "break_point"
+
+    reasoning: Words = named("reasoning", "reason", "begründung", default="", most=600)
+    break_point: Annotated[int, BeforeValidator(number_of)] = named(
+        "break_point", "breakpoint", "break-point", "label", "pause", "number", "umbruch"
+    )
+
+    @classmethod
+    def free(cls, text: str) -> PauseReply | None:
+        """Free text that names one label."""
+        label = None if is_json(text, ("reasoning", "break_point")) else read_label(text)
+        return None if label is None else made(cls, break_point=label)
+
+
+@cache
+def pause_reply(labels: tuple[int, ...]) -> type[PauseReply]:
+    """``PauseReply`` at one of ``labels``."""
+    number = Annotated[int, BeforeValidator(number_of), WithJsonSchema({"type": "integer", "enum": list(labels)})]
+    fields: Any = {"break_point": (number, PauseReply.model_fields["break_point"])}
+    return create_model("PauseReply", __base__=PauseReply, **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,11 +271,15 @@ def ask_pause(
     ``last_page`` is shown before what comes next, where the options' kind of text wants that.
     """
     shown = last_page if options.kind.shows_last_page else ""
-    reply = chat.send(pause_messages(text, found, offer, options, shown), stage=STAGE)
-    label = read_label(without_thoughts(reply.text, cut_off=reply.cut_off))
+    form = pause_reply(offer.labels)
+    messages = pause_messages(text, found, offer, options, shown)
+    try:
+        label = ask(chat, messages, form, stage=STAGE, tokens=_REPLY_TOKENS, free=form.free)[0].break_point
+    except ReplyError:
+        return Pause(offer.end, NO_PAUSE)
     if label in offer.labels:
         return Pause(offer.first + label)
-    return Pause(offer.end, NO_PAUSE if label is None else NOT_OFFERED)
+    return Pause(offer.end, NOT_OFFERED)
 
 
 def pause_messages(
@@ -273,14 +316,14 @@ def _labelled(text: str, found: Sequence[Paragraph], offer: Offer) -> str:
 
 
 def read_label(reply: str) -> int | None:
-    """The label that a reply chooses; None if it names none, or several without saying which.
+    """The label that free text chooses last; None if it names none, or several without saying which.
 
     >>> read_label("Break point: <57>\\nBecause the scene changes.")
     57
     """
     for form in _FORMS:
-        if said := form.search(reply):
-            return int(said[1])
+        if said := form.findall(reply):
+            return int(said[-1])
     if alone := _BARE.fullmatch(reply):
         return int(alone[1])
     numbers = set(_BRACKETED.findall(reply))

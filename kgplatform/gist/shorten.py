@@ -8,20 +8,27 @@ works = shrink(run, reading, follow)      # pages merged, or gists shortened aga
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator, WithJsonSchema
+
+from kgplatform.errors import ReplyError
 from kgplatform.gist.memory import Gist, GistRun, Memory, Page, Reading, replace_pages, set_made, write_gist
 from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
 from kgplatform.ingest.cut import cut_document
-from kgplatform.models.chat import Chat, Reply
+from kgplatform.models.chat import Chat, Reply, Wanted
+from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, made, named, words_of
 from kgplatform.models.json_text import without_thoughts
-from kgplatform.prompt import Messages, render
+from kgplatform.models.reply import ask, parse_reply
+from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
 from kgplatform.sentences import ranked_sentences
-from kgplatform.text import node_id
+from kgplatform.text import count_tokens, node_id
 from kgplatform.work.threads import Work
 
 STAGE = "gist"
@@ -36,10 +43,23 @@ CUT_OFF = "gist that was cut off"
 TAGGED = "gist with a page tag"
 REMARKED = "gist with a remark before it"
 LONGER = "gist longer than its page"
+LOOPED = "gist that repeats itself"
+COPIED = "gist that is the example"
 
 _FIRST_WORDS = 60
 _FIRST_TOKENS = 160
-_REMINDER = "Write the shortened passage itself, complete, and nothing else."
+_LEAST_REPLY = 200
+_REPLY_SHARE = 2
+"""Of the tokens of a page, the most that a reply may have, with its JSON: what is longer is no gist."""
+
+_PLAIN = "Write the shortened passage itself, complete, and nothing else."
+_REMINDERS = {
+    EMPTY: _PLAIN,
+    COPIED: f"The example is of another passage. {_PLAIN}",
+    CUT_OFF: f"The last try was too long and broke off. {_PLAIN}",
+    LONGER: f"The last try was longer than the passage. {_PLAIN}",
+    LOOPED: f"The last try said the same again and again. Say each thing once. {_PLAIN}",
+}
 _AGAIN = (
     "- It was shortened before. Shorten it again, to about half: what happened long ago is remembered in outline only."
 )
@@ -54,32 +74,48 @@ _REMARK = re.compile(
     r"[*_]*:[*_]*\s*",
     re.IGNORECASE,
 )
+_BEGUN = re.compile(r'\{\s*"gist"\s*:\s*"((?:[^"\\]|\\.)*)', re.DOTALL)
+_CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
+_PARTS = re.compile(r"[.!?;。！？]+\s*")
+_SHORT_PART = 8
+"""Characters. What is shorter may well be said again."""
+_MOST_SAID = 3
+
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+
+
+class GistReply(Form):
+    """A page, shortened."""
+
+    gist: Words = named("gist", "shortened", "shortened_passage", "passage", "text", "summary", "zusammenfassung")
 
 
 def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
     """The gist of ``page``. Where a reply has none or was cut off, it is asked for once more. Raises ``ModelError``.
 
-    Without a gist then, the page's first words are; a gist that is longer than its page is left for the page's text.
+    Where it repeats itself, is longer than the page or is the prompt's example, too. Without a gist then, the page's
+    first words are; where it was longer both times, the page's own text.
     """
-    text, malformed = _asked(chat, gist_messages(page, options), STAGE)
-    if not text:
-        return Gist(beginning(page), BEGINNING, malformed)
-    if length(text) > length(page):
-        return Gist(page.strip(), OWN_TEXT, (*malformed, LONGER))
-    return Gist(text, "", malformed)
+    text, malformed = _asked(chat, gist_messages(page, options), STAGE, page)
+    if text:
+        return Gist(text, "", malformed)
+    if malformed[-1] == LONGER:
+        return Gist(page.strip(), OWN_TEXT, malformed)
+    return Gist(beginning(page), BEGINNING, malformed)
 
 
 def shorten_again(chat: Chat, gist: str, options: GistOptions) -> Gist:
     """A ``gist`` shortened once more (appendix F.3); empty where the model wrote none. Raises ``ModelError``."""
-    text, malformed = _asked(chat, gist_messages(gist, options, again=True), "shorten")
+    text, malformed = _asked(chat, gist_messages(gist, options, again=True), "shorten", gist)
     return Gist(text, "", malformed)
 
 
 def gist_messages(passage: str, options: GistOptions, *, again: bool = False) -> Messages:
     """The prompt to shorten ``passage``. The user's question and instruction are rules; the passage is data."""
+    words = length(passage) // 2 if again else options.gist_words(length(passage))
     return render(
         _PROMPT,
+        words=str(words),
         noun=options.kind.noun,
         rules=_rules(options, again=again),
         fence=f"text-{node_id(passage)[:12]}",
@@ -100,29 +136,60 @@ def _rules(options: GistOptions, *, again: bool) -> str:
     return "".join(f"{rule}\n" for rule in rules)
 
 
-def _asked(chat: Chat, messages: Messages, stage: str) -> tuple[str, tuple[str, ...]]:
-    """What the model wrote, asked at most twice, and what was wrong with it; empty where it wrote nothing twice."""
-    reply = chat.send(messages, stage=stage)
-    text, malformed = _read(reply)
-    if text and not reply.cut_off:
+def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, tuple[str, ...]]:
+    """What the model wrote, asked at most twice, and what was wrong with it; empty where neither is a gist of
+    ``page``. A second time it is asked without its first reply, which it would repeat."""
+    wanted = Wanted(GistReply, _REPLY_SHARE * count_tokens(page) + _LEAST_REPLY)
+    reply = chat.send(messages, stage=stage, wanted=wanted)
+    text, malformed, fault = _read(reply, page)
+    if not fault:
         return text, malformed
-    asked_again = [
-        *messages,
-        {"role": "assistant", "content": reply.text if reply.text.strip() else "(nothing)"},
-        {"role": "user", "content": _REMINDER},
-    ]
-    again = chat.send(asked_again, stage=stage)
-    later, more = _read(again)
-    if again.cut_off or not later:
-        later = _whole_sentences(later) or _whole_sentences(text)
-    return later, (*malformed, *more)
+    asked_again = with_reminder(messages, f"\n\n{_REMINDERS[fault]}")
+    again = chat.send(asked_again, stage=stage, wanted=wanted)
+    later, more, fault_again = _read(again, page)
+    faults = (*malformed, *more)
+    if not fault_again:
+        return later, faults
+    for sent in (messages, asked_again):
+        chat.forget(sent, wanted=wanted)
+    cut = [said for said, why in ((later, fault_again), (text, fault)) if why == CUT_OFF]
+    return next(filter(None, map(_whole_sentences, cut)), ""), faults
 
 
-def _read(reply: Reply) -> tuple[str, tuple[str, ...]]:
-    text, malformed = clean(without_thoughts(reply.text, cut_off=reply.cut_off))
-    if reply.cut_off:
-        return text, (*malformed, CUT_OFF)
-    return text, malformed if text else (*malformed, EMPTY)
+def _read(reply: Reply, page: str) -> tuple[str, tuple[str, ...], str]:
+    """The gist in a reply, what was put right or is wrong, and why it cannot be used, if so."""
+    text, malformed = clean(_said(reply))
+    if not text or is_placeholder(text) or any(text == each["gist"] for each in examples_of(_PROMPT)):
+        fault = CUT_OFF if reply.cut_off else EMPTY if not text else COPIED
+    elif is_looped(text) and not is_looped(page):
+        fault = LOOPED
+    elif reply.cut_off:
+        fault = CUT_OFF
+    else:
+        fault = LONGER if length(text) > length(page) else ""
+    return text, (*malformed, fault) if fault else malformed, fault
+
+
+def _said(reply: Reply) -> str:
+    """What a reply has as its gist: in its form, in one that breaks off, or in free text."""
+    text = without_thoughts(reply.text, cut_off=reply.cut_off)
+    try:
+        return parse_reply(text, GistReply).gist
+    except ReplyError:
+        begun = _BEGUN.search(text)
+        if begun is None:
+            return "" if is_json(text, ("gist",)) else text
+        return begun[1].replace('\\"', '"').replace("\\n", "\n")
+
+
+def is_looped(text: str) -> bool:
+    """Whether a text goes round in circles: the same words four times in a row, or half of it one sentence."""
+    flat = " ".join(text.casefold().split())
+    if _CIRCLE.search(flat):
+        return True
+    said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
+    most = max(said.values(), default=0)
+    return most > _MOST_SAID and 2 * most >= said.total()
 
 
 def clean(reply: str) -> tuple[str, tuple[str, ...]]:
@@ -256,21 +323,54 @@ def _take_shorter(run: GistRun, reading: Reading, follow: Follow, page: Page, gi
 YES, NO, NOT_SURE, UNUSABLE = "yes", "no", "not sure", "unusable"
 """Whether the second of two pages begins a new part. Pages are merged on NO alone."""
 
+_VERDICT_TOKENS = 300
+
 NO_VERDICT = "reply about two pages without yes or no"
 
-_VERDICT = re.compile(r"\W*(?:answer\W+|page 2\W+)?(yes|no|not\s+sure|unsure)\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"\W*(?:answer\W+|page 2\W+)?"
+    r"(?:(yes|ja|oui|s[íi]|true|是)|(no|nein|non|false|否|不)|not\s+sure|unsure|unclear|unsicher)(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def _verdict(value: Any) -> str:
+    said = read_verdict(words_of(value))
+    if said == UNUSABLE:
+        raise ValueError("write yes, no, or not sure")
+    return said
+
+
+class VerdictReply(Form):
+    """Whether the second page begins a new part."""
+
+    PROMPT: ClassVar[str] = "gist/merge"
+    COUNTS: ClassVar[str] = "new_part"
+
+    reasoning: Words = named("reasoning", "reason", default="", most=600)
+    new_part: Annotated[
+        str, BeforeValidator(_verdict), WithJsonSchema({"type": "string", "enum": [YES, NO, NOT_SURE]})
+    ] = named("new_part", "newpart", "answer", "verdict", "new_chapter")
+
+    @classmethod
+    def free(cls, text: str) -> VerdictReply | None:
+        """Free text that begins with a verdict."""
+        return made(cls, new_part=text)
 
 
 def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> str:
     """What the model says of two pages that follow each other. Raises ``ModelError``."""
     fence, noun = f"text-{node_id(first, second)[:12]}", options.kind.noun
     messages = render("gist/merge", noun=noun, fence=fence, first=first.strip(), second=second.strip())
-    reply = chat.send(messages, stage="merge")
-    return read_verdict(without_thoughts(reply.text, cut_off=reply.cut_off))
+    form = VerdictReply
+    try:
+        return ask(chat, messages, form, stage="merge", tokens=_VERDICT_TOKENS, free=form.free)[0].new_part
+    except ReplyError:
+        return UNUSABLE
 
 
 def read_verdict(reply: str) -> str:
-    """What a reply begins with.
+    """What a text begins with.
 
     >>> read_verdict("**Not sure.** It may.")
     'not sure'
@@ -278,8 +378,7 @@ def read_verdict(reply: str) -> str:
     said = _VERDICT.match(reply)
     if said is None:
         return UNUSABLE
-    word = " ".join(said[1].lower().split())
-    return word if word in (YES, NO) else NOT_SURE
+    return YES if said[1] else NO if said[2] else NOT_SURE
 
 
 def candidates(pages: Sequence[Page], longest: int) -> list[int]:

@@ -1,8 +1,7 @@
-"""Replies that answer or say that the text does not, and the choice of an option; and what becomes of them.
+"""Replies that answer or say that the text does not, and what becomes of them.
 
     said, again = ask_said(calls, messages, AnswerReply, stage="answer", tokens=600)
     read_answer("### Final Answer\n**Brunel**")                              # Said('Brunel')
-    read_choice("Answer: (B) a dog", ("a horse", "a dog"))                   # 1
 
 They are asked for as JSON. What comes as free text is read by its marks (GraphReader, appendix D) and labels, whatever
 their case, brackets, stars and language; the last one counts. A reply that cannot be read is asked for once more.
@@ -13,23 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import WithJsonSchema, create_model, field_validator, model_validator
+from pydantic import model_validator
 
 from kgplatform.errors import InputError, ReplyError
+from kgplatform.models.forms import Flag, Form, Words, is_json, made, named
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL, Answered, joined, record, with_places, write_answer
-from kgplatform.readers.forms import Flag, Form, Words, is_json, made, named
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import tidy
 
 NO_WORDS = "No words of this answer were found in the text that was read, so it cites nothing."
 _LEAST_ROOM = 100
@@ -88,6 +86,9 @@ class Said:
     marked: bool = True
 
 
+A = TypeVar("A", bound="Answering")
+
+
 class Answering(Form):
     """A reply with an answer, or without."""
 
@@ -99,7 +100,7 @@ class Answering(Form):
         raise NotImplementedError
 
     @classmethod
-    def free(cls, text: str) -> Answering | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text as such a reply."""
         raise NotImplementedError
 
@@ -120,7 +121,8 @@ def _answer(default: str = "") -> Any:
     return named(*keys, default=default)
 
 
-def _reasoning() -> Any:
+def thinking() -> Any:
+    """The field in which a model thinks before it decides."""
     return named("reasoning", "thought", "thoughts", "analysis", "begründung", default="", most=600)
 
 
@@ -131,7 +133,7 @@ def _sufficient() -> Any:
 class AnswerReply(Answering):
     """An answer in full, or that the text does not have it."""
 
-    reasoning: Words = _reasoning()
+    reasoning: Words = thinking()
     answer: Words = _answer()
     sufficient: Flag = _sufficient()
 
@@ -147,7 +149,7 @@ class AnswerReply(Answering):
         return Said(None) if self.sufficient is False else _whole(self.answer)
 
     @classmethod
-    def free(cls, text: str) -> AnswerReply | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text: an answer in full, unless it is marked as none."""
         said = read_answer(text)
         return None if not said.marked or _is_broken(text) else _made(cls, said)
@@ -159,7 +161,7 @@ class PieceReply(AnswerReply):
     PROMPT: ClassVar[str] = "baselines/chunk_read"
 
     @classmethod
-    def free(cls, text: str) -> AnswerReply | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text with a mark, or with a label such as "Answer:"; or a refusal in words."""
         said = _marked(text)
         return None if not said.marked or _is_broken(text) else _made(cls, said)
@@ -170,7 +172,7 @@ class NotesReply(Answering):
 
     PROMPT: ClassVar[str] = "baselines/chunk_notes"
 
-    reasoning: Words = _reasoning()
+    reasoning: Words = thinking()
     notes: Words = named("notes", "note", "summary", "new_notes", "notizen", "zusammenfassung", "摘要", default="")
     answer: Words = _answer()
     sufficient: Flag = _sufficient()
@@ -187,13 +189,10 @@ class NotesReply(Answering):
         return Said(None if self.sufficient is False else _whole(self.answer).answer, read_notes(self.notes))
 
     @classmethod
-    def free(cls, text: str) -> NotesReply | None:
+    def free(cls: type[A], text: str) -> A | None:
         """Free text with a mark, or with notes."""
         said = _marked(text)
         return None if not (said.marked or said.notes) or _is_broken(text) else _made(cls, said, notes=said.notes)
-
-
-A = TypeVar("A", bound=Answering)
 
 
 def _made(form: type[A], said: Said, **more: str) -> A | None:
@@ -348,109 +347,3 @@ def _content(text: str) -> str:
     text = text.strip()
     bold = _BOLD.match(text)
     return f"{bold[2]}{bold[3]}" if bold else text
-
-
-MOST_CHOICES = 26
-_OPTION = r"(?:option|choice)\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
-_ANSWER = rf"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*(?:{_OPTION})?"
-# "Answer: (C) …", "answer is [c]"; "Answer: C." or "Answer: C he slept", but "A" and "I" are words of their own.
-_PATTERNS = (
-    re.compile(rf"{_ANSWER}[(\[]\s*([a-z])\s*[)\]]", re.IGNORECASE),
-    re.compile(rf"(?i:{_ANSWER})([A-Z])(?![\w'’])(?=\W*$|[*_`]*[^\w\s*_`]|[*_`]*\n)", re.MULTILINE),
-    re.compile(rf"(?i:{_ANSWER})([B-HJ-Z])(?![\w'’])"),
-    re.compile(r"(?<!\w)\(\s*([A-Za-z])\s*\)"),
-    re.compile(r"^\W*([A-Za-z])\W*$", re.MULTILINE),
-    re.compile(r"^[\s*_`]*([A-Z])[*_`]*[.):,]", re.MULTILINE),
-    re.compile(rf"^\W*(?:the )?(?:(?:correct|right|best) )?{_OPTION}([A-Z])\W*$", re.IGNORECASE | re.MULTILINE),
-)
-_CALLED = _PATTERNS[:3]
-_LETTERED = re.compile(r"\W*([a-z])[).:\]]", re.IGNORECASE)
-_PREFIX = re.compile(rf"\A\W*(?:(?:the )?(?:(?:correct|right|best) )?{_ANSWER})?", re.IGNORECASE)
-
-
-def check_choices(choices: Sequence[str]) -> None:
-    """Raise ``InputError`` for choices that cannot be chosen from. Without any the question is open."""
-    if not choices:
-        return
-    if len(choices) == 1 or len(choices) > MOST_CHOICES:
-        raise InputError(
-            f"Give 2 to {MOST_CHOICES} choices, or none; there {'is one' if len(choices) == 1 else 'are more'}."
-        )
-    if not all(choice.strip() for choice in choices):
-        raise InputError("A choice is empty. Write each as a short text.")
-    if len({normalise_name(choice) for choice in choices}) < len(choices):
-        raise InputError("Two choices are the same. Give each once.")
-
-
-def letter(number: int) -> str:
-    """A for 0, B for 1, …"""
-    return chr(ord("A") + number)
-
-
-def shown_choices(choices: Sequence[str]) -> str:
-    """The options as a prompt shows them, a line each."""
-    return "\n".join(f"({letter(n)}) {' '.join(each.split())}" for n, each in enumerate(choices))
-
-
-def read_choice(text: str, choices: Sequence[str]) -> int | None:
-    """The number of the option that ``text`` chooses, None if it chooses none.
-
-    The letter that is called the answer last counts first, then the first in round brackets, then one that stands
-    alone; without any, the words of exactly one option.
-    """
-    for pattern in _PATTERNS:
-        every = list(pattern.finditer(text))
-        for found in reversed(every) if pattern in _CALLED else every:
-            number = ord(found[1].upper()) - ord("A")
-            if number < len(choices):
-                return number
-    said = _bare(text)
-    named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
-    return named[0] if len(named) == 1 else None
-
-
-class ChoiceReply(Answering):
-    """The letter of an option."""
-
-    PROMPT: ClassVar[str] = "readagent/choose"
-    COUNTS: ClassVar[str] = "choice"
-    CHOICES: ClassVar[tuple[str, ...]] = ()
-
-    reasoning: Words = _reasoning()
-    choice: Words = named("choice", "answer", "letter", "option", "final_answer", "antwort", "réponse", "答案")
-
-    @field_validator("choice")
-    @classmethod
-    def _is_there(cls, said: str) -> str:
-        number = read_choice(said, cls.CHOICES)
-        if number is None and (lettered := _LETTERED.match(said)):
-            number = read_choice(f"({lettered[1]})", cls.CHOICES)
-        if number is None:
-            raise ValueError(f"write one letter of {letter(0)} to {letter(len(cls.CHOICES) - 1)}")
-        return letter(number)
-
-    @property
-    def said(self) -> Said:
-        """The text of the option."""
-        return Said(self.CHOICES[ord(self.choice) - ord("A")])
-
-    @classmethod
-    def free(cls, text: str) -> ChoiceReply | None:
-        """Free text that chooses one of the options."""
-        return None if is_json(text, ("reasoning", "choice")) else made(cls, choice=text)
-
-
-@cache
-def choice_reply(choices: tuple[str, ...]) -> type[ChoiceReply]:
-    """``ChoiceReply`` among ``choices``."""
-    letters = [letter(number) for number in range(len(choices))]
-    schema = WithJsonSchema({"type": "string", "enum": letters})
-    fields: Any = {"choice": (Annotated[Words, schema], ChoiceReply.model_fields["choice"])}
-    form = create_model("ChoiceReply", __base__=ChoiceReply, **fields)
-    form.CHOICES = choices
-    return form
-
-
-def _bare(text: str) -> str:
-    """An option, or a reply that is one, less what announces it and the signs around it ("[PERSON#12]")."""
-    return normalise_name(_PREFIX.sub("", text)).lstrip("([").rstrip(".!)]")

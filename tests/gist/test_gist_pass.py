@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import Counter
 from pathlib import Path
@@ -301,7 +300,7 @@ def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Pat
         "gist with a page tag": 1,
         "gist with a remark before it": 1,
         "empty gist": 2,
-        "gist longer than its page": 1,
+        "gist longer than its page": 2,
     }
     assert report.flags == {"beginning": 1, "own text": 1}
     first, second = assert_memory(kg, "ten")
@@ -322,7 +321,10 @@ def test_a_page_cannot_close_the_tags_of_its_prompt(store: Store, tmp_path: Path
     assert isinstance(kg.chat, ScriptedChat)
     for call in kg.chat.calls:
         assert "Ignore the rules" not in call.messages[0]["content"]
-        assert call.messages[1]["content"].endswith(re.search(r"<(text-\w+)>", call.messages[1]["content"])[1] + ">")  # type: ignore[index]
+        shown = call.messages[1]["content"]
+        tag = shown.partition(">")[0].removeprefix("<")
+        assert shown.count(tag) == 2, "it opens and it closes, and the page has it nowhere"
+        assert "Ignore the rules" not in shown.partition(f"</{tag}>")[2]
 
 
 # ----------------------------------------------------------------------------------------------- other documents

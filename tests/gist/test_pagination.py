@@ -78,7 +78,12 @@ def test_the_labels_of_ten_paragraphs_of_a_hundred_words() -> None:
 
 def test_choices_that_are_good_not_offered_and_missing() -> None:
     text = story([100] * 23)
-    chat = ScriptedChat(["Break point: <4>\nBecause.", "Break point: <4>", "Break point: <99>", "It should go on."])
+    replies = [
+        "Break point: <4>\nBecause.",
+        '{"reasoning": "A scene ends.", "break_point": "<4>"}',
+        "Break point: <99>",
+    ]
+    chat = ScriptedChat([*replies, "It should go on.", "On and on."])
     ends, malformed = ends_of(text, chat, ARTICLE)
     assert ends == [4, 8, 14, 20, 23]
     assert malformed == [NOT_OFFERED, NO_PAUSE]
@@ -110,6 +115,9 @@ def test_one_label_needs_no_call() -> None:
         ("break-point: [57]", 57),
         ("I think of <3> and <4>. My break point, after all, is <4>.", 4),
         ("The label <3> ends the talk; Break point: <9>", 9),
+        ("The break point <12> is a candidate, for the talk ends. Break point: <19>", 19),
+        ("Break point: <12>? Rather not. Break point: <19>\nBecause <12> comes too early.", 19),
+        ("**Pausenpunkt:** <19>", 19),
         ("<57>", 57),
         ("57", 57),
         (" **57.**\n", 57),

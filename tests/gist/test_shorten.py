@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from gists import paragraph, story
 from hypothesis import given
@@ -13,9 +15,11 @@ from kgplatform.errors import ModelError
 from kgplatform.gist.options import GistOptions
 from kgplatform.gist.shorten import (
     BEGINNING,
+    COPIED,
     CUT_OFF,
     EMPTY,
     LONGER,
+    LOOPED,
     OWN_TEXT,
     REMARKED,
     TAGGED,
@@ -26,6 +30,7 @@ from kgplatform.gist.shorten import (
     shorten_again,
 )
 from kgplatform.models.chat import Reply
+from kgplatform.models.forms import examples_of
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
@@ -45,7 +50,9 @@ def test_the_prompt_asks_to_shorten() -> None:
     assert shorten(chat, f"\n{PAGE}\n\n", ARTICLE) == Gist("Ada sailed.")
     (call,) = chat.calls
     system = call.messages[0]["content"]
-    assert "You shorten a passage from an article or a story" in system
+    assert "You shorten a passage from a report" in system
+    assert "Keep names, figures and dates" in system
+    assert call.messages[1]["content"].endswith("Shorten this passage to about 30 words.")
     assert "summar" not in system.lower()
     assert (Prompt(call.messages).data, call.stage) == (PAGE, "gist")
 
@@ -55,7 +62,8 @@ def test_the_prompt_asks_to_shorten() -> None:
     [
         (GistOptions.of(question="Who sailed?"), "- The reader wants to know: Who sailed? Keep all that bears on that"),
         (GistOptions.of(instruction="Keep the $signatures."), "- The reader asks besides: Keep the $signatures."),
-        (GistOptions.of("script"), "- Give people their full names. About 128 tokens are enough."),
+        (GistOptions.of("script"), "- Give people their full names."),
+        (GistOptions.of("report"), "- Keep each figure with its unit and with what it measures, each date,"),
         (GistOptions.of("transcript"), "- Say who said, asked, proposed or decided what."),
     ],
 )
@@ -99,8 +107,8 @@ def test_without_a_gist_the_model_is_asked_once_more(empty: str) -> None:
     assert (gist.text, gist.flag) == ("Ada sailed.", "")
     assert EMPTY in gist.malformed
     asked = chat.calls[1].messages
-    assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
-    assert asked[2]["content"].strip()
+    assert [message["role"] for message in asked] == ["system", "user"], "without the reply, which it would repeat"
+    assert asked[1]["content"].endswith("Write the shortened passage itself, complete, and nothing else.")
 
 
 def test_without_a_gist_twice_the_first_words_are() -> None:
@@ -110,9 +118,58 @@ def test_without_a_gist_twice_the_first_words_are() -> None:
     assert shorten(ScriptedChat(["", ""]), short, ARTICLE).text == short
 
 
-def test_a_gist_longer_than_its_page_is_left_for_the_page() -> None:
-    assert shorten(ScriptedChat([PAGE + " More."]), f"{PAGE}\n\n", ARTICLE) == Gist(PAGE, OWN_TEXT, (LONGER,))
+def test_a_gist_longer_than_its_page_is_asked_for_again_and_then_left_for_the_page() -> None:
+    longer = f"{PAGE} More."
+    assert shorten(ScriptedChat([longer, "Ada sailed."]), PAGE, ARTICLE) == Gist("Ada sailed.", "", (LONGER,))
+    twice = shorten(ScriptedChat([longer, longer]), f"{PAGE}\n\n", ARTICLE)
+    assert twice == Gist(PAGE, OWN_TEXT, (LONGER, LONGER))
     assert shorten(ScriptedChat([PAGE]), PAGE, ARTICLE) == Gist(PAGE), "as long is not longer"
+
+
+@pytest.mark.parametrize(
+    "looped",
+    [
+        "Ada sailed to Brest. " * 5,
+        "Ada sailed.\nBen stayed at home.\n" + "Ben stayed at home.\n" * 4,
+        "Ada sailed and sailed" + " and sailed on" * 6,
+    ],
+)
+def test_a_gist_that_goes_round_in_circles_is_not_stored(looped: str) -> None:
+    chat = ScriptedChat([looped, "Ada sailed."])
+    assert shorten(chat, PAGE, ARTICLE) == Gist("Ada sailed.", "", (LOOPED,))
+    assert "said the same again and again" in chat.calls[1].messages[-1]["content"]
+    twice = shorten(ScriptedChat([looped, cut_off(looped)]), PAGE, ARTICLE)
+    assert twice == Gist(" ".join(PAGE.split()[:60]), BEGINNING, (LOOPED, LOOPED))
+    assert shorten(ScriptedChat([looped]), looped * 2, ARTICLE).flag == "", "where the page itself does so"
+
+
+@pytest.mark.parametrize(
+    "copied", ["<the shortened passage>", "the shortened passage", examples_of("gist/gist")[0]["gist"]]
+)
+def test_the_example_or_a_placeholder_is_no_gist(copied: str) -> None:
+    chat = ScriptedChat([json.dumps({"gist": copied}), '{"gist": "Ada sailed."}'])
+    assert shorten(chat, PAGE, ARTICLE) == Gist("Ada sailed.", "", (COPIED,))
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ('{"gist": "Ada sailed."}', "Ada sailed."),
+        ('```json\n{"Gist": ["Ada sailed.", "Ben stayed."]}\n```', "Ada sailed., Ben stayed."),
+        ('{"shortened_passage": "Ada sailed."}', "Ada sailed."),
+        ('Here it is:\n{"result": {"gist": "**Gist:** Ada sailed."}}', "Ada sailed."),
+        ('{"gist": "Ada said: \\"No\\".\n She sailed."}', 'Ada said: "No".\n She sailed.'),
+        ('<think>Short.</think>\n{"gist": "Ada sailed."}', "Ada sailed."),
+    ],
+)
+def test_a_gist_in_its_form(reply: str, text: str) -> None:
+    assert shorten(ScriptedChat([reply]), PAGE, ARTICLE).text == text
+
+
+def test_a_form_that_breaks_off_leaves_its_whole_sentences() -> None:
+    broken = '{"gist": "Ada sailed. Ben stayed. Cy'
+    gist = shorten(ScriptedChat([cut_off(broken), cut_off(broken)]), PAGE, ARTICLE)
+    assert gist == Gist("Ada sailed. Ben stayed.", "", (CUT_OFF, CUT_OFF))
 
 
 def test_a_gist_that_was_cut_off() -> None:

@@ -172,7 +172,7 @@ def _step(notebook: str, action: str) -> str:
 def _write_cypher(asked: Prompt) -> str:
     """What is told of the names that the question has, those that the prompt lists first; else of any words of it."""
     question = re.findall(r"^Question: (.+)", asked.user, re.MULTILINE)[-1]
-    listed = asked.data.partition("Names in the graph that the question may mean:\n")[2].splitlines()
+    listed = asked.user.partition("Names in the graph that the question may mean:\n")[2].splitlines()
     known = [name for name in (line.rpartition(" (")[0] for line in listed) if name and name in question]
     names = known or names_in(question) or list(stems_of(question).values())
     statement = (

@@ -8,8 +8,9 @@ import pytest
 
 from kgplatform.errors import InputError
 from kgplatform.models.chat import FREE_TEXT, Ledger, Reply, Wanted
+from kgplatform.models.forms import examples_of, is_placeholder
 from kgplatform.models.reply import parse_reply
-from kgplatform.readers.forms import examples_of, is_placeholder
+from kgplatform.readers.choices import choice_reply
 from kgplatform.readers.replies import (
     Answering,
     AnswerReply,
@@ -18,7 +19,6 @@ from kgplatform.readers.replies import (
     Said,
     ask_said,
     asked,
-    choice_reply,
     read_answer,
     room_for,
 )

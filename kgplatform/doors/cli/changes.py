@@ -118,13 +118,13 @@ def gist(
         list[str] | None, typer.Argument(help="Ids, URIs, paths or titles. Default: all documents.", show_default=False)
     ] = None,
     preset: Annotated[
-        Literal["article", "book", "script", "transcript"],
+        Literal["report", "article", "book", "script", "transcript"],
         typer.Option(
             "--preset",
-            help="The kind of text, for its words per page: article and transcript 280 to 600, book 500 to 3000, "
-            "script 600 to 1000.",
+            help="The kind of text, for what gists keep and for its words per page: report, article and transcript 280 "
+            "to 600, book 500 to 3000, script 600 to 1000.",
         ),
-    ] = "article",
+    ] = "report",
     min_words: Annotated[int | None, typer.Option("--min-words", min=1, help="Fewest words of a page.")] = None,
     max_words: Annotated[
         int | None, typer.Option("--max-words", min=1, help="Most words of a page. Alone, scales --min-words too.")

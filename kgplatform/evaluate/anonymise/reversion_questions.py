@@ -30,7 +30,7 @@ from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
 from kgplatform.readers.answer import fence_for
-from kgplatform.readers.replies import read_choice, shown_choices
+from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.text import counted, node_id, tidy
 from kgplatform.work.threads import side_by_side
 

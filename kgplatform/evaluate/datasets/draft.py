@@ -21,7 +21,7 @@ from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
 from kgplatform.ingest.load import shown
-from kgplatform.readers.replies import check_choices
+from kgplatform.readers.choices import check_choices
 from kgplatform.text import counted, node_id, normalise_name
 
 

@@ -18,7 +18,7 @@ from kgplatform.evaluate.terms import Question
 from kgplatform.ingest.decode import decode
 from kgplatform.ingest.formats import clean
 from kgplatform.ingest.load import shown
-from kgplatform.readers.replies import MOST_CHOICES
+from kgplatform.readers.choices import MOST_CHOICES
 from kgplatform.text import counted
 
 _TAG = re.compile(

@@ -29,8 +29,8 @@ from kgplatform.evaluate.score.answer_words import (
 )
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.places import find_words
+from kgplatform.readers.choices import read_choice
 from kgplatform.readers.readers import READERS
-from kgplatform.readers.replies import read_choice
 from kgplatform.records import Answer, FoundFact, FoundPassage
 from kgplatform.text import normalise_name
 

@@ -11,16 +11,15 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from pydantic import BaseModel, Field
+from typing import Any, ClassVar
 
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.answer import (
     OWN_KNOWLEDGE,
     REFUSAL,
+    STYLES,
     Answered,
     cite_words,
     fence_for,
@@ -28,7 +27,9 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.reader import AnswerMode, Reader, check, mode_option, option
+from kgplatform.readers.cypher.written import NOT_WRITTEN, UNCHANGED, WrittenStatement, copied
+from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mode_option, option, style_option
+from kgplatform.readers.replies import AnswerReply, read_answer, reply_tokens
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.records import Answer, Citation, SearchResult
 from kgplatform.retrieve.evidence import Evidence
@@ -38,6 +39,7 @@ from kgplatform.text import clipped, count_tokens, counted, normalise_name, tidy
 
 _SCHEMA_TOKENS = 3000
 _ROWS_TOKENS = 3000
+_STATEMENT_TOKENS = 1000
 _SHOWN = 600
 """Characters of a statement in a note, and of its parameters."""
 _NOTHING = "Your statement ran and found nothing."
@@ -57,6 +59,7 @@ class Options:
     mode: AnswerMode = mode_option()
     rows: int = option(50, "the most rows that are read", least=1, most=1000)
     timeout: float = option(10.0, "the most seconds of the statement", least=0.001, most=600)
+    answer_style: AnswerStyle = style_option()
     repairs: int = option(
         1, "how often the statement is written again where it does not work or finds nothing", least=0, most=3
     )
@@ -65,21 +68,15 @@ class Options:
         check(self)
 
 
-class _Written(BaseModel):
-    statement: str
-    parameters: dict[str, Any] = Field(default_factory=dict)
-
-
-class _Reply(BaseModel):
-    answer: str = ""
-    sufficient: bool = True
+class _Reply(AnswerReply):
+    PROMPT: ClassVar[str] = "cypher/answer"
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """The statement that counts, and what came of it."""
 
-    written: _Written = field(default_factory=lambda: _Written(statement=""))
+    written: WrittenStatement = field(default_factory=lambda: NOT_WRITTEN)
     tried: Tried = Tried()
 
 
@@ -97,7 +94,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     seconds = round(found_rows.tried.query.seconds, 4) if found_rows.tried.query else 0.0
     passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
     result = SearchResult(question, passages, facts, seconds)
-    answered = _answer(question, result, found_rows, sources, run.evidence, calls, options.mode)
+    answered = _answer(question, result, found_rows, sources, run.evidence, calls, options)
     return record(READER.name, answered, result, calls)
 
 
@@ -110,39 +107,50 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
     shown = shown_schema(schema, _SCHEMA_TOKENS)
     names = "\n".join(f"{entity.name} ({entity.label})" for entity in meant) or "(none)"
+    fences = {"fence": fence_for(shown), "asked": fence_for(shown, names, question)}
     inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
-    return render("cypher/write", fence=fence_for(shown, names, question), **inputs, **example_relation(schema))
+    return render("cypher/write", **fences, **inputs, **example_relation(schema))
 
 
 def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
     """The statement that found something, else the last one, after at most ``options.repairs`` repairs."""
-    kept = _Found()
+    kept, sent = _Found(), messages
+    earlier: list[WrittenStatement] = []
     for attempt in range(1 + options.repairs):
-        written = _write(messages, calls, "cypher/again" if attempt else "cypher/write")
-        tried = _run(written, statements, calls, options)
+        written = _write(sent, calls, "cypher/again" if attempt else "cypher/write")
+        fault = UNCHANGED if written in earlier else copied(written, messages[-1]["content"])
+        tried = _refused(fault, calls) if fault else _run(written, statements, calls, options)
         if tried.tells or not kept.tried.tells:
             kept = _Found(written, tried)
         if tried.tells and not tried.unknown:
             break
-        said = {"role": "assistant", "content": written.model_dump_json()}
-        messages = [*messages, said, render("cypher/again", fault=_complaint(tried))[1]]
+        earlier.append(written)
+        # As part of the question: a model repeats what stands as a reply of its own.
+        fault = _complaint(tried)
+        again = render("cypher/again", fault=fault, statement=_flat(written), fence=fence_for(fault, _flat(written)))
+        sent = with_reminder(messages, f"\n\n{again[1]['content']}")
     return kept
 
 
-def _write(messages: Messages, calls: Calls, prompt: str) -> _Written:
+def _refused(fault: str, calls: Calls) -> Tried:
+    calls.counts["malformed.statement"] += 1
+    calls.note("run", fault)
+    return Tried(fault=fault)
+
+
+def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
     name = "write" if prompt == "cypher/write" else "repair"
-    mark = calls.mark()
+    mark, form = calls.mark(), WrittenStatement
     try:
-        written, repairs = ask(calls, messages, _Written, stage="statement")
+        written, repairs = ask(calls, messages, form, stage="statement", tokens=_STATEMENT_TOKENS, free=form.free)
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=prompt)
         raise
-    written = _Written(statement=_bare(written.statement), parameters=written.parameters)
     calls.add(name, f"{_flat(written)}{f' (after {repairs} repairs)' if repairs else ''}", mark, prompt=prompt)
     return written
 
 
-def _run(written: _Written, statements: Statements, calls: Calls, options: Options) -> Tried:
+def _run(written: WrittenStatement, statements: Statements, calls: Calls, options: Options) -> Tried:
     tried = statements.run(written.statement, written.parameters, rows=options.rows, timeout=options.timeout)
     more = ", and there are more" if tried.more else ""
     told = tried.fault or f"{counted(len(tried.rows), 'row')}{more}"
@@ -156,15 +164,7 @@ def _complaint(tried: Tried) -> str:
     return " ".join(filter(None, (said, *tried.unknown)))
 
 
-def _bare(statement: str) -> str:
-    """``statement`` without what models put round it: a fence, a semicolon at the end."""
-    text = statement.strip()
-    if text.startswith("```"):
-        text = text.partition("\n")[2].rpartition("```")[0] or text.strip("`")
-    return text.strip().rstrip(";").rstrip()
-
-
-def _flat(written: _Written) -> str:
+def _flat(written: WrittenStatement) -> str:
     """The statement on one line, with its parameters."""
     given = ", ".join(f"${name} = {value!r}" for name, value in written.parameters.items())
     return f"{clipped(written.statement, _SHOWN)}{f' with {clipped(given, _SHOWN)}' if given else ''}"
@@ -187,37 +187,39 @@ def _answer(
     sources: Sources,
     evidence: Evidence,
     calls: Calls,
-    mode: AnswerMode,
+    options: Options,
 ) -> Answered:
     """What the model says from the rows. Without rows a refusal, or in open mode what it knows by itself."""
     if not found.tried.tells:
         why = f"{_NO_ROWS if not found.tried.fault else ''}{_note(found)}"
-        if mode == "open":
-            return write_answer(question, SearchResult(question, (), (), 0.0), evidence, calls, mode)
+        if options.mode == "open":
+            return write_answer(question, SearchResult(question, (), (), 0.0), evidence, calls, options.mode)
         calls.note("answer", "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=why)
-    reply, shown = _from_rows(question, found, calls, mode)
-    cited = cite_rows(reply.answer, found.tried.rows[:shown], sources) if reply.answer.strip() else None
+    reply, shown = _from_rows(question, found, calls, options)
+    text = reply.said.answer
+    cited = cite_rows(text, found.tried.rows[:shown], sources) if text else None
     number = len(cited[1]) if cited else 0
     behind = f"{counted(number, 'place')} in the text {'is' if number == 1 else 'are'} behind the answer"
     calls.note("check citations", behind)
-    if reply.sufficient and cited is not None:
+    if cited is not None:
         return Answered(*cited, _note(found), holds=True)
-    if mode == "open" and reply.answer.strip():
-        return Answered(reply.answer.strip(), note=OWN_KNOWLEDGE, holds=True)
-    return Answered(REFUSAL, note=f"{_UNSUPPORTED if reply.sufficient and reply.answer else ''}{_note(found)}")
+    if options.mode == "open" and (known := read_answer(reply.answer).answer):
+        return Answered(known, note=OWN_KNOWLEDGE, holds=True)
+    return Answered(REFUSAL, note=f"{_UNSUPPORTED if text else ''}{_note(found)}")
 
 
-def _from_rows(question: str, found: _Found, calls: Calls, mode: AnswerMode) -> tuple[_Reply, int]:
+def _from_rows(question: str, found: _Found, calls: Calls, options: Options) -> tuple[_Reply, int]:
     """The model's reply, and how many rows it was shown."""
     rows, shown = shown_rows(found.tried.columns, found.tried.rows, _ROWS_TOKENS)
     more = f" (the first {shown}; there are more)" if found.tried.more or shown < len(found.tried.rows) else ""
     statement = _flat(found.written)
-    inputs = {"question": question, "insufficient": _INSUFFICIENT[mode], "statement": statement}
-    messages = render("cypher/answer", fence=fence_for(statement, rows), more=more, rows=rows, **inputs)
-    mark = calls.mark()
+    rules = {"style": STYLES[options.answer_style], "insufficient": _INSUFFICIENT[options.mode]}
+    inputs = {"question": question, "statement": statement, "rows": rows, "more": more, **rules}
+    messages = render("cypher/answer", fence=fence_for(statement, rows), **inputs)
+    mark, most = calls.mark(), reply_tokens(options.answer_style, _ROWS_TOKENS * 8)
     try:
-        reply, repairs = ask(calls, messages, _Reply, stage="answer")
+        reply, repairs = ask(calls, messages, _Reply, stage="answer", tokens=most, free=_Reply.free)
     except ModelError as error:
         calls.add("answer", f"failed: {error}", mark, prompt="cypher/answer")
         raise

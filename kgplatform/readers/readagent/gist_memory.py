@@ -22,18 +22,9 @@ from typing import ClassVar
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
+from kgplatform.readers.choices import choice_reply, letter, shown_choices
 from kgplatform.readers.readagent.options import Options
-from kgplatform.readers.replies import (
-    Answering,
-    AnswerReply,
-    asked,
-    choice_reply,
-    letter,
-    reply_tokens,
-    room_for,
-    shown_choices,
-    window_of,
-)
+from kgplatform.readers.replies import Answering, AnswerReply, asked, reply_tokens, room_for, window_of
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, head, short_name, tokens
 from kgplatform.records import QueryRun

@@ -18,7 +18,7 @@ from kgplatform.models.chat import Wanted
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.readers.readagent.gist_memory import GistMemory, PageBrief
-from kgplatform.readers.readagent.page_requests import NO_PAGE, NextReply, pages_reply, read_request
+from kgplatform.readers.readagent.page_requests import NO_PAGE, NextReply, Request, pages_reply, read_request
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import FoundPassage
@@ -36,6 +36,7 @@ _LEAST_CUT = 50
 _NEXT = "readagent/next"
 _READ_ALREADY = "read again already"
 _NEITHER = "no page and no STOP"
+_ONE_PAGE = 'one single page that is there and was not read again yet, or with "STOP"'
 _FAULTS = {
     NO_PAGE: "there is no page of that number.",
     _READ_ALREADY: "that page was read again already.",
@@ -63,17 +64,11 @@ class LookUp:
     def parallel(self) -> None:
         """ReadAgent-P: the model names all pages at once. Raises ``ModelError``."""
         calls, mark = self.calls, self.calls.mark()
-        messages, most = self.brief.lookup_messages(self.text), self.brief.options.pages
-        form, before, fault = pages_reply(most), calls.made, ""
-        entries: list[str] = []
-        try:
-            entries = ask(calls, messages, form, stage="look up", tokens=self.brief.reply, free=form.free)[0].pages
-        except ReplyError:  # what is remembered may be enough for the answer
-            fault = NO_LIST
-        calls.counts[f"malformed.{NO_LIST}"] += calls.made - before - (not fault)
-        request = read_request(entries, self.memory.pages.keys(), most)
-        for _, reason in request.refused:
-            calls.counts[f"malformed.{reason}"] += 1
+        messages = self.brief.lookup_messages(self.text)
+        request, fault = self._ask_pages(messages)
+        if request.refused and not request.taken:
+            wanted = render("readagent/again", fault=_FAULTS[NO_PAGE], wanted="pages that are there")
+            request, fault = self._ask_pages(with_reminder(messages, f"\n\n{wanted[1]['content']}"))
         told = f"{_listed(request.taken)}{_refused(request.refused)}{'; ' if fault else ''}{fault}"
         calls.add("look up", told, mark, prompt=self.brief.lookup_prompt)
         self._read(request.taken, in_order=self.brief.options.by_importance)
@@ -113,6 +108,21 @@ class LookUp:
         numbers = {page.id: number for number, page in self.memory.pages.items()}
         self._read([numbers[id_] for id_ in ranked if id_ in numbers])
 
+    def _ask_pages(self, messages: Messages) -> tuple[Request, str]:
+        """The pages that the model names, and what is wrong with its replies, if none can be read."""
+        calls, most, before, fault = self.calls, self.brief.options.pages, self.calls.made, ""
+        form = pages_reply(most)
+        entries: list[str] = []
+        try:
+            entries = ask(calls, messages, form, stage="look up", tokens=self.brief.reply, free=form.free)[0].pages
+        except ReplyError:  # what is remembered may be enough for the answer
+            fault = NO_LIST
+        calls.counts[f"malformed.{NO_LIST}"] += calls.made - before - (not fault)
+        request = read_request(entries, self.memory.pages.keys(), most)
+        for _, reason in request.refused:
+            calls.counts[f"malformed.{reason}"] += 1
+        return request, fault
+
     def _next(self) -> int | None:
         """The page that the model names; None for STOP, and for a second reply that is of no use."""
         calls, mark = self.calls, self.calls.mark()
@@ -120,8 +130,8 @@ class LookUp:
         page, fault = self._ask_next(messages)
         faults = [_faulty(page, fault)] if fault else []
         if fault in (NO_PAGE, _READ_ALREADY):
-            reminder = render("readagent/again", fault=_FAULTS[fault])[1]["content"]
-            again = with_reminder(messages, f"\n\n{reminder}")
+            wanted = render("readagent/again", fault=_FAULTS[fault], wanted=_ONE_PAGE)
+            again = with_reminder(messages, f"\n\n{wanted[1]['content']}")
             page, fault = self._ask_next(again)
             faults += [_faulty(page, fault)] if fault else []
             if fault:

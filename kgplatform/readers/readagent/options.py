@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kgplatform.errors import InputError
+from kgplatform.readers.choices import check_choices
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,
@@ -18,7 +19,6 @@ from kgplatform.readers.reader import (
     style_option,
     window_option,
 )
-from kgplatform.readers.replies import check_choices
 
 Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema, create_model
 
-from kgplatform.readers.forms import Form, Listed, Words, is_json, listed, made, named, words_of
+from kgplatform.models.forms import Form, Listed, Words, is_json, listed, made, named, words_of
 
 NO_PAGE = "no such page"
 NO_NUMBER = "no page number"

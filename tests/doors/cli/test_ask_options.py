@@ -90,8 +90,8 @@ def library(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
             "--reader graphreader --nodes 1 --candidates 3 --window-tokens 2000 --calls 1",
             ["plan", "nodes", "facts", "answer"],
         ),
-        ("--reader chunkread", ["chunk_read"] * 3),
-        ("--reader chunknotes --calls 2", ["chunk_notes"] * 2),
+        ("--reader chunkread", ["chunk_read"]),
+        ("--reader chunknotes --calls 2 --preset paper", ["chunk_notes"]),
         ("--reader fulltext --window-tokens 1000", ["full_text"]),
         ("--reader fulltext --from-end --document letter", ["full_text"]),
         ("--reader readagent", ["lookup", "answer"]),
@@ -136,6 +136,7 @@ LINES = {
             {"mode": "open", "lookup": "sequential", "pages": 3, "interim": True, "window_tokens": 3000},
         ),
         ("--by-importance --choice Field --choice Pender", {"by_importance": True, "choices": ("Field", "Pender")}),
+        ("--preset paper --answer-style phrase", {"preset": "paper", "answer_style": "phrase"}),
     ),
     "longagent": (
         (
@@ -149,8 +150,8 @@ LINES = {
     ),
     "cypher": (
         (
-            "--mode open --rows 7 --timeout 2.5 --repairs 3",
-            {"mode": "open", "rows": 7, "timeout": 2.5, "repairs": 3},
+            "--mode open --rows 7 --timeout 2.5 --repairs 3 --answer-style report",
+            {"mode": "open", "rows": 7, "timeout": 2.5, "repairs": 3, "answer_style": "report"},
         ),
     ),
     "fulltext": (
@@ -158,6 +159,7 @@ LINES = {
             "--mode open --from-end --document field --window-tokens 3000",
             {"mode": "open", "from_end": True, "window_tokens": 3000},
         ),
+        ("--preset paper --answer-style phrase", {"preset": "paper", "answer_style": "phrase"}),
     ),
 }
 """Lines of the command with every option of these readers, and the values that they stand for."""

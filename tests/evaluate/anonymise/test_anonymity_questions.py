@@ -16,7 +16,7 @@ from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import Reversion, restorations, score_reversion
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.prompt import Messages
-from kgplatform.readers.replies import letter
+from kgplatform.readers.choices import letter
 from kgplatform.testing import ScriptedChat
 
 # -------------------------------------------------------------------------------------------------------------- scoring

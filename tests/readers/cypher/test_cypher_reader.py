@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os.path
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -149,11 +150,12 @@ def test_an_answer_that_the_rows_do_not_hold_is_refused(graph: KnowledgeGraph) -
 
 def test_no_row_is_no_answer(graph: KnowledgeGraph) -> None:
     nobody = statement(FOUNDERS, name="Acme")
-    done, chat = asked(graph, nobody, nobody)
+    other = statement(FOUNDERS, name="Acme Company")
+    done, chat = asked(graph, nobody, other)
     assert done.text == REFUSAL
     assert "The graph does not say" in done.note
     assert "found nothing" in chat.calls[1].messages[-1]["content"]
-    done, _ = asked(graph, nobody, nobody, said("Bell did.", sufficient=False), mode="open")
+    done, _ = asked(graph, nobody, other, said("Bell did.", sufficient=False), mode="open")
     assert (done.text, done.note, done.citations) == ("Bell did.", OWN_KNOWLEDGE, ())
 
 
@@ -245,9 +247,43 @@ def test_names_that_are_nearly_meant_are_shown(graph: KnowledgeGraph) -> None:
 def test_a_statement_is_repaired_once_with_what_is_wrong(graph: KnowledgeGraph, wrong: str, complaint: str) -> None:
     done, chat = asked(graph, statement(wrong), statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."))
     assert complaint in chat.calls[1].messages[-1]["content"]
-    assert wrong in chat.calls[1].messages[-2]["content"]
+    assert wrong in chat.calls[1].messages[-1]["content"]
+    first, second = (call.messages[1]["content"] for call in chat.calls[:2])
+    assert second.startswith(first), "the prompt begins as the first one"
+    assert len(chat.calls[1].messages) == 2, "the statement does not stand as a reply, which would be repeated"
     assert done.citations
     assert [step.name for step in done.trace if step.prompt] == ["write", "repair", "answer"]
+
+
+def test_what_is_copied_from_the_examples_is_not_run(graph: KnowledgeGraph) -> None:
+    """A small model took "Ada Lovelace" from the examples of that day, whatever was asked (real-model.md)."""
+    done, chat = asked(
+        graph, statement(FOUNDERS, name="Orsina Vell"), statement(FOUNDERS, **COMPANY), said("Cyrus Field [1].")
+    )
+    assert "Orsina Vell: that is of the examples, and not of the question." in chat.calls[1].messages[-1]["content"]
+    assert [bool(step.queries) for step in named(done, "run")] == [False, True]
+    assert done.counts["malformed.statement"] == 1
+    assert done.citations
+
+
+def test_a_statement_that_comes_back_unchanged_is_not_run_again(graph: KnowledgeGraph) -> None:
+    nobody = statement(FOUNDERS, name="Acme")
+    done, chat = asked(graph, nobody, nobody, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."), repairs=2)
+    assert "the same as before" in chat.calls[2].messages[-1]["content"]
+    assert [bool(step.queries) for step in named(done, "run")] == [True, False, True]
+    assert done.citations
+    ended, _ = asked(graph, nobody, nobody)
+    assert ended.text == REFUSAL
+
+
+def test_questions_about_one_graph_share_the_beginning_of_their_prompts(graph: KnowledgeGraph) -> None:
+    starts = []
+    for question in (QUESTION, "Where was Samuel Morse born?"):
+        _, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."), question=question)
+        starts.append("".join(each["content"] for each in chat.calls[0].messages))
+    shared = len(os.path.commonprefix(starts))
+    assert shared > 0.9 * min(map(len, starts))
+    assert all(start.rstrip().endswith(">") and start.rindex("Question: ") > shared for start in starts)
 
 
 def test_repairs_are_counted(graph: KnowledgeGraph) -> None:

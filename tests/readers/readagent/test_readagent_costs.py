@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
-from kgplatform.testing import OpenAIServer
+from kgplatform.testing import OpenAIServer, ScriptedChat
 
 PLACES = ("tower", "pier", "mill", "chapel", "quarry")
 TEXT = "\n\n".join(f"The keeper of the {place} was Mara {place.title()}.\n\n{lines(22, place)}" for place in PLACES)
@@ -76,6 +77,22 @@ def test_gists_are_paid_for_once_and_each_question_adds_its_own_calls(
     again = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
     assert (again.text, again.usage.calls, again.usage.cached_calls) == (done.text, 0, 3)
     assert len(server.requests_to("/chat/completions")) == before + 2
+
+
+def test_prompts_begin_alike_so_that_a_server_can_use_what_it_has_read(graph: KnowledgeGraph) -> None:
+    chat = ScriptedChat(plays)
+    reading = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
+    reading.gist()
+    chat.calls.clear()
+    for place in ("chapel", "quarry"):
+        reading.ask(f"Who was the keeper of the {place}?", "readagent")
+    look_up, answer, next_look_up, _ = ("".join(each["content"] for each in call.messages) for call in chat.calls)
+    same = os.path.commonprefix([look_up, next_look_up])
+    assert same.endswith("Question: Who was the keeper of the "), "the memory and the rules are before the question"
+    same = os.path.commonprefix([look_up, answer])
+    (read,) = (n for n, text in Asked(chat.calls[0].messages).memory.items() if "keeper of the chapel" in text)
+    assert read > 0
+    assert f"<Page {read}>" in same, "the same up to the page that is read again"
 
 
 def test_the_options_of_the_command_reach_the_reader(

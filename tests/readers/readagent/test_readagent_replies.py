@@ -12,6 +12,7 @@ from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL
+from kgplatform.readers.choices import read_choice, shown_choices
 from kgplatform.readers.readagent.page_requests import (
     NO_NUMBER,
     NO_PAGE,
@@ -24,7 +25,6 @@ from kgplatform.readers.readagent.page_requests import (
     read_request,
 )
 from kgplatform.readers.readagent.reader import Options, answer
-from kgplatform.readers.replies import read_choice, shown_choices
 from kgplatform.readers.run import Run
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.testing import ScriptedChat

@@ -123,14 +123,12 @@ class Form(BaseModel):
         return self
 
     def _copies(self, example: Mapping[str, Any]) -> bool:
-        """Whether it has the words of ``example``, in the field that counts or in its reasoning and all else."""
-        said = words_of(getattr(self, self.COUNTS, ""))
-        if said and len(said.split()) > 1 and said == words_of(example.get(self.COUNTS)):
-            return True
+        """Whether it has the words of ``example``, or its reasoning with the same number, letter or list."""
+        said, shown = getattr(self, self.COUNTS, ""), example.get(self.COUNTS)
+        if isinstance(said, str) and len(said.split()) > 1:
+            return said == shown
         thought = words_of(example.get("reasoning"))
-        return (
-            bool(thought) and getattr(self, "reasoning", "") == thought and said == words_of(example.get(self.COUNTS))
-        )
+        return bool(thought) and getattr(self, "reasoning", "") == thought and words_of(said) == words_of(shown)
 
 
 def is_placeholder(text: str) -> bool:

@@ -1,0 +1,124 @@
+"""Questions with options: how these are shown, and which of them a reply chooses.
+
+shown_choices(("a horse", "a dog"))                                      # '(A) a horse\\n(B) a dog'
+read_choice("Answer: (B) a dog", ("a horse", "a dog"))                   # 1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any, ClassVar
+
+from pydantic import WithJsonSchema, create_model, field_validator
+
+from kgplatform.errors import InputError
+from kgplatform.models.forms import Words, is_json, made, named
+from kgplatform.readers.replies import A, Answering, Said, thinking
+from kgplatform.text import normalise_name
+
+MOST_CHOICES = 26
+_OPTION = r"(?:option|choice)\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
+_ANSWER = rf"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*(?:{_OPTION})?"
+# "Answer: (C) …", "answer is [c]"; "Answer: C." or "Answer: C he slept", but "A" and "I" are words of their own.
+_PATTERNS = (
+    re.compile(rf"{_ANSWER}[(\[]\s*([a-z])\s*[)\]]", re.IGNORECASE),
+    re.compile(rf"(?i:{_ANSWER})([A-Z])(?![\w'’])(?=\W*$|[*_`]*[^\w\s*_`]|[*_`]*\n)", re.MULTILINE),
+    re.compile(rf"(?i:{_ANSWER})([B-HJ-Z])(?![\w'’])"),
+    re.compile(r"(?<!\w)\(\s*([A-Za-z])\s*\)"),
+    re.compile(r"^\W*([A-Za-z])\W*$", re.MULTILINE),
+    re.compile(r"^[\s*_`]*([A-Z])[*_`]*[.):,]", re.MULTILINE),
+    re.compile(rf"^\W*(?:the )?(?:(?:correct|right|best) )?{_OPTION}([A-Z])\W*$", re.IGNORECASE | re.MULTILINE),
+)
+_CALLED = _PATTERNS[:3]
+_LETTERED = re.compile(r"\W*([a-z])[).:\]]", re.IGNORECASE)
+_PREFIX = re.compile(rf"\A\W*(?:(?:the )?(?:(?:correct|right|best) )?{_ANSWER})?", re.IGNORECASE)
+
+
+def check_choices(choices: Sequence[str]) -> None:
+    """Raise ``InputError`` for choices that cannot be chosen from. Without any the question is open."""
+    if not choices:
+        return
+    if len(choices) == 1 or len(choices) > MOST_CHOICES:
+        raise InputError(
+            f"Give 2 to {MOST_CHOICES} choices, or none; there {'is one' if len(choices) == 1 else 'are more'}."
+        )
+    if not all(choice.strip() for choice in choices):
+        raise InputError("A choice is empty. Write each as a short text.")
+    if len({normalise_name(choice) for choice in choices}) < len(choices):
+        raise InputError("Two choices are the same. Give each once.")
+
+
+def letter(number: int) -> str:
+    """A for 0, B for 1, …"""
+    return chr(ord("A") + number)
+
+
+def shown_choices(choices: Sequence[str]) -> str:
+    """The options as a prompt shows them, a line each."""
+    return "\n".join(f"({letter(n)}) {' '.join(each.split())}" for n, each in enumerate(choices))
+
+
+def read_choice(text: str, choices: Sequence[str]) -> int | None:
+    """The number of the option that ``text`` chooses, None if it chooses none.
+
+    The letter that is called the answer last counts first, then the first in round brackets, then one that stands
+    alone; without any, the words of exactly one option.
+    """
+    for pattern in _PATTERNS:
+        every = list(pattern.finditer(text))
+        for found in reversed(every) if pattern in _CALLED else every:
+            number = ord(found[1].upper()) - ord("A")
+            if number < len(choices):
+                return number
+    said = _bare(text)
+    named = [n for n, each in enumerate(choices) if said and _bare(each) == said]
+    return named[0] if len(named) == 1 else None
+
+
+class ChoiceReply(Answering):
+    """The letter of an option."""
+
+    PROMPT: ClassVar[str] = "readagent/choose"
+    COUNTS: ClassVar[str] = "choice"
+    CHOICES: ClassVar[tuple[str, ...]] = ()
+
+    reasoning: Words = thinking()
+    choice: Words = named("choice", "answer", "letter", "option", "final_answer", "antwort", "réponse", "答案")
+
+    @field_validator("choice")
+    @classmethod
+    def _is_there(cls, said: str) -> str:
+        number = read_choice(said, cls.CHOICES)
+        if number is None and (lettered := _LETTERED.match(said)):
+            number = read_choice(f"({lettered[1]})", cls.CHOICES)
+        if number is None:
+            raise ValueError(f"write one letter of {letter(0)} to {letter(len(cls.CHOICES) - 1)}")
+        return letter(number)
+
+    @property
+    def said(self) -> Said:
+        """The text of the option."""
+        return Said(self.CHOICES[ord(self.choice) - ord("A")])
+
+    @classmethod
+    def free(cls: type[A], text: str) -> A | None:
+        """Free text that chooses one of the options."""
+        return None if is_json(text, ("reasoning", "choice")) else made(cls, choice=text)
+
+
+@cache
+def choice_reply(choices: tuple[str, ...]) -> type[ChoiceReply]:
+    """``ChoiceReply`` among ``choices``."""
+    letters = [letter(number) for number in range(len(choices))]
+    schema = WithJsonSchema({"type": "string", "enum": letters})
+    fields: Any = {"choice": (Annotated[Words, schema], ChoiceReply.model_fields["choice"])}
+    form = create_model("ChoiceReply", __base__=ChoiceReply, **fields)
+    form.CHOICES = choices
+    return form
+
+
+def _bare(text: str) -> str:
+    """An option, or a reply that is one, less what announces it and the signs around it ("[PERSON#12]")."""
+    return normalise_name(_PREFIX.sub("", text)).lstrip("([").rstrip(".!)]")
