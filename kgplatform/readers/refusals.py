@@ -78,6 +78,7 @@ _REFUSALS = re.compile(
     rf"|\bunable to (?:find|answer|determine|locate)\b|\b(?:do|does|have|has|is|are){_NOT} (?:have )?{_THING}\b"
     rf"|\b(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|data|detail)"
     rf"|^\W*(?:sorry,? (?:but )?)?(?:i |we )?(?:do{_NOT}|don['’]t) know{_AT_END}"
+    rf"|\bi(?: am|['’]m) not (?:sure|certain)\b"
     rf"|\b(?:evidence|information|context) is (?:insufficient|not sufficient)\b|\bunanswerable\b",
     re.IGNORECASE,
 )
@@ -249,6 +250,11 @@ _BUT = re.compile(
     r"однако|ولكن)\b|但|しかし|ただし|하지만|그러나",
     re.IGNORECASE,
 )
+_APOLOGY = re.compile(
+    r"^\W*(?:(?:i['’]m|i am) )?(?:sorry|unfortunately|leider|désolée?|lo siento|malheureusement)\W+"
+    r"(?:but |aber |mais |pero )?(?:i['’]m afraid )?(?:that )?",
+    re.IGNORECASE,
+)
 _ANNOUNCED = re.compile(
     r"^(?:the |final )*(?:answer|antwort|réponse|respuesta|risposta|resposta|antwoord|ответ|答案|回答|答え|답|"
     r"답변|الإجابة)"
@@ -263,7 +269,7 @@ def is_members_refusal(content: str) -> bool:
 
     In a longer answer the refusal must be its first clause, and what follows must not take it back.
     """
-    content = " ".join(content.split())
+    content = _APOLOGY.sub("", " ".join(content.split()))
     if not re.search(r"\w", content):
         return True
     end = _CLAUSE_END.search(content)
