@@ -66,6 +66,7 @@ class SimulatedTeam:
             return self._groups(_said(prompt))
         objective = prompt.section("Objective")
         if prompt.kind == "instruct":
+            self.raised.clear()
             return _json("instruction", self.plan(objective)[0])
         if prompt.kind == "batch":
             return _json("response", "; ".join(_said(prompt)))

@@ -8,6 +8,7 @@ is_part("Brunel", "Isambard Kingdom Brunel")          # True: a name without its
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from kgplatform.text import normalise_name
 
@@ -69,6 +70,7 @@ _OTHERS = (
 )
 _ANOTHER = frozenset(_OTHERS.split())
 _MOST_NAMES = 5
+_LONGEST_NAME = 80
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 Date = tuple[int, int, int]
@@ -83,10 +85,12 @@ def same(first: str, second: str) -> bool:
     return value_of(first) == value_of(second)
 
 
+@lru_cache(maxsize=4096)
 def value_of(answer: str) -> str | Date:
     """What makes two answers the same: a date, else the letters and signs that count."""
     folded = _AT.sub("", _ANNOUNCED.sub("", normalise_name(answer).strip(_EDGE)))
-    return _date(folded) or letters_of(_NUMBER_OF.get(folded.split(" ")[0], "") + folded[_first_length(folded) :])
+    date = _date(folded) if len(folded) <= _LONGEST_NAME else None
+    return date or letters_of(_NUMBER_OF.get(folded.split(" ")[0], "") + folded[_first_length(folded) :])
 
 
 def letters_of(answer: str) -> str:
@@ -97,6 +101,8 @@ def letters_of(answer: str) -> str:
 
 def is_part(part: str, whole: str) -> bool:
     """Whether ``part`` is the less complete of two answers that agree: a year of a date, a name of a full name."""
+    if max(len(part), len(whole)) > _LONGEST_NAME:
+        return False
     first, second = _dated(value_of(part)), _dated(value_of(whole))
     if isinstance(first, tuple) and isinstance(second, tuple):
         return first != second and all(each in (0, other) for each, other in zip(first, second, strict=True))

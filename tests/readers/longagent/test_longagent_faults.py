@@ -4,6 +4,7 @@ that are full."""
 from __future__ import annotations
 
 import json
+import os.path
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,13 +23,14 @@ from longagent_runs import (
     graph_with,
     instructs,
     notes,
+    related,
     responds,
 )
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.longagent.reader import NO_GROUND, NOBODY, NOTHING_CONFIRMED
+from kgplatform.readers.longagent.reader import COLLECTED, NO_GROUND, NOBODY, NOTHING_CONFIRMED
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
 from kgplatform.testing import Fault
@@ -344,6 +346,76 @@ def test_a_second_conflict_in_a_round_is_not_raised(graph: Store, tmp_path: Path
     done = run(graph, tmp_path, script, task="math")
     assert "Replies 1 and 2 contradict each other" in script.of("decide")[1].user
     assert (done.counts["actions.conflict"], len(script.of("decide")), done.text) == (1, 3, "81")
+
+
+# ----------------------------------------------------------------------------------------- answers that do not conflict
+
+
+def test_complementary_answers_reach_the_leader_side_by_side_without_a_second_reading(
+    graph: Store, tmp_path: Path
+) -> None:
+    said = {(2,): "Agamemnon", (3,): "Niagara"}
+    script = Script(
+        [instructs("Which ships laid it?"), answers("Agamemnon and Niagara")],
+        by_note(said),
+        lambda prompt: related(complementary=(1, 2)),
+    )
+    done = run(graph, tmp_path, script)
+    assert script.of("decide")[0].replies == ["Member 1: Agamemnon", "Member 2: Niagara"]
+    assert (script.merges(), done.counts.get("actions.conflict")) == ([], None)
+    assert steps_of(done, "groups")[0].detail == "1, 2: complementary"
+
+
+@pytest.mark.parametrize("order", ["Agamemnon and Niagara", "Niagara and Agamemnon"])
+def test_where_the_leader_sees_a_conflict_the_member_that_reads_both_parts_unites_them(
+    graph: Store, tmp_path: Path, order: str
+) -> None:
+    said = {(2,): "Agamemnon", (3,): "Niagara", (2, 3): order, (3, 2): "Agamemnon and Niagara"}
+    script = play([instructs("Which ships laid it?"), answers(order)], by_note(said))
+    run(graph, tmp_path, script)
+    assert [sorted(each.partition(": ")[2].split(" and ")) for each in script.of("decide")[0].replies] == [
+        ["Agamemnon", "Niagara"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", [("1871", "in 1871"), ("15 September 1859", "September 15, 1859"), ("Brunel", "Isambard Kingdom Brunel")]
+)
+def test_no_call_is_made_where_values_agree(graph: Store, tmp_path: Path, said: tuple[str, str]) -> None:
+    script = play([instructs("When?"), answers("1871")], by_note({(2,): said[0], (3,): said[1], (4,): "none"}))
+    done = run(graph, tmp_path, script)
+    assert script.kinds.count("group") == len(script.merges()) == 0
+    assert len(script.of("decide")[0].replies) == 1
+    assert done.counts["no mention"] == 4
+
+
+def test_a_list_or_a_count_is_collected_from_all_parts(graph: Store, tmp_path: Path) -> None:
+    first = json.dumps({"type": "instruction", "content": "How many sails did you count?", "collect": True})
+    script = play([first, answers("8 sails")], by_note({(1,): "3", (3,): "2", (5,): "3"}))
+    run(graph, tmp_path, script)
+    (decide,) = script.of("decide")
+    assert decide.replies == ["Member 1: 3", "Member 2: 2", "Member 3: 3"], "equal counts of two parts are two"
+    assert COLLECTED in decide.user
+    assert script.kinds.count("group") == len(script.merges()) == 0
+
+
+def test_groups_that_cannot_be_read_make_all_answers_rivals(graph: Store, tmp_path: Path) -> None:
+    said = {**KNOWS, (5,): "Jon Reed", (3, 5): "Mara Voss"}
+    script = Script([instructs(ASKED), answers("Mara Voss")], by_note(said), lambda prompt: "I cannot tell.")
+    done = run(graph, tmp_path, script)
+    assert script.of("decide")[0].replies == ["Member 1: Mara Voss"]
+    assert (len(script.of("group")), done.counts["malformed.leader"]) == (2, 1)
+
+
+def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Path) -> None:
+    script = play([instructs(ASKED), instructs("Since when?"), answers("Mara Voss")])
+    run(graph, tmp_path, script)
+    by_part: dict[tuple[int, ...], list[str]] = {}
+    for each in script.of("member"):
+        by_part.setdefault(each.numbers, []).append("".join(message["content"] for message in each.messages))
+    for first, second in by_part.values():
+        shared = len(os.path.commonprefix([first, second]))
+        assert shared > 0.9 * min(len(first), len(second))
 
 
 # ------------------------------------------------------------------------------------------------------------- windows

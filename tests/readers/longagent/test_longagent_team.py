@@ -6,11 +6,13 @@ import math
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from answers import cited, steps_of
+from answers import passage as made_up
 from longagent_runs import NOTE_TOKENS, Asked, Script, answers, ask, by_note, fill, graph_with, instructs, notes
 
 from kgplatform.client import KnowledgeGraph
@@ -141,6 +143,14 @@ def test_retrieved_passages_are_packed_into_parts_in_reading_order(graph: Store,
     )
     assert done.trace[0].queries
     assert [each.name for each in steps_of(done, "members")] == ["members"]
+
+
+def test_what_is_left_out_between_two_passages_is_marked() -> None:
+    first = made_up("a", "The pier was built of oak.")
+    later = replace(first, id="b", text="It burned.", start=5000, end=5010)
+    near = replace(first, id="c", text="It stood.", start=5011, end=5020)
+    shown = "# note\n\nThe pier was built of oak.\n\n[…]\n\nIt burned. It stood."
+    assert Member(1, (first, later, near)).text == shown
 
 
 # ---------------------------------------------------------------------------------------------- who knows and sees what
