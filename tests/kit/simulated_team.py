@@ -58,7 +58,7 @@ class SimulatedTeam:
     raised: set[str] = field(default_factory=set)
 
     def __call__(self, messages: Messages) -> str:
-        prompt = Prompt(messages)
+        prompt = Prompt(_without_reminder(messages))
         if prompt.kind in ("member", "joint"):
             user = messages[1]["content"]
             return self._member(prompt.section("Instruction", user), prompt.section("Passage", user))
@@ -198,6 +198,12 @@ def compares(chance: random.Random, objective: str, replies: Sequence[str]) -> s
 
 
 # ------------------------------------------------------------------------------------------------------------- prompts
+
+
+def _without_reminder(messages: Messages) -> Messages:
+    """Up to the message that has the data, where the same is asked again."""
+    places = [place for place, each in enumerate(messages) if "\n</data-" in each["content"]]
+    return messages[: places[-1] + 1] if places else messages
 
 
 def _said(prompt: Prompt) -> list[str]:

@@ -134,6 +134,10 @@ He left no will
 No ships were lost
 No. 10 Downing Street
 The king refused to answer
+The police do not have any evidence
+He was released for insufficient evidence
+The divers were unable to find the wreck
+The wreck could not be found
 """
 
 
