@@ -74,10 +74,14 @@ _REFUSALS = re.compile(
     rf"|\bnot {_MENTIONED} (?:\w+ )?(?:in|by|within|from) (?:[\w'’]+ ){{1,3}}?(?:{_PART}|{_TEAM})\b"
     rf"|^\W*(?:i |we |sorry,? (?:but )?i )?(?:could|can|was|am)(?:not|{_NOT}) (?:be |able to )?"
     rf"(?:find|found|determined?|answer|locate|tell|say)\b"
-    rf"|\b(?:cannot|can{_NOT}|could{_NOT}) be (?:answered|determined|found|inferred)\b"
-    rf"|\bunable to (?:find|answer|determine|locate)\b|\b(?:do|does|have|has|is|are){_NOT} (?:have )?{_THING}\b"
-    rf"|\b(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|data|detail)"
+    rf"|\b(?:cannot|can{_NOT}|could{_NOT}) be (?:answered|determined|inferred)\b"
+    rf"|^\W*(?:it |this |that |{_ASKED_FOR} )(?:cannot|can{_NOT}|could{_NOT}) be found\b"
+    rf"|^\W*(?:i am |i['’]m |i was |we are )?unable to (?:find|answer|determine|locate)\b"
+    rf"|\b(?:i|we|there|{_PART})\b[^.;!?]{{0,20}}?\b(?:do|does|is|are){_NOT} (?:have )?{_THING}\b"
+    rf"|^\W*(?:there (?:is|was) )?(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|"
+    rf"data|detail)"
     rf"|^\W*(?:sorry,? (?:but )?)?(?:i |we )?(?:do{_NOT}|don['’]t) know{_AT_END}"
+    rf"|\bi(?: am|['’]m) not (?:sure|certain)\b"
     rf"|\b(?:evidence|information|context) is (?:insufficient|not sufficient)\b|\bunanswerable\b",
     re.IGNORECASE,
 )
@@ -249,6 +253,11 @@ _BUT = re.compile(
     r"однако|ولكن)\b|但|しかし|ただし|하지만|그러나",
     re.IGNORECASE,
 )
+_APOLOGY = re.compile(
+    r"^\W*(?:(?:i['’]m|i am) )?(?:sorry|unfortunately|leider|désolée?|lo siento|malheureusement)\W+"
+    r"(?:but |aber |mais |pero )?(?:i['’]m afraid )?(?:that )?",
+    re.IGNORECASE,
+)
 _ANNOUNCED = re.compile(
     r"^(?:the |final )*(?:answer|antwort|réponse|respuesta|risposta|resposta|antwoord|ответ|答案|回答|答え|답|"
     r"답변|الإجابة)"
@@ -263,7 +272,7 @@ def is_members_refusal(content: str) -> bool:
 
     In a longer answer the refusal must be its first clause, and what follows must not take it back.
     """
-    content = " ".join(content.split())
+    content = _APOLOGY.sub("", " ".join(content.split()))
     if not re.search(r"\w", content):
         return True
     end = _CLAUSE_END.search(content)

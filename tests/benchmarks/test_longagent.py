@@ -36,7 +36,7 @@ DEPTHS = tuple(step / 14 for step in range(15))
 INVENTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 RESOLVED = 0.3
 """Up to so many members that invent, every needle is to be found."""
-WAYS = ("each", "once", "off")
+WAYS = ("group", "once", "off")
 """At ``RESOLVED``; "once" is left out elsewhere, for its time."""
 WINDOW = 4096
 LINEAR = 99
@@ -92,7 +92,7 @@ def test_teams(section: Callable[[str, str], Section], place: Place) -> None:
     for invents in INVENTS:
         wanted = {"exactly": 100.0} if invents <= RESOLVED else {}
         what = f"needles found and cited, {invents:.0%} of members invent"
-        found.add(what, _accuracy(runs, invents, "each"), "%", **wanted)
+        found.add(what, _accuracy(runs, invents, "group"), "%", **wanted)
     for what in ("calls", "tokens"):
         explained = _linear(runs, texts, what)
         found.add(f"{what} of a question, explained by the length of the text (R²)", explained, "%", at_least=LINEAR)
@@ -106,9 +106,10 @@ def test_teams(section: Callable[[str, str], Section], place: Place) -> None:
         "each time a different one, else it says that there is none; the same to the same text and instruction. The "
         "leader draws one of the answers that are left, each with the same chance.",
         "The team is behind a server on loopback that speaks OpenAI's protocol.",
-        "With, each: both members of a conflict read both parts. Once: one of them does. Without: the leader sees all "
-        "answers. By chance: (1 - (1 - p)^m) / (m p), the mean of 1 / (1 + B) over B invented answers besides the true "
-        "one, B binomial over the m - 1 members without the needle.",
+        "With, group: the leader groups the answers, and a member reads for two that contradict each other, a second "
+        "one in doubt. Once: the paper's way. Without: the leader sees all answers. By chance: (1 - (1 - p)^m) / "
+        "(m p), the mean of 1 / (1 + B) over B invented answers besides the true one, B binomial over the m - 1 "
+        "members without the needle.",
     ]
 
 
@@ -145,7 +146,7 @@ def _ask(graph: KnowledgeGraph, text: Text, invents: float, runs: Runs) -> int:
     length = text.task.length
     team = SimulatedTeam(knows_needles(truths), invents=invents, seed=length + round(100 * invents))
     largest = 0
-    for way in WAYS if invents == RESOLVED else ("each", "off"):
+    for way in WAYS if invents == RESOLVED else ("group", "off"):
         asked = runs[length, invents, way] = Asked()
         with OpenAIServer(team) as server:
             settings = graph.settings.model_copy(update={"openai_base_url": server.base_url})
@@ -172,7 +173,7 @@ def _accuracy(runs: Runs, invents: float, way: str) -> float:
 def _linear(runs: Runs, texts: dict[int, Text], what: str) -> float:
     """Percent of what the costs vary at ``RESOLVED`` that a straight line over the length explains."""
     lengths = [texts[length].task.tokens for length in LENGTHS]
-    costs = [getattr(runs[length, RESOLVED, "each"], what) for length in LENGTHS]
+    costs = [getattr(runs[length, RESOLVED, "group"], what) for length in LENGTHS]
     return float(100 * np.corrcoef(lengths, costs)[0, 1] ** 2)
 
 
@@ -181,7 +182,7 @@ def _by_share(runs: Runs) -> Table:
     rows = []
     for invents in INVENTS:
         chance = np.mean([100 * expected_by_chance(runs[each, invents, "off"].members, invents) for each in LENGTHS])
-        found = (f"{_accuracy(runs, invents, way):.1f}%" for way in ("each", "off"))
+        found = (f"{_accuracy(runs, invents, way):.1f}%" for way in ("group", "off"))
         rows.append((f"{invents:.0%} of members invent", *found, f"{chance:.1f}%"))
     return Table("Right answers, over all lengths", ("", "with", "without", "by chance"), rows)
 
@@ -195,18 +196,18 @@ def _by_length(runs: Runs) -> Table:
         chance = f"{100 * expected_by_chance(members, RESOLVED):.1f}%"
         rows.append((f"{length:,}", str(members), *(f"{each.accuracy:.1f}%" for each in asked.values()), chance))
     title = f"Right answers by tokens of the text, where {RESOLVED:.0%} of members invent"
-    return Table(title, ("tokens", "members", "each", "once", "without", "by chance"), rows)
+    return Table(title, ("tokens", "members", "group", "once", "without", "by chance"), rows)
 
 
 def _costs(runs: Runs, texts: dict[int, Text]) -> Table:
     """What one question takes."""
     rows = []
     for length in LENGTHS:
-        none, some = runs[length, 0.0, "each"], runs[length, RESOLVED, "each"]
+        none, some = runs[length, 0.0, "group"], runs[length, RESOLVED, "group"]
         per = len(DEPTHS)
         calls = (f"{each.calls / per:.1f}" for each in (none, some))
         tokens = (f"{each.tokens / per:,.0f}" for each in (none, some))
         rows.append((f"{texts[length].task.tokens:,}", *calls, f"{some.merges / per:.1f}", *tokens))
     columns = ("tokens of the text", "calls, none invent", f"{RESOLVED:.0%} invent", "of them in conflicts",
                "tokens, none invent", f"{RESOLVED:.0%} invent")  # fmt: skip
-    return Table("What a question costs (each)", columns, rows)
+    return Table("What a question costs (group)", columns, rows)

@@ -59,7 +59,7 @@ def test_one_option_at_a_time_beside_the_usual_setup(tmp_path: Path) -> None:
                 options: {nodes: [1, 3, 5, 7], window_tokens: [2048, 4096]}
                 one_at_a_time: true
               - reader: longagent
-                options: {conflict: [each, off], rounds: 3}
+                options: {conflict: [group, off], rounds: 3}
                 one_at_a_time: true
             """,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,12 +49,19 @@ class Asked(Prompt):
     @property
     def numbers(self) -> tuple[int, ...]:
         """The notes in the passage, in its order: one for a member, two for a merge."""
-        return tuple(map(int, re.findall(r"^Note (\d+):", self.section("Passage"), re.MULTILINE)))
+        return tuple(
+            map(int, re.findall(r"^Note (\d+):", self.section("Passage", self.messages[1]["content"]), re.MULTILINE))
+        )
 
     @property
     def replies(self) -> list[str]:
-        """What the members said, as the leader is shown it."""
-        return self.section("Replies").splitlines()
+        """What the members said, as the leader is shown it, less their quotes."""
+        return [line.partition(" — “")[0] for line in self.section("Replies").splitlines()]
+
+    @property
+    def quotes(self) -> list[str]:
+        """The quotes of the replies; empty where one has none."""
+        return [line.partition(" — “")[2].removesuffix("”") for line in self.section("Replies").splitlines()]
 
     @property
     def size(self) -> int:
@@ -68,27 +75,31 @@ Rule = Callable[[Asked], "str | Fault"]
 class Script(Model[Asked]):
     """A team by rules: ``leader`` has its replies in order, or one rule; ``member`` makes those of members.
 
+    ``groups`` makes the leader's grouping: by default all replies contradict each other.
     Members are told apart by what they read, not by their turn.
     """
 
-    def __init__(self, leader: Sequence[str | Fault] | Rule, member: Rule) -> None:
+    def __init__(self, leader: Sequence[str | Fault] | Rule, member: Rule, groups: Rule | None = None) -> None:
         super().__init__(prompt=Asked)
+        self.groups = groups or (lambda prompt: related(conflicting=range(1, len(prompt.replies) + 1)))
         self.leader = leader
         self.member = member
 
     def place(self, prompt: Asked) -> int:
-        """All prompts but the members' are the leader's."""
-        return sum(kind != "member" for kind in self.kinds)
+        """All prompts but the members' are the leader's; those that group are asked of ``groups``."""
+        return sum(kind not in ("member", "joint", "group") for kind in self.kinds)
 
     def reply(self, prompt: Asked, place: int) -> str | Fault:
         """See ``Model.reply``."""
-        if prompt.kind == "member":
+        if prompt.kind in ("member", "joint"):
             return self.member(prompt)
+        if prompt.kind == "group":
+            return self.groups(prompt)
         return self.leader(prompt) if callable(self.leader) else self.leader[place]
 
     def merges(self) -> list[tuple[int, ...]]:
         """Whose notes were read together, in the order in which they came; those at the same time sorted."""
-        return [each.numbers for each in self.of("member") if len(each.numbers) > 1]
+        return [each.numbers for each in self.of("member", "joint") if len(each.numbers) > 1]
 
 
 def instructs(text: str) -> str:
@@ -99,8 +110,15 @@ def answers(text: str) -> str:
     return json.dumps({"type": "answer", "content": text})
 
 
-def responds(text: str) -> str:
-    return f"<scratchpad>The note {{says}} this.</scratchpad>\n{json.dumps({'type': 'response', 'content': text})}"
+def responds(text: str, quote: str = "") -> str:
+    said = {"reasoning": "The note {says} this.", "type": "response", "content": text, "quote": quote}
+    return json.dumps(said)
+
+
+def related(**groups: Iterable[int]) -> str:
+    """Members by their relation: same, complementary or conflicting."""
+    said = [{"members": list(members), "relation": relation} for relation, members in groups.items()]
+    return json.dumps({"reasoning": "", "groups": said})
 
 
 def by_note(said: Mapping[tuple[int, ...], str], otherwise: str = "No Mention") -> Rule:

@@ -1,11 +1,13 @@
 """A stand-in for the language models of LongAgent's team: it plays leader and members by rules.
 
-    team = SimulatedTeam(told(task), invents=0.2, seed=1)
+    team = SimulatedTeam(told(task), invents=0.2, errs=0.1, seed=1)
     with OpenAIServer(team) as server: ...
 
-What the paper observes of real members (E, section 2.3) is what these do: one whose part has the answer says it; one
-whose part has not may invent one, with probability ``invents``; one that reads two parts says what either of them has.
-So what a team of them gets right, LongAgent's procedure got right. ``expected_by_chance`` is what is left without it.
+A member whose part has the answer says it; one whose part has not may invent one, with probability ``invents``: a
+name of its part, or one that stands nowhere. One that reads two parts says what either of them has, as the paper
+observes (E, section 2.3), but errs with probability ``errs``: then it repeats what was invented, invents something
+itself, or finds nothing. With ``errs`` the leader groups wrongly too. ``expected_by_chance`` is what is left without
+resolution.
 """
 
 from __future__ import annotations
@@ -39,25 +41,32 @@ def _any_of(chance: random.Random, objective: str, replies: Sequence[str]) -> st
 class SimulatedTeam:
     """Messages of any of LongAgent's prompts to a reply, the same to the same. Several threads may use it at once.
 
-    ``wrong``: what all that invent say; else each invents something else. ``plan``: the instructions for an objective,
+    ``errs``: how often a member that reads two parts is wrong, and the leader where it groups. ``wrong``: what all that
+    invent say; else each invents something else. ``plan``: the instructions for an objective,
     in order; "{}" stands for the answer to the one before. ``concludes``: how the leader comes from several different
     replies to an answer; else it draws one of them, each with the same chance. ``replies`` has what members said.
     """
 
     knows: Knows
     invents: float = 0.0
+    errs: float = 0.0
     seed: int = 0
     wrong: str = ""
     plan: Callable[[str], Sequence[str]] = _as_asked
     concludes: Callable[[random.Random, str, Sequence[str]], str] = _any_of
     replies: list[str] = field(default_factory=list)
+    raised: set[str] = field(default_factory=set)
 
     def __call__(self, messages: Messages) -> str:
-        prompt = Prompt(messages)
-        if prompt.kind == "member":
-            return self._member(prompt.section("Instruction"), prompt.section("Passage"))
+        prompt = Prompt(_without_reminder(messages))
+        if prompt.kind in ("member", "joint"):
+            user = messages[1]["content"]
+            return self._member(prompt.section("Instruction", user), prompt.section("Passage", user))
+        if prompt.kind == "group":
+            return self._groups(_said(prompt))
         objective = prompt.section("Objective")
         if prompt.kind == "instruct":
+            self.raised.clear()
             return _json("instruction", self.plan(objective)[0])
         if prompt.kind == "batch":
             return _json("response", "; ".join(_said(prompt)))
@@ -66,21 +75,57 @@ class SimulatedTeam:
     def _member(self, instruction: str, passage: str) -> str:
         """The same for the same text and instruction, whoever is asked, and however often."""
         chance = random.Random(f"{self.seed}/{instruction}/{passage}")
-        said = self.knows(instruction, passage)
-        if not said:
-            said = (self.wrong or invented_name(chance, RARE_NAME)) if chance.random() < self.invents else REFUSAL
+        parts = re.split(r"\n\n(?=# )", passage)
+        if len(parts) > 1 and chance.random() < self.errs:
+            said = self._error(chance, instruction, parts)
+        else:
+            said = self._honest(chance, instruction, passage)
         self.replies.append(said)
-        return f"<scratchpad>By rules.</scratchpad>\n{_json('response', said)}"
+        return _json("response", said)
+
+    def _honest(self, chance: random.Random, instruction: str, passage: str) -> str:
+        """The truth where the passage has it, else perhaps an invention."""
+        said = self.knows(instruction, passage)
+        if said or chance.random() >= self.invents:
+            return said or REFUSAL
+        return self.wrong or self._invention(chance, passage)
+
+    def _invention(self, chance: random.Random, passage: str) -> str:
+        """A name that the passage has elsewhere, as often as one that stands nowhere."""
+        names = re.findall(r"(?<=[a-z] )[A-Z][a-z]{4,}", passage)
+        return chance.choice(names) if names and chance.random() < 0.5 else invented_name(chance, RARE_NAME)
+
+    def _error(self, chance: random.Random, instruction: str, parts: Sequence[str]) -> str:
+        """What was invented from one of the parts, something new, or nothing: each as often."""
+        alone = [self._honest(random.Random(f"{self.seed}/{instruction}/{part}"), instruction, part) for part in parts]
+        truth = self.knows(instruction, "\n\n".join(parts))
+        wrong = [said for said in alone if said not in (truth, REFUSAL)] or [REFUSAL]
+        return chance.choice([chance.choice(wrong), self._invention(chance, parts[0]), REFUSAL])
+
+    def _groups(self, replies: Sequence[str]) -> str:
+        """All contradict each other, since each task has one answer; the leader overlooks each where it errs."""
+        chance = random.Random(f"{self.seed}/{replies}")
+        seen = [number for number in range(1, len(replies) + 1) if chance.random() >= self.errs]
+        return json.dumps({"groups": [{"members": seen, "relation": "conflicting"}]})
 
     def _decide(self, objective: str, prompt: Prompt) -> str:
         replies = _said(prompt)
         if not replies:
             return _json("answer", REFUSAL)
         chance = random.Random(f"{self.seed}/{objective}/{replies}")
-        said = replies[0] if len(set(replies)) == 1 else self.concludes(chance, objective, replies)
         done = re.match(r"Round (\d+) ", prompt.messages[-1]["content"])
+        if len(set(replies)) > 1 and self._raises(prompt, chance, done[1] if done else ""):
+            return _json("conflict", ", ".join(str(n) for n in range(1, len(replies) + 1)))
+        said = replies[0] if len(set(replies)) == 1 else self.concludes(chance, objective, replies)
         rest = self.plan(objective)[int(done[1]) :] if done else ()
         return _json("instruction", rest[0].format(said)) if rest else _json("answer", said)
+
+    def _raises(self, prompt: Prompt, chance: random.Random, place: str) -> bool:
+        """Whether it has the members of different replies read each other's parts, once a round, if that is offered."""
+        if self.concludes is not _any_of or '- "conflict"' not in prompt.system or not place or place in self.raised:
+            return False
+        self.raised.add(place)
+        return chance.random() >= self.errs
 
 
 def expected_by_chance(members: int, invents: float) -> float:
@@ -155,9 +200,16 @@ def compares(chance: random.Random, objective: str, replies: Sequence[str]) -> s
 # ------------------------------------------------------------------------------------------------------------- prompts
 
 
+def _without_reminder(messages: Messages) -> Messages:
+    """Up to the message that has the data, where the same is asked again."""
+    places = [place for place, each in enumerate(messages) if "\n</data-" in each["content"]]
+    return messages[: places[-1] + 1] if places else messages
+
+
 def _said(prompt: Prompt) -> list[str]:
-    """The members' replies, as the leader is shown them."""
-    return re.findall(r"^Members? [\d-]+: (.*)$", prompt.section("Replies"), re.MULTILINE)
+    """The members' replies, as the leader is shown them, less quotes and other wordings."""
+    lines = re.findall(r"^Members? [\d-]+: (.*)$", prompt.section("Replies"), re.MULTILINE)
+    return [re.split(r" — “| \(also: ", line)[0] for line in lines]
 
 
 def _json(kind: str, content: str) -> str:

@@ -51,6 +51,7 @@ I'm sorry, but the passage does not contain information about the keeper.
 None of the passages mention it.
 It is not stated who paid for the cable.
 Insufficient information
+The lamp? I am not sure who that was.
 Der Text nennt kein Datum.
 Im Abschnitt wird der Name nicht erwähnt.
 Das geht aus dem Text nicht hervor.
@@ -133,6 +134,10 @@ He left no will
 No ships were lost
 No. 10 Downing Street
 The king refused to answer
+The police do not have any evidence
+He was released for insufficient evidence
+The divers were unable to find the wreck
+The wreck could not be found
 """
 
 

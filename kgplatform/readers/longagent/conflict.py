@@ -1,12 +1,13 @@
-"""Who of LongAgent's members contradict each other, and how two of them find out who is wrong (LongAgent, section 2.3).
+"""Who of LongAgent's members contradict each other, and how it is found out who is wrong (LongAgent, section 2.3).
 
-    clusters = clustered({1: "No Mention", 5: "the Yale Law Journal", 7: "The Wall Street Journal"})
-    done = resolve(clusters, "each", reread, stands, random.Random(0))
+    clusters = clustered({1: Found("No Mention"), 5: Found("1859"), 7: Found("in 1859"), 9: Found("1866")})
+    united, rivals = sorted_out(clusters, [Group(members=[1, 2], relation="conflicting")])
+    done = tournament(united, rivals, reread, stands, random.Random(0))
     done.clusters, done.merges
 
-A member whose part does not have the answer is prone to invent one, and one whose part has it rarely errs. So two
-members with different answers read both parts: the one that invented its answer corrects itself. How many members say
-the same counts for nothing. Nothing here calls a model: ``reread`` does.
+A member whose part does not have the answer is prone to invent one, and one whose part has it rarely errs. So a member
+reads the parts of both that contradict each other. How many members say the same counts for nothing. Nothing here calls
+a model: ``reread`` does.
 """
 
 from __future__ import annotations
@@ -18,46 +19,76 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
+from kgplatform.places import find_names
+from kgplatform.readers.longagent.agreement import is_part, same, value_of
+from kgplatform.readers.longagent.forms import Group
 from kgplatform.readers.refusals import is_members_refusal
-from kgplatform.text import normalise_name
 
-Way = Literal["each", "once", "off"]
+Way = Literal["group", "once", "off"]
 
-_ARTICLE = re.compile(r"\b(?:the|an?)\b")
-_THOUSANDS = re.compile(r"(?<=\d)[, ](?=\d{3}(?!\d))")
-# All that is not a word, except the signs that make it another number or name: -5, 1.5, 2-1, C++, B-.
-_SIGN = re.compile(
-    r"(?P<minus>(?<!\w)[-−–](?=\d))|(?P<between>(?<=\d)[\W_]+(?=\d))|(?P<kept>(?<=\w)(?:[+#]+|-(?!\w)))|[\W_]"
-)
-_KEPT_SIGNS = {"minus": "-", "between": "."}
+_NOT = re.compile(r"\b(?:not|nor|neither|rather|instead|nicht|statt|pas|non|no)\b", re.IGNORECASE)
+"""Of two answers that a reading names, one may be named to deny it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A member's answer, and the words of its part that say so; empty where there are none."""
+
+    answer: str
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Members that gave the same answer, by number; ``answer`` in the words of the first, or of its last merge."""
+    """Members whose answers agree, by number; ``answer`` in the words of the first, or of its last merge.
+
+    ``quote``: what the part of one of them has. ``others``: further wordings of the answer.
+    """
 
     answer: str
     members: tuple[int, ...]
+    quote: str = ""
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two clusters that contradict each other; member ``i`` reads its part, and then that of ``j``."""
+
+    x: Cluster
+    y: Cluster
+    i: int
+    j: int
+
+    @property
+    def reversed(self) -> Duel:
+        """The same, read by the other member, its own part first."""
+        return Duel(self.x, self.y, self.j, self.i)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedReading:
-    """What a member says that has read two parts: None for no mention. ``failed``: it said nothing that can be used."""
+    """What a member says that has read two parts: None for no mention. ``failed``: it said nothing that can be used.
+
+    ``place``: of the reply among those of all readings.
+    """
 
     answer: str | None
     failed: bool = False
+    quote: str = ""
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two members of which one read both their parts, or each did, and the outcome.
+    """A duel, what was read in it (the first reading, and the second if there was one), and the outcome.
 
     ``kept`` are the answers that remain, ``dropped`` those that do not. ``unsettled``: both remain, since neither of
     them can be told from the truth.
     """
 
-    first: int
-    second: int
+    duel: Duel
+    readings: tuple[SharedReading, ...]
     kept: tuple[str, ...]
     dropped: tuple[str, ...]
     unsettled: bool = False
@@ -68,12 +99,12 @@ class Resolution:
     """The clusters that are left, in order; those of ``unsettled`` contradict each other still."""
 
     clusters: tuple[Cluster, ...]
-    merges: tuple[Merge, ...]
-    unsettled: tuple[Cluster, ...]
+    merges: tuple[Merge, ...] = ()
+    unsettled: tuple[Cluster, ...] = ()
 
 
-Reread = Callable[[Sequence[tuple[int, int]]], Sequence[SharedReading]]
-"""Of each pair (i, j): what member i says that has read its part and then j's; all of them at the same time."""
+Reread = Callable[[Sequence[Duel]], Sequence[SharedReading]]
+"""Of each duel: what member i says that has read its part and then j's; all of them at the same time."""
 
 Stands = Callable[[str, int], bool]
 """Whether the words of an answer stand in the part of a member."""
@@ -83,93 +114,241 @@ Stands = Callable[[str, int], bool]
 class _Verdict:
     """What becomes of two clusters: at most one stays in the queue, at most one is set aside as it cannot be settled.
 
-    ``new``: the one that stays has an answer that neither of them had.
+    ``new``: the one that stays has an answer that neither of them had. ``confirmed``: those that a reader repeated.
     """
 
     stays: tuple[Cluster, ...]
     aside: tuple[Cluster, ...] = ()
     new: bool = False
+    confirmed: tuple[Cluster, ...] = ()
 
 
-def same(first: str, second: str) -> bool:
-    """Whether two answers are the same but for case, punctuation, articles and spaces. 1.5 and 15 are not."""
-    return _key(first) == _key(second)
+# -------------------------------------------------------------------------------------------------- who is together
 
 
-def clustered(answers: Mapping[int, str], *, exact: bool = False) -> list[Cluster]:
+def clustered(found: Mapping[int, Found], *, exact: bool = False) -> list[Cluster]:
     """Members with the same answer together, in the order of their first members; refusals are left out.
 
-    ``exact``: only answers that are the same to the letter are together, as in the paper's transcripts.
+    An answer that is part of exactly one other, as a year is of a date, is with it. ``exact``: only answers that are
+    the same to the letter are together, as in the paper's transcripts.
     """
-    by_key: dict[str, list[int]] = {}
-    for number in sorted(answers):
-        if not is_members_refusal(answers[number]):
-            by_key.setdefault(answers[number] if exact else _key(answers[number]), []).append(number)
-    return [Cluster(answers[numbers[0]], tuple(numbers)) for numbers in by_key.values()]
+    by_value: dict[object, list[Cluster]] = {}
+    for number in sorted(found):
+        each = found[number]
+        if not is_members_refusal(each.answer):
+            key = each.answer if exact else value_of(each.answer)
+            by_value.setdefault(key, []).append(Cluster(each.answer, (number,), each.quote))
+    clusters = [_union(twins) for twins in by_value.values()]
+    return clusters if exact else _parts_with_wholes(clusters)
 
 
-def resolve(clusters: Sequence[Cluster], way: Way, reread: Reread, stands: Stands, chance: random.Random) -> Resolution:
-    """Two clusters at a time, the first two, until one is left: a member of each reads both parts.
+def sorted_out(
+    clusters: Sequence[Cluster], groups: Sequence[Group] | None
+) -> tuple[list[Cluster], list[tuple[int, ...]]]:
+    """The clusters with those that mean the same united, and which of these contradict each other, by place.
 
-    ``way`` "each": both members read, the first its own part and then the other's, the second the other way round. One
-    that keeps its answer stays, one that does not is dropped; where both keep theirs, the second is set aside. "once":
-    the first member alone reads, and its word is final (appendix B, to the letter). Every merge takes one cluster at
-    least out, so that there are fewer merges than clusters.
+    ``groups`` number the clusters from 1; None if nothing is known of them: then all contradict each other. Two dates
+    or numbers that differ are not the same, whatever a group says, but contradict each other.
     """
+    if groups is None:
+        return list(clusters), [tuple(range(len(clusters)))] if len(clusters) > 1 else []
+    root = list(range(len(clusters)))
+    rivals: list[list[int]] = []
+    for group in groups:
+        places = [number - 1 for number in group.members if 0 < number <= len(clusters)]
+        differ = group.relation == "same" and _values_differ([clusters[n] for n in places])
+        if group.relation == "conflicting" or differ:
+            rivals.append(places)
+        elif group.relation == "same" and places:
+            old = {root[place] for place in places}
+            root = [min(old) if each in old else each for each in root]
+    kept = sorted(set(root))
+    united = [_union([clusters[n] for n in range(len(clusters)) if root[n] == each]) for each in kept]
+    return united, _disjoint([{kept.index(root[place]) for place in places} for places in rivals])
+
+
+def _disjoint(sets: Sequence[set[int]]) -> list[tuple[int, ...]]:
+    """Sets of two and more, those with a common member joined."""
+    joined: list[set[int]] = []
+    for each in sets:
+        touching = [other for other in joined if other & each]
+        joined = [other for other in joined if not other & each] + [each.union(*touching)]
+    return [tuple(sorted(each)) for each in joined if len(each) > 1]
+
+
+def _values_differ(clusters: Sequence[Cluster]) -> bool:
+    """Whether two of them are numbers or dates of their own."""
+    valued = [each.answer for each in clusters if any(letter.isdigit() for letter in each.answer)]
+    return any(
+        sorted(filter(str.isdigit, one)) != sorted(filter(str.isdigit, other)) and not is_part(one, other)
+        for n, one in enumerate(valued)
+        for other in valued[:n]
+        if not is_part(other, one)
+    )
+
+
+def _parts_with_wholes(clusters: Sequence[Cluster]) -> list[Cluster]:
+    wholes: dict[int, list[int]] = {}
+    for place, each in enumerate(clusters):
+        fuller = [n for n, other in enumerate(clusters) if n != place and is_part(each.answer, other.answer)]
+        fullest = [n for n in fuller if not any(is_part(clusters[n].answer, clusters[m].answer) for m in fuller)]
+        wholes.setdefault(fullest[0] if len(fullest) == 1 else place, []).append(place)
+    united = [
+        _union([clusters[n] for n in sorted(places, key=lambda n: n != whole)]) for whole, places in wholes.items()
+    ]
+    return sorted(united, key=lambda cluster: cluster.members)
+
+
+def _union(clusters: Sequence[Cluster]) -> Cluster:
+    """One cluster, with the answer of the first."""
+    first = clusters[0]
+    members = tuple(sorted({number for cluster in clusters for number in cluster.members}))
+    quote = next((cluster.quote for cluster in clusters if cluster.quote), "")
+    said = [text for cluster in clusters for text in (cluster.answer, *cluster.others)]
+    others = tuple(text for text in dict.fromkeys(said) if not same(text, first.answer))
+    return Cluster(first.answer, members, quote, others)
+
+
+# ----------------------------------------------------------------------------------------------------- who is right
+
+
+def tournament(
+    clusters: Sequence[Cluster],
+    rivals: Sequence[tuple[int, ...]],
+    reread: Reread,
+    stands: Stands,
+    chance: random.Random,
+) -> Resolution:
+    """Of each set of ``rivals`` (places in ``clusters``), two by two, until one is left; all pairs of a round at once.
+
+    A member of one of the two reads both parts. What it says decides if it is one of the two answers, or has both of
+    them, and its words stand in the parts; else a member of the other reads too, and what both say decides. Where that
+    is not clear both answers are left, unless no reader repeated them and another answer of the set was repeated. Every
+    duel takes one cluster at least out of its set, so that there are fewer duels than clusters.
+    """
+    queues = [[clusters[place] for place in places] for places in rivals]
+    asides: list[list[Cluster]] = [[] for _ in queues]
+    confirmed: set[object] = set()
+    merges: list[Merge] = []
+    while any(len(queue) > 1 for queue in queues):
+        drawn = [[_duel(x, y, chance) for x, y in zip(queue[::2], queue[1::2], strict=False)] for queue in queues]
+        judged = iter(_judged([duel for duels in drawn for duel in duels], reread, stands))
+        for queue, aside, duels in zip(queues, asides, drawn, strict=True):
+            left = queue[2 * len(duels) :]
+            for duel, readings, verdict in (next(judged) for _ in duels):
+                merges.append(_merge(duel, readings, verdict))
+                left += verdict.stays
+                aside += verdict.aside
+                confirmed.update(value_of(each.answer) for each in verdict.confirmed)
+            queue[:] = left
+    for queue, aside in zip(queues, asides, strict=True):
+        if any(value_of(each.answer) in confirmed for each in queue):
+            aside[:] = [each for each in aside if value_of(each.answer) in confirmed]
+    assert len(merges) < max(1, len(clusters)), "a duel took no cluster out"
+    contested = {place for places in rivals for place in places}
+    others = [cluster for place, cluster in enumerate(clusters) if place not in contested]
+    open_ = [cluster for queue, aside in zip(queues, asides, strict=True) if aside for cluster in (*queue, *aside)]
+    settled = [cluster for queue, aside in zip(queues, asides, strict=True) if not aside for cluster in queue]
+    return _left([*others, *settled], open_, merges)
+
+
+def once(clusters: Sequence[Cluster], reread: Reread, chance: random.Random) -> Resolution:
+    """Appendix B to the letter: the first two, until one is left; the first member reads both, its word is final."""
     queue = list(clusters)
     aside: list[Cluster] = []
     merges: list[Merge] = []
     while len(queue) >= 2:
-        x, y, *rest = queue
-        i, j = chance.choice(x.members), chance.choice(y.members)
-        readings = tuple(reread(((i, j), (j, i)) if way == "each" else ((i, j),)))
-        verdict = _once(x, y, readings[0]) if way == "once" else _each(x, y, i, j, readings, stands)
-        merges.append(_merge(x, y, i, j, verdict))
-        queue = [*verdict.stays, *rest] if not verdict.new else _fused([*verdict.stays, *rest])
+        duel = _duel(queue[0], queue[1], chance)
+        (reading,) = reread([duel])
+        verdict = _final(duel, reading)
+        merges.append(_merge(duel, (reading,), verdict))
+        queue = _fused([*verdict.stays, *queue[2:]]) if verdict.new else [*verdict.stays, *queue[2:]]
         aside += verdict.aside
-        assert len(merges) < len(clusters), "a merge took no cluster out"
-    left = sorted(_together([*queue, *aside]), key=lambda cluster: cluster.members)
-    return Resolution(tuple(left), tuple(merges), tuple(left) if aside and len(left) > 1 else ())
+    return _left((), [*queue, *aside], merges) if aside else _left(queue, (), merges)
 
 
-def _once(x: Cluster, y: Cluster, reading: SharedReading) -> _Verdict:
-    """Appendix B: the merged answer decides; one that neither gave replaces both. The paper never has none: both go."""
+def _duel(x: Cluster, y: Cluster, chance: random.Random) -> Duel:
+    return Duel(x, y, chance.choice(x.members), chance.choice(y.members))
+
+
+def _judged(
+    duels: Sequence[Duel], reread: Reread, stands: Stands
+) -> list[tuple[Duel, tuple[SharedReading, ...], _Verdict]]:
+    first = list(reread(duels))
+    doubtful = [n for n, duel in enumerate(duels) if not _decides(duel, first[n], stands)]
+    second = dict(zip(doubtful, reread([duels[n].reversed for n in doubtful]) if doubtful else (), strict=True))
+    readings = [(first[n], second[n]) if n in second else (first[n],) for n in range(len(duels))]
+    return [(duel, said, _verdict(duel, said)) for duel, said in zip(duels, readings, strict=True)]
+
+
+def _decides(duel: Duel, reading: SharedReading, stands: Stands) -> bool:
+    """Whether one reading is enough."""
     said = reading.answer
+    return (
+        said is not None
+        and _side(duel, reading) in ("x", "y", "both")
+        and (stands(said, duel.i) or stands(said, duel.j))
+    )
+
+
+def _side(duel: Duel, reading: SharedReading) -> str:
+    """Whose answer a reading is: "x", "y", "both", "new", "none" or "failed"."""
+    if reading.failed:
+        return "failed"
+    if reading.answer is None:
+        return "none"
+    is_x, is_y = (_agrees(reading.answer, cluster) for cluster in (duel.x, duel.y))
+    if is_x != is_y:
+        return "x" if is_x else "y"
+    has_x, has_y = (bool(find_names(cluster.answer, reading.answer)) for cluster in (duel.x, duel.y))
+    if has_x and has_y:
+        return "new" if _NOT.search(reading.answer) else "both"
+    return "x" if has_x else "y" if has_y else "new"
+
+
+def _agrees(said: str, cluster: Cluster) -> bool:
+    return any(
+        same(said, text) or is_part(said, text) or is_part(text, said) for text in (cluster.answer, *cluster.others)
+    )
+
+
+def _verdict(duel: Duel, readings: Sequence[SharedReading]) -> _Verdict:
+    """What one or two readings make of a duel: where two differ, an answer that was given before outweighs another."""
+    sides = [_side(duel, reading) for reading in readings]
+    known = [n for n, side in enumerate(sides) if side in ("x", "y", "both")]
+    if known and len({sides[n] for n in known}) == 1:
+        return _won(duel, sides[known[0]], readings[known[0]])
+    if known:  # one says x, and the other y, or both of them
+        return _Verdict((duel.x,), (duel.y,), confirmed=(duel.x, duel.y))
+    if sides == ["none", "none"]:
+        return _Verdict(())
+    if sides == ["new", "new"] and same(readings[0].answer or "", readings[1].answer or ""):
+        return _won(duel, "new", readings[0])
+    return _Verdict((duel.x,), (duel.y,))
+
+
+def _won(duel: Duel, side: str, reading: SharedReading) -> _Verdict:
+    """``reading`` in the place of the cluster that it is nearest to; of both where it has both their answers."""
+    said = reading.answer or ""
+    base = {"x": duel.x, "y": duel.y}.get(side) or _nearer(said, duel.x, duel.y)
+    if side == "both":
+        base = replace(_union([duel.x, duel.y]), others=())
+    elif side in ("x", "y") and not same(said, base.answer):  # only the fuller of two wordings is kept
+        said = said if is_part(base.answer, said) else base.answer
+    winner = replace(base, answer=said, quote=reading.quote or base.quote)
+    return _Verdict((winner,), confirmed=(winner,))
+
+
+def _final(duel: Duel, reading: SharedReading) -> _Verdict:
+    """Appendix B: the merged answer decides; one that neither gave replaces both. The paper never has none: both go."""
+    x, y, said = duel.x, duel.y, reading.answer
     if reading.failed:
         return _Verdict((x,), (y,))
     if said is None:
         return _Verdict(())
     is_x, is_y = same(said, x.answer), same(said, y.answer)
-    if is_x != is_y:
-        return _Verdict((replace(x if is_x else y, answer=said),))
-    return _Verdict((replace(_nearer(said, x, y), answer=said),), new=True)
-
-
-def _each(x: Cluster, y: Cluster, i: int, j: int, readings: Sequence[SharedReading], stands: Stands) -> _Verdict:
-    """Equation 3 of E: both members have both parts, so that the one whose answer was invented changes it."""
-    if any(reading.failed for reading in readings):
-        return _Verdict((x,), (y,))
-    first, second = (reading.answer for reading in readings)
-    kept = [
-        replace(cluster, answer=said)
-        for cluster, said in ((x, first), (y, second))
-        if said is not None and same(said, cluster.answer)
-    ]
-    if kept:
-        return _Verdict((kept[0],), tuple(kept[1:]))
-    changed = {_key(said): said for said in (first, second) if said is not None}
-    if first is not None and second is not None and len(changed) == 1:
-        return _Verdict((_new(first, x, y, i, j, stands),), new=True)
-    said_there = [said for said in changed.values() if stands(said, i) or stands(said, j)]
-    supported = tuple(_new(said, x, y, i, j, stands) for said in said_there)
-    return _Verdict(supported[:1], supported[1:], new=bool(supported))
-
-
-def _new(said: str, x: Cluster, y: Cluster, i: int, j: int, stands: Stands) -> Cluster:
-    """A cluster with an answer that came from both parts, of the members whose part has its words."""
-    has_x, has_y = stands(said, i), stands(said, j)
-    base = _nearer(said, x, y) if has_x == has_y else (x if has_x else y)
-    return replace(base, answer=said)
+    base = (x if is_x else y) if is_x != is_y else _nearer(said, x, y)
+    return _Verdict((replace(base, answer=said, quote=reading.quote or base.quote),), new=is_x == is_y)
 
 
 def _nearer(said: str, x: Cluster, y: Cluster) -> Cluster:
@@ -185,30 +364,26 @@ def _fused(queue: list[Cluster]) -> list[Cluster]:
     return [_union([first, *twins]), *(cluster for cluster in rest if cluster not in twins)]
 
 
-def _together(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Those that came to the same answer one by one as one."""
-    by_key: dict[str, list[Cluster]] = {}
-    for cluster in clusters:
-        by_key.setdefault(_key(cluster.answer), []).append(cluster)
-    return [_union(twins) for twins in by_key.values()]
+def _left(settled: Sequence[Cluster], unsettled: Sequence[Cluster], merges: Sequence[Merge]) -> Resolution:
+    """What is left, those that came to the same answer one by one as one."""
+    by_value: dict[object, list[Cluster]] = {}
+    for cluster in (*settled, *unsettled):
+        by_value.setdefault(value_of(cluster.answer), []).append(cluster)
+    left = sorted(map(_union, by_value.values()), key=lambda cluster: cluster.members)
+    still_open = {value_of(cluster.answer) for cluster in unsettled}
+    contradict = tuple(cluster for cluster in left if value_of(cluster.answer) in still_open)
+    return Resolution(tuple(left), tuple(merges), contradict if len(contradict) > 1 else ())
 
 
-def _union(clusters: Sequence[Cluster]) -> Cluster:
-    return Cluster(clusters[0].answer, tuple(sorted({number for cluster in clusters for number in cluster.members})))
-
-
-def _merge(x: Cluster, y: Cluster, i: int, j: int, verdict: _Verdict) -> Merge:
+def _merge(duel: Duel, readings: Sequence[SharedReading], verdict: _Verdict) -> Merge:
     kept = tuple(cluster.answer for cluster in (*verdict.stays, *verdict.aside))
-    dropped = tuple(cluster.answer for cluster in (x, y) if not any(same(cluster.answer, said) for said in kept))
-    return Merge(i, j, kept, dropped, unsettled=bool(verdict.aside))
+    left = [value_of(answer) for answer in kept] + [
+        value_of(each.answer) for each in (duel.x, duel.y) if verdict.stays and _is_in(each, verdict.stays[0])
+    ]
+    dropped = tuple(cluster.answer for cluster in (duel.x, duel.y) if value_of(cluster.answer) not in left)
+    return Merge(duel, tuple(readings), kept, dropped, unsettled=bool(verdict.aside))
 
 
-def _key(answer: str) -> str:
-    """What makes two answers the same; an answer of signs alone is its own key."""
-    folded = normalise_name(answer)
-    return _SIGN.sub(_kept_sign, _ARTICLE.sub(" ", _THOUSANDS.sub("", folded))) or folded
-
-
-def _kept_sign(found: re.Match[str]) -> str:
-    kind = found.lastgroup or ""
-    return _KEPT_SIGNS.get(kind, found[0] if kind else "")
+def _is_in(cluster: Cluster, winner: Cluster) -> bool:
+    """Whether the winner's answer has that of ``cluster``."""
+    return set(cluster.members) <= set(winner.members) and bool(find_names(cluster.answer, winner.answer))

@@ -1,9 +1,9 @@
 """LongAgent's leader: it instructs the members, decides what follows from their replies, and answers (section 2.2).
 
-    leader = Leader("Which team does the most valuable player play for?", options, calls)
+    leader = Leader("Which team does the most valuable player play for?", options, calls, sizes_of(options, 32_768))
     instruction = leader.instruct(members=43)
-    shown = leader.shown(["Buddy Hield"], instruction)
-    leader.decide(Round(1, instruction, shown))                  # an Envelope: an answer, or the next instruction
+    shown = leader.shown([Cluster("Buddy Hield", (7,))], instruction)
+    leader.decide(Round(1, instruction, shown))                  # Said: an answer, or the next instruction
 
 The dialogue of all rounds stays in its prompts, less the oldest rounds where the window needs it.
 """
@@ -13,13 +13,27 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from kgplatform.errors import InputError, ModelError
-from kgplatform.models.chat import ANY_OBJECT
+from kgplatform.errors import InputError, ModelError, ReplyError
+from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NONE, fence_for
-from kgplatform.readers.longagent.envelope import Envelope, Unusable, ask_envelope, reminder_tokens
-from kgplatform.readers.longagent.options import Options, sizes_of
+from kgplatform.readers.answer import LARGEST_FENCE, NONE, STYLES, fence_for
+from kgplatform.readers.longagent.conflict import Cluster, Duel
+from kgplatform.readers.longagent.forms import (
+    Chosen,
+    Decided,
+    Ended,
+    Group,
+    Grouped,
+    Instructed,
+    Responded,
+    Said,
+    Settled,
+    reads,
+    reads_groups,
+)
+from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, cost, head, pack, tokens
@@ -31,10 +45,11 @@ _INSTRUCT = "longagent/instruct"
 _DECIDE = "longagent/decide"
 _BATCH = "longagent/batch"
 _END = "longagent/end"
+_GROUP = "longagent/group"
+S = TypeVar("S", bound=Said)
 _Piece = tuple[int, int, str]
 """A line of replies: the numbers of the first and the last member that it speaks for, and what they say."""
 
-_ACTIONS = ("answer", "instruction", "conflict")
 _UNUSABLE = "The leader's reply could not be used"
 _LONGEST_STATUS = "No member found " * 20
 """As many tokens as a status has at most, to measure a prompt with."""
@@ -64,24 +79,27 @@ class Round:
 
 @dataclass
 class Leader:
-    """The leader of one run. What it does is added to ``calls`` as steps."""
+    """The leader of one run. What it does is added to ``calls`` as steps.
+
+    ``collects``: its last instruction was for a list or a count, so that replies that differ do not contradict.
+    """
 
     objective: str
     options: Options
     calls: Calls
+    sizes: Sizes
     expert: Expert = EXPERTS["qa"]
+    collects: bool = False
     history: list[Messages] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.sizes = sizes_of(self.options)
         if self.options.task != "auto":
             self.expert = EXPERTS[self.options.task]
         lacking = self.sizes.prompt // _LEAST_PART - self._room(_DECIDE)
-        Window(self.options.window_tokens).check_question(self.objective, lacking)
+        Window(self.sizes.window).check_question(self.objective, lacking)
         if lacking > 0:
             raise InputError(
-                f"A window of {self.options.window_tokens:,} tokens has no room for the leader of a team. "
-                "Raise window_tokens.",
+                f"A window of {self.sizes.window:,} tokens has no room for the leader of a team. Raise window_tokens.",
                 "window_tokens",
             )
 
@@ -89,10 +107,9 @@ class Leader:
         """The kind of members that fits the objective (A, section 2.1). One that is not there is a QA member."""
         mark = self.calls.mark()
         messages = render(_EXPERT, experts=listed_experts(), objective=self.objective, fence=fence_for(self.objective))
-        said = self._ask(messages, ("member",))
-        wanted = said.content if isinstance(said, Envelope) else said.plain
-        found = find_expert(wanted)
-        if found is None and isinstance(said, Envelope):
+        said = self._ask(messages, Chosen)
+        found = find_expert(said.content) if said else None
+        if found is None and said:
             self.calls.counts["malformed.unknown expert"] += 1
         self.expert = found or EXPERTS["qa"]
         detail = self.expert.name if found else f"{self.expert.name}, since the reply names none"
@@ -103,31 +120,50 @@ class Leader:
         mark = self.calls.mark()
         inputs = {"members": f"{members:,}", "task": self.expert.work, "objective": self.objective}
         messages = render(_INSTRUCT, fence=fence_for(self.objective), **inputs)
-        said = self._ask(messages, ("instruction",))
-        instruction = self._instruction(said.content if isinstance(said, Envelope) else self.objective)
-        self._remember(messages, Envelope("instruction", instruction))
-        unusable = "" if isinstance(said, Envelope) else " (the question itself: no reply could be used)"
+        said = self._ask(messages, Instructed)
+        instruction = self._instruction(said.content if said else self.objective)
+        self.collects = said.collect if said else False
+        self._remember(messages, "instruction", instruction)
+        unusable = "" if said else " (the question itself: no reply could be used)"
         self.calls.add("instruction", f"QUERY: {instruction}{unusable}", mark, prompt=_INSTRUCT)
         return instruction
 
-    def decide(self, seen: Round, *, settled: bool = False) -> Envelope | None:
+    def group(self, clusters: Sequence[Cluster], instruction: str) -> list[Group] | None:
+        """How the answers stand to each other, numbered from 1; None where no reply can be used, or they do not fit."""
+        room = self.sizes.prompt - cost(self._grouping("", "", LARGEST_FENCE)) - self.sizes.instruction - AGAIN
+        replies = self._fitting(clusters, [self._said(each) for each in clusters], room)
+        if not replies:
+            self.calls.counts["not grouped"] += 1
+            return None
+        mark = self.calls.mark()
+        messages = self._grouping(replies, instruction, fence_for(replies, instruction))
+        try:
+            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply, free=reads_groups)[0]
+        except ReplyError:
+            self._unusable("leader")
+            self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
+            return None
+        detail = "; ".join(f"{', '.join(map(str, each.members))}: {each.relation}" for each in said.groups)
+        self.calls.add("groups", detail or "each reply stands by itself", mark, prompt=_GROUP)
+        return said.groups
+
+    def decide(self, seen: Round, *, settled: bool = False) -> Said | None:
         """What follows from a round: an answer, an instruction or a conflict; None where no reply can be used.
 
         In the last round text without JSON is an answer. ``settled``: conflicts were resolved, and none can be raised.
         """
-        wanted = ("answer", "instruction") if settled else _ACTIONS
         messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds))
         mark = self.calls.mark()
-        said = self._ask([messages[0], *self._kept(messages), messages[1]], wanted)
-        if isinstance(said, Unusable) and said.plain and seen.number == self.options.rounds:
-            said = Envelope("answer", said.plain)
-        if isinstance(said, Unusable):
-            self.calls.add("decision", f"{_UNUSABLE}: {said.fault}", mark, prompt=_DECIDE)
+        plain = "answer" if seen.number == self.options.rounds else ""
+        said = self._ask(self._with_history(messages), Settled if settled else Decided, plain)
+        if said is None:
+            self.calls.add("decision", _UNUSABLE, mark, prompt=_DECIDE)
             return None
         if said.type == "instruction":
-            said = Envelope("instruction", self._instruction(said.content))
+            said = said.model_copy(update={"content": self._instruction(said.content)})
+            self.collects = said.collect
             if seen.number < self.options.rounds:  # else no member is asked it: the end sees the same replies again
-                self._remember(messages, said)
+                self._remember(messages, "instruction", said.content)
         action = {"instruction": "QUERY", "answer": "ANSWER", "conflict": "CONFLICT"}[said.type]
         self.calls.add("decision", f"{action}: {said.content}", mark, prompt=_DECIDE)
         return said
@@ -136,24 +172,53 @@ class Leader:
         """The answer after the last round, from all that was said. Raises ``ModelError`` where there is none."""
         messages = self._messages(_END, seen)
         mark = self.calls.mark()
-        said = self._ask([messages[0], *self._kept(messages), messages[1]], ("answer",))
-        answer = said.content if isinstance(said, Envelope) else said.plain
+        said = self._ask(self._with_history(messages), Ended)
         self.calls.counts["forced answer"] += 1
-        self.calls.add("forced answer", f"ANSWER: {answer}" if answer else _UNUSABLE, mark, prompt=_END)
-        if not answer:
+        self.calls.add("forced answer", f"ANSWER: {said.content}" if said else _UNUSABLE, mark, prompt=_END)
+        if said is None:
             raise ModelError(
-                "The leader of the team gave no answer, although it was asked three times for one and nothing else. "
+                "The leader of the team gave no answer, although it was asked twice for one and nothing else. "
                 "A larger model (KGPLATFORM_CHAT_MODEL) may do better."
             )
-        return answer
+        return said.content
 
-    def shown(self, replies: Sequence[str], instruction: str) -> str:
-        """The replies as one prompt holds them, numbered from 1; summed up page by page where they are too many."""
-        bound = self.sizes.shown
-        pieces = [(number, number, self._cut(text, bound, "replies")) for number, text in enumerate(replies, 1)]
-        while len(pieces) > 1 and sum(tokens(_line(piece)) + 1 for piece in pieces) > self._room(_DECIDE):
+    def shown(self, clusters: Sequence[Cluster], instruction: str) -> str:
+        """The replies as one prompt holds them, numbered from 1, with their quotes where there is room; summed up page
+        by page where they are too many."""
+        room = self._room(_DECIDE)
+        said = [self._said(each) for each in clusters]
+        if lines := self._fitting(clusters, said, room):
+            return lines
+        pieces = [(number, number, text) for number, text in enumerate(said, 1)]
+        while len(pieces) > 1 and sum(tokens(_line(piece)) + 1 for piece in pieces) > room:
             pieces = self._summed(pieces, instruction)
         return "\n".join(map(_line, pieces)) or NONE
+
+    def claims(self, duel: Duel) -> str:
+        """The two answers of a duel and their quotes, in the order in which their parts are read."""
+        by_member = {duel.i: duel.x, duel.j: duel.y} if duel.i in duel.x.members else {duel.i: duel.y, duel.j: duel.x}
+        bound = self.sizes.claim
+        said = [(self._cut(each.answer, bound, "claims"), self._quoted(each, bound)) for each in by_member.values()]
+        return "\n".join(f"- {answer}{quote}" for answer, quote in said)
+
+    def _fitting(self, clusters: Sequence[Cluster], said: Sequence[str], room: int) -> str:
+        """The answers as they are ``said``, a line each, with their quotes or else without; empty where there is no
+        room."""
+        quotes = [self._quoted(each, self.sizes.shown) for each in clusters]
+        for texts in ([text + quote for text, quote in zip(said, quotes, strict=True)], said):
+            lines = [_line((number, number, text)) for number, text in enumerate(texts, 1)]
+            if sum(tokens(line) + 1 for line in lines) <= room:
+                return "\n".join(lines)
+        return ""
+
+    def _said(self, cluster: Cluster) -> str:
+        """An answer with its other wordings."""
+        others = f" (also: {'; '.join(cluster.others)})" if cluster.others else ""
+        return self._cut(f"{cluster.answer}{others}", self.sizes.shown, "replies")
+
+    def _quoted(self, cluster: Cluster, bound: int) -> str:
+        quote = tidy(cluster.quote)
+        return f" — “{quote[: head(quote, bound)].strip()}”" if quote else ""
 
     def _summed(self, pieces: Sequence[_Piece], instruction: str) -> list[_Piece]:
         """A piece for each page of ``pieces``; one whose sum cannot be used is its own beginning."""
@@ -169,15 +234,25 @@ class Leader:
     def _sum(self, lines: str, instruction: str, page: str, bound: int) -> str:
         mark = self.calls.mark()
         messages = self._rendered(_BATCH, instruction, lines, page=page, words=str(int(bound * _WORDS_PER_TOKEN)))
-        said = self._ask(messages, ("response",))
-        text = tidy(said.content if isinstance(said, Envelope) else said.plain or lines)
+        said = self._ask(messages, Responded)
         self.calls.counts["pages of replies"] += 1
-        detail = f"page {page}" if isinstance(said, Envelope) else f"page {page}; {_UNUSABLE}: {said.fault}"
-        self.calls.add("replies", detail, mark, prompt=_BATCH)
-        return self._cut(text, bound, "replies")
+        self.calls.add("replies", f"page {page}" if said else f"page {page}; {_UNUSABLE}", mark, prompt=_BATCH)
+        return self._cut(tidy(said.content if said else lines), bound, "replies")
 
-    def _ask(self, messages: Messages, wanted: Sequence[str]) -> Envelope | Unusable:
-        return ask_envelope(self.calls, messages, wanted, stage=STAGE, form=ANY_OBJECT)
+    def _ask(self, messages: Messages, form: type[S], plain: str = "") -> S | None:
+        """What the leader says; None where no reply could be used, although it was asked for once more."""
+        try:
+            said = ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, free=reads(form, plain))[0]
+        except ReplyError:
+            self._unusable("leader")
+            return None
+        return said
+
+    def _unusable(self, who: str) -> None:
+        self.calls.counts[f"malformed.{who}"] += 1
+
+    def _grouping(self, replies: str, instruction: str, fence: str) -> Messages:
+        return render(_GROUP, replies=replies, instruction=instruction, fence=fence)
 
     def _messages(self, prompt: str, seen: Round, **inputs: str) -> Messages:
         return self._rendered(prompt, seen.instruction, seen.shown, status=seen.status, **inputs)
@@ -189,6 +264,7 @@ class Leader:
             replies=replies,
             objective=self.objective,
             task=self.expert.work,
+            **({} if prompt == _BATCH else {"style": STYLES[self.options.answer_style]}),
             fence=fence or fence_for(instruction, replies, self.objective),
             **inputs,
         )
@@ -198,18 +274,18 @@ class Leader:
         inputs = {"page": "10 of 10", "words": "100"} if prompt == _BATCH else {"status": _LONGEST_STATUS}
         inputs |= {"round": "10", "rounds": "10"} if prompt == _DECIDE else {}
         empty = self._rendered(prompt, "", "", LARGEST_FENCE, **inputs)
-        return self.sizes.prompt - cost(empty) - self.sizes.instruction - reminder_tokens(_ACTIONS)
+        return self.sizes.prompt - cost(empty) - self.sizes.instruction - AGAIN
 
-    def _kept(self, messages: Messages) -> Messages:
-        """The earlier turns; the oldest are forgotten where the prompt would leave the window, and counted."""
-        left = self.sizes.prompt - cost(messages) - reminder_tokens(_ACTIONS)
+    def _with_history(self, messages: Messages) -> Messages:
+        """``messages`` with the earlier turns; the oldest are forgotten where the window needs it, and counted."""
+        left = self.sizes.prompt - cost(messages) - AGAIN
         while self.history and sum(map(cost, self.history)) > left:
             del self.history[0]
             self.calls.counts["cut.rounds"] += 1
-        return [message for turn in self.history for message in turn]
+        return [messages[0], *(message for turn in self.history for message in turn), messages[1]]
 
-    def _remember(self, messages: Messages, said: Envelope) -> None:
-        reply = json.dumps({"type": said.type, "content": said.content}, ensure_ascii=False)
+    def _remember(self, messages: Messages, kind: str, content: str) -> None:
+        reply = json.dumps({"type": kind, "content": content}, ensure_ascii=False)
         self.history.append([messages[-1], {"role": "assistant", "content": reply}])
 
     def _instruction(self, text: str) -> str:

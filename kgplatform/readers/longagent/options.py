@@ -1,4 +1,4 @@
-"""The options of the reader ``longagent``, how they divide the window, and a member's prompt, which must fit it."""
+"""The options of the reader ``longagent``, and how they divide the window."""
 
 from __future__ import annotations
 
@@ -10,25 +10,46 @@ from kgplatform.errors import InputError
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import LARGEST_FENCE
 from kgplatform.readers.longagent.conflict import Way
-from kgplatform.readers.longagent.envelope import reminder_tokens
-from kgplatform.readers.reader import AnswerMode, check, documents_option, mode_option, option, window_option
+from kgplatform.readers.reader import (
+    AnswerMode,
+    AnswerStyle,
+    Preset,
+    check,
+    documents_option,
+    mode_option,
+    option,
+    preset_option,
+    style_option,
+    window_option,
+)
 from kgplatform.readers.window import Window, cost
 
 TaskKind = Literal["qa", "kv", "number", "passkey", "math", "auto"]
 
 MEMBER_PROMPT = "longagent/member"
-MEMBER_TYPES = ("response",)
+JOINT_PROMPT = "longagent/joint"
 
+AGAIN = 120
+"""Tokens that asking again adds to a prompt, at most."""
+
+_PAPER_WINDOW = 4096
+_PAPER_TEXT = 1024
 _LEAST_TEXT = 50
 """Tokens of a member's text, at least."""
 
-_INSTRUCTION_PART = 8
+_LARGEST_TEXT = 8192
+"""Tokens of a member's text that nobody set: in longer ones models overlook what stands in the middle."""
+
+_INSTRUCTION_PART = 10
 _REPLY_PART = 7
 _SHOWN_PART = 16
-_LONGEST_REPLY = 512
-"""Tokens that a reply is left room for, as in the paper's experiments; less in a small window."""
+_CLAIM_PART = 100
+_LONGEST_REPLY = 1024
+"""Tokens that a reply is left room for, less in a small window: 512 in one of 4,096, as in the paper's experiments."""
 
-_JOINT = 2
+_LONGEST_INSTRUCTION = 1024
+_LONGEST_SHOWN = 512
+_JOINT = 12
 _RETRIEVED = re.compile(r"retrieved:([1-9]\d{0,5})")
 
 
@@ -38,15 +59,19 @@ class Options:
     that agree."""
 
     mode: AnswerMode = mode_option()
+    answer_style: AnswerStyle = style_option()
     documents: tuple[str, ...] = documents_option()
     members: str = option(
         "all",
-        "who sits at the table: all, a member for each part of the text, or retrieved:K, a member for each of the K "
-        "best passages of a search",
+        "what the team reads: all text, or retrieved:K, the K best passages of a search",
         example="retrieved:500",
     )
-    member_tokens: int = option(
-        1024, "the most tokens of a member's text; two of them must fit into the window", least=_LEAST_TEXT
+    member_tokens: int | None = option(
+        None,
+        "the most tokens of a member's text, two of which must fit into the window; by default what fits, at most "
+        f"{_LARGEST_TEXT:,}",
+        least=_LEAST_TEXT,
+        example="1024",
     )
     member_model: str | None = option(
         None, "another model for the members, at the same server; by default the leader's", example="gpt-4.1-nano"
@@ -54,12 +79,13 @@ class Options:
     rounds: int = option(5, "the most rounds of questions", least=1)
     task: TaskKind = option("qa", "what the team works at; auto lets the leader choose")
     conflict: Way = option(
-        "each",
-        "two members that differ both read both texts (each), one of them does (once), or the leader sees all answers "
-        "(off)",
+        "group",
+        "answers that differ: the leader groups them by meaning, and those that contradict each other are put to the "
+        "test (group); every two are, to the letter of the paper (once); or the leader sees them all (off)",
     )
     seed: int = option(0, "draws the member that speaks for those that agree")
-    window_tokens: int = window_option()
+    window_tokens: int | None = window_option(None)
+    preset: Preset = preset_option()
 
     def __post_init__(self) -> None:
         check(self)
@@ -75,7 +101,6 @@ class Options:
                 "documents",
                 "members",
             )
-        _check_text(self)
 
     @property
     def retrieved(self) -> int:
@@ -86,42 +111,51 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Tokens of a prompt in all, of an instruction, of a reply, and of a member's answer as the leader is shown it."""
+    """Tokens: of the window, of a prompt in all, of an instruction, of a reply, of a member's answer as the leader is
+    shown it, of an answer or quote as two members are, and of a member's text."""
 
+    window: int
     prompt: int
     instruction: int
     reply: int
     shown: int
+    claim: int
+    text: int
 
 
-def sizes_of(options: Options) -> Sizes:
-    """The window divided."""
-    limit = Window(options.window_tokens).limit
+def sizes_of(options: Options, context: int) -> Sizes:
+    """The window divided; ``context``: tokens of the model's. Raises ``InputError`` where two texts do not fit."""
+    is_paper = options.preset == "paper"
+    window = options.window_tokens or (_PAPER_WINDOW if is_paper else context)
+    limit = Window(window).limit
     reply = min(_LONGEST_REPLY, limit // _REPLY_PART)
-    return Sizes(limit - reply, limit // _INSTRUCTION_PART, reply, limit // _SHOWN_PART)
-
-
-def member_messages(instruction: str, passage: str, fence: str) -> Messages:
-    """Asks a member for what its text says."""
-    return render(MEMBER_PROMPT, instruction=instruction, passage=passage, fence=fence)
-
-
-def _check_text(options: Options) -> None:
-    """Raise ``InputError`` where the texts of two members do not fit into one prompt."""
-    sizes = sizes_of(options)
-    spare = sizes.prompt - cost(member_messages("", "", LARGEST_FENCE)) - reminder_tokens(MEMBER_TYPES)
-    texts = 2 if options.conflict != "off" else 1
-    largest = (spare - sizes.instruction - _JOINT) // texts
+    instruction = min(_LONGEST_INSTRUCTION, limit // _INSTRUCTION_PART)
+    claim, prompt = min(_LONGEST_SHOWN, limit // _CLAIM_PART), Window(window, reply).limit
+    texts, rules = (1, MEMBER_PROMPT) if options.conflict == "off" else (2, JOINT_PROMPT)
+    empty = member_messages("", "", LARGEST_FENCE) if texts == 1 else joint_messages("", "", "", LARGEST_FENCE)
+    claims = 4 * claim if rules == JOINT_PROMPT and options.conflict == "group" else 0
+    largest = (prompt - cost(empty) - AGAIN - instruction - claims - _JOINT) // texts
     if largest < _LEAST_TEXT:
+        said = f"A window of {window:,} tokens has no room for members' texts. Raise window_tokens."
+        raise InputError(said, "window_tokens")
+    text = options.member_tokens or min(largest, _PAPER_TEXT if is_paper else _LARGEST_TEXT)
+    if text > largest:
         raise InputError(
-            f"A window of {options.window_tokens:,} tokens has no room for members' texts. Raise window_tokens.",
-            "window_tokens",
-        )
-    if not _LEAST_TEXT <= options.member_tokens <= largest:
-        raise InputError(
-            f"member_tokens must be from {_LEAST_TEXT} to {largest:,} with a window of {options.window_tokens:,} tokens"
+            f"member_tokens must be from {_LEAST_TEXT} to {largest:,} with a window of {window:,} tokens"
             f"{', since a conflict puts the texts of two members into one prompt' if texts == 2 else ''}. "
             "Stay within that, or raise window_tokens.",
             "member_tokens",
             "window_tokens",
         )
+    return Sizes(window, prompt, instruction, reply, min(_LONGEST_SHOWN, limit // _SHOWN_PART), claim, text)
+
+
+def member_messages(instruction: str, passage: str, fence: str, asked: str = "") -> Messages:
+    """Asks a member for what its text says. ``fence`` is made of the passage alone: it stays from round to round."""
+    return render(MEMBER_PROMPT, instruction=instruction, passage=passage, fence=fence, asked=asked or fence)
+
+
+def joint_messages(instruction: str, passage: str, claims: str, fence: str, asked: str = "") -> Messages:
+    """Asks a member that reads two texts whose of two answers is right."""
+    inputs = {"instruction": instruction, "passage": passage, "claims": claims}
+    return render(JOINT_PROMPT, fence=fence, asked=asked or fence, **inputs)

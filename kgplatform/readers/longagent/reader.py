@@ -2,9 +2,10 @@
 
     answer(question, run, Options(member_tokens=1024))
 
-Each member reads a part. In every round the leader gives all of them an instruction, members that contradict each other
-read both parts, and the leader answers or asks on. So no prompt is longer than the window, however long the text, and
-the cost grows with its length: in a round a call for each member, for each conflict one or two, and one of the leader.
+Each member reads a part. In every round the leader gives all of them an instruction and groups what they answer,
+members that contradict each other read both parts, and the leader answers or asks on. So no prompt is longer than the
+window, however long the text, and the cost grows with its length: in a round a call for each member, one to group
+answers that differ, for each conflict one or two, and one of the leader.
 """
 
 from __future__ import annotations
@@ -18,10 +19,21 @@ from dataclasses import replace
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.readers.answer import NOTHING_NEAR, OWN_KNOWLEDGE, cite_words, joined, without_model
-from kgplatform.readers.longagent.conflict import Cluster, Merge, Resolution, SharedReading, Way, clustered, resolve
-from kgplatform.readers.longagent.envelope import Envelope
+from kgplatform.readers.longagent.conflict import (
+    Cluster,
+    Duel,
+    Found,
+    Merge,
+    Resolution,
+    SharedReading,
+    clustered,
+    once,
+    sorted_out,
+    tournament,
+)
+from kgplatform.readers.longagent.forms import Said
 from kgplatform.readers.longagent.leader import Leader, Round
-from kgplatform.readers.longagent.options import MEMBER_PROMPT, Options
+from kgplatform.readers.longagent.options import JOINT_PROMPT, MEMBER_PROMPT, Options, sizes_of
 from kgplatform.readers.longagent.team import MemberOutcome, MemberReply, Team, read_parts
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.refusals import is_members_refusal
@@ -49,9 +61,10 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         found = run.evidence.search(question, documents=options.documents)
         return without_model(question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell)
-    leader = Leader(question, options, calls)
-    members, source, queries = read_parts(question, run.evidence, options)
-    team = Team(members, _members_chat(run.chat, options.member_model))
+    sizes = sizes_of(options, run.context)
+    leader = Leader(question, options, calls, sizes)
+    members, source, queries = read_parts(question, run.evidence, options, sizes.text)
+    team = Team(members, _members_chat(run.chat, options.member_model), sizes)
     calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
     calls.counts["members"] = len(team)
     if not len(team):
@@ -109,6 +122,9 @@ NOBODY = "No member found what the instruction asks for."
 NOTHING_CONFIRMED = (
     "Nothing was confirmed: members gave different answers, and took them back when they read each other's parts."
 )
+COLLECTED = (
+    "Each of the replies is what one part has; the parts do not overlap: unite the items of a list, add up counts."
+)
 _SOURCES = 100
 """Passages that are kept as evidence."""
 
@@ -136,11 +152,11 @@ class Meeting:
         instruction = self.leader.instruct(len(self.team))
         earlier: dict[str, dict[int, str]] = {}
         for number in range(1, self.options.rounds + 1):
-            answers = self._ask(number, instruction)
-            clusters = self._clusters(answers)
-            resolution = self._resolve(number, instruction, clusters, str(number))
-            seen = self._seen(number, instruction, resolution, any_found=bool(answers))
+            found = self._ask(number, instruction)
+            resolution = self._resolve(number, instruction, self._clusters(found))
+            seen = self._seen(number, instruction, resolution, any_found=bool(found))
             self.found.append(resolution.clusters)
+            answers = {member: each.answer for member, each in found.items()}
             if earlier.get(normalise_name(instruction)) == answers:
                 self.counts["repeated instruction"] += 1
                 break
@@ -166,7 +182,7 @@ class Meeting:
                     ranked.setdefault((passage.id, passage.start), (said, passage))
         return [passage for _, passage in sorted(ranked.values(), key=lambda one: not one[0])][:_SOURCES]
 
-    def _ask(self, number: int, instruction: str) -> dict[int, str]:
+    def _ask(self, number: int, instruction: str) -> dict[int, Found]:
         """What every member found, by its number. Raises ``ModelError`` where all calls failed."""
         started = time.perf_counter()
 
@@ -188,7 +204,7 @@ class Meeting:
         self.calls.steps += [self._member_step(number, reply) for reply in replies if reply.outcome == "answer"]
         if outcomes["failed"] == len(replies):
             raise next(reply.error for reply in replies if reply.error is not None)
-        return {reply.member: reply.text for reply in replies if reply.outcome == "answer"}
+        return {reply.member: Found(reply.text, reply.quote) for reply in replies if reply.outcome == "answer"}
 
     def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
@@ -196,25 +212,29 @@ class Meeting:
         passages = tuple(passage.id for passage in self.team.member(reply.member).passages)
         return replace(reply.step, path=path, passages=passages)
 
-    def _clusters(self, answers: dict[int, str]) -> list[Cluster]:
-        """Members with the same answer together; by the paper's letters where its way of resolving is wanted."""
-        if not self.leader.expert.resolves:
-            return [Cluster(text, (number,)) for number, text in answers.items()]
-        return clustered(answers, exact=self.options.conflict == "once")
+    @property
+    def _resolves(self) -> bool:
+        """Whether answers that differ contradict each other: one part has the answer, and no values are collected."""
+        return self.leader.expert.resolves and not self.leader.collects
+
+    def _clusters(self, found: dict[int, Found]) -> list[Cluster]:
+        """Members that agree together; by the paper's letters where its way of resolving is wanted."""
+        if not self._resolves:
+            return [Cluster(each.answer, (number,), each.quote) for number, each in found.items()]
+        return clustered(found, exact=self.options.conflict == "once")
 
     def _seen(self, number: int, instruction: str, resolution: Resolution, *, any_found: bool) -> Round:
         """The round as the leader is shown it."""
         clusters = resolution.clusters
         labels = [place for place, cluster in enumerate(clusters, 1) if cluster in resolution.unsettled]
-        status = ""
+        status = COLLECTED if self.leader.collects and len(clusters) > 1 else ""
         if labels:
             status = f"Replies {_listed(labels)} contradict each other, and members could not settle it between them."
         elif not clusters:
             status = NOTHING_CONFIRMED if any_found else NOBODY
-        shown = self.leader.shown([cluster.answer for cluster in clusters], instruction)
-        return Round(number, instruction, shown, status)
+        return Round(number, instruction, self.leader.shown(clusters, instruction), status)
 
-    def _decide(self, seen: Round, resolution: Resolution) -> Envelope | None:
+    def _decide(self, seen: Round, resolution: Resolution) -> Said | None:
         """The leader's decision. A conflict that it raises itself is resolved, between the replies that it names."""
         decision = self.leader.decide(seen, settled=self.options.conflict == "off")
         if decision is None or decision.type != "conflict":
@@ -222,7 +242,7 @@ class Meeting:
         clusters = resolution.clusters
         named = [cluster for place, cluster in enumerate(clusters, 1) if place in decision.numbers]
         chosen = named if len(named) > 1 else list(clusters)
-        again = self._resolve(seen.number, seen.instruction, chosen, f"{seen.number} again", self.options.conflict)
+        again = self._put_to_the_test(seen.number, seen.instruction, chosen, [tuple(range(len(chosen)))], " again")
         left = sorted(
             [*again.clusters, *(cluster for cluster in clusters if cluster not in chosen)], key=lambda c: c.members
         )
@@ -232,38 +252,66 @@ class Meeting:
             self._seen(seen.number, seen.instruction, resolution, any_found=bool(clusters)), settled=True
         )
 
-    def _resolve(
-        self, number: int, instruction: str, clusters: Sequence[Cluster], draw: str, way: Way | None = None
-    ) -> Resolution:
-        """What is left of ``clusters``. ``way`` is given where the leader wants it, whatever its members' kind."""
-        way = way or (self.options.conflict if self.leader.expert.resolves else "off")
-        if way == "off" or len(clusters) < 2:
-            return Resolution(tuple(clusters), (), ())
-        self.counts["actions.conflict"] += 1
-        self.calls.note("conflict", f"CONFLICT in round {number}: {_shown_clusters(clusters)}")
-        heard: list[list[MemberReply]] = []
+    def _resolve(self, number: int, instruction: str, clusters: list[Cluster]) -> Resolution:
+        """What is left of ``clusters`` once those that contradict each other were put to the test."""
+        way = self.options.conflict
+        if way == "off" or len(clusters) < 2 or not self._resolves:
+            return Resolution(tuple(clusters))
+        if way == "group":
+            clusters, rivals = sorted_out(clusters, self.leader.group(clusters, instruction))
+        else:
+            rivals = [tuple(range(len(clusters)))]
+        return self._put_to_the_test(number, instruction, clusters, rivals) if rivals else Resolution(tuple(clusters))
 
-        def reread(pairs: Sequence[tuple[int, int]]) -> list[SharedReading]:
-            heard.append(self.team.ask(instruction, pairs, stage="merge"))
+    def _put_to_the_test(
+        self,
+        number: int,
+        instruction: str,
+        clusters: Sequence[Cluster],
+        rivals: Sequence[tuple[int, ...]],
+        again: str = "",
+    ) -> Resolution:
+        """What is left of ``clusters`` of which the ``rivals`` contradict each other; a member reads for two."""
+        if len(clusters) < 2:
+            return Resolution(tuple(clusters))
+        self.counts["actions.conflict"] += 1
+        self.calls.note("conflict", f"CONFLICT in round {number}: {_shown_clusters(clusters, rivals)}")
+        chance = random.Random(f"{self.options.seed} {number}{again}")
+        heard: list[MemberReply] = []
+
+        def reread(duels: Sequence[Duel]) -> list[SharedReading]:
+            pairs: list[tuple[int, ...]] = [(duel.i, duel.j) for duel in duels]
+            is_group = self.options.conflict == "group"
+            claims = dict(zip(pairs, map(self.leader.claims, duels), strict=True)) if is_group else {}
+            replies = self.team.ask(instruction, pairs, stage="merge", claims=claims)
+            heard.extend(replies)
             return [
-                SharedReading(each.text or None, failed=each.outcome in ("malformed", "failed")) for each in heard[-1]
+                SharedReading(each.text or None, each.outcome in ("malformed", "failed"), each.quote, place)
+                for place, each in enumerate(replies, len(heard) - len(replies))
             ]
 
-        chance = random.Random(f"{self.options.seed} {draw}")
-        done = resolve(clusters, way, reread, lambda said, member: self.team.member(member).says(said), chance)
-        for merge, replies in zip(done.merges, heard, strict=True):
+        def stands(said: str, member: int) -> bool:
+            return self.team.member(member).says(said)
+
+        if self.options.conflict == "once":
+            done = once(clusters, reread, chance)
+        else:
+            done = tournament(clusters, rivals, reread, stands, chance)
+        for merge in done.merges:
+            replies = [heard[reading.place] for reading in merge.readings]
             self._count("merge", replies)
             self.calls.take(self._merge_step(merge, replies))
         self.counts["unsettled"] += sum(merge.unsettled for merge in done.merges)
         return done
 
     def _merge_step(self, merge: Merge, replies: Sequence[MemberReply]) -> Step:
-        passages = [each.id for number in (merge.first, merge.second) for each in self.team.member(number).passages]
+        i, j = merge.duel.i, merge.duel.j
+        passages = [each.id for number in (i, j) for each in self.team.member(number).passages]
         return Step(
             "merge",
-            f"members {merge.first} and {merge.second}: {_verdict(merge)}",
+            f"members {i} and {j}: {_verdict(merge)}",
             max(reply.step.seconds for reply in replies),
-            prompt=MEMBER_PROMPT,
+            prompt=replies[0].step.prompt,
             reply="\n\n".join(reply.step.reply for reply in replies),
             passages=tuple(dict.fromkeys(passages)),
             usage=sum((reply.step.usage for reply in replies), Usage()),
@@ -273,7 +321,6 @@ class Meeting:
         """Calls, and what was wrong with them."""
         self.counts[f"calls.{kind}"] += sum(reply.calls for reply in replies)
         for reply in replies:
-            self.counts.update(reply.faults)
             if reply.outcome == "malformed":
                 self.counts[f"malformed.{kind}"] += 1
             if reply.error is not None:
@@ -293,7 +340,8 @@ def _asked_in_words(replies: Sequence[MemberReply], outcomes: Counter[MemberOutc
     return f"parts: {len(replies):,}; {spent}; {said}"
 
 
-def _shown_clusters(clusters: Sequence[Cluster]) -> str:
+def _shown_clusters(every: Sequence[Cluster], rivals: Sequence[tuple[int, ...]]) -> str:
+    clusters = [every[place] for places in rivals for place in places]
     shown = [f"‘{cluster.answer}’ ({_numbers(cluster.members)})" for cluster in clusters[:_LISTED]]
     more = f"; and {len(clusters) - _LISTED:,} more" if len(clusters) > _LISTED else ""
     return f"{len(clusters):,} different answers: {'; '.join(shown)}{more}"
@@ -327,5 +375,5 @@ READER = Reader(
     answer,
     needs=lambda options: (),
     usual=True,
-    reads=(MEMBER_PROMPT,),
+    reads=(MEMBER_PROMPT, JOINT_PROMPT),
 )

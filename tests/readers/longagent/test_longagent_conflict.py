@@ -1,4 +1,4 @@
-"""LongAgent's conflicts: who is asked with whom, and whose answer is left."""
+"""LongAgent's conflicts: whose answers agree, who reads whose part, and whose answer is left."""
 
 from __future__ import annotations
 
@@ -7,32 +7,56 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from kgplatform.readers.longagent.conflict import Cluster, Resolution, SharedReading, Way, clustered, resolve, same
+from kgplatform.readers.longagent.agreement import is_part, same
+from kgplatform.readers.longagent.conflict import (
+    Cluster,
+    Duel,
+    Found,
+    Resolution,
+    SharedReading,
+    clustered,
+    once,
+    sorted_out,
+    tournament,
+)
+from kgplatform.readers.longagent.forms import Group, Relation
 
 Says = Mapping[tuple[int, int], str | None]
+EVERYWHERE = "everywhere"
 
 
-def reader(said: Says) -> Callable[[Sequence[tuple[int, int]]], list[SharedReading]]:
-    return lambda pairs: [SharedReading(said[each]) for each in pairs]
+def told(*answers: str, exact: bool = False) -> list[Cluster]:
+    """The clusters of members 1, 2, … with these answers."""
+    return clustered({number: Found(answer) for number, answer in enumerate(answers, 1)}, exact=exact)
+
+
+def reader(said: Says) -> Callable[[Sequence[Duel]], list[SharedReading]]:
+    return lambda duels: [SharedReading(said[each.i, each.j]) for each in duels]
 
 
 def settle(
-    way: Way, said: Says, *answers: str, stands: Callable[[str, int], bool] = lambda text, number: False
+    said: Says, *answers: str, stands: Callable[[str, int], bool] = lambda text, number: True, way: str = "group"
 ) -> Resolution:
-    """Members 1, 2, … with these answers, who say ``said`` when they read two parts."""
-    clusters = clustered(dict(enumerate(answers, 1)), exact=way == "once")
-    return resolve(clusters, way, reader(said), stands, random.Random(0))
+    """Members 1, 2, …, who all contradict each other, and say ``said`` when they read two parts."""
+    clusters = told(*answers, exact=way == "once")
+    if way == "once":
+        return once(clusters, reader(said), random.Random(0))
+    rivals = [tuple(range(len(clusters)))] if len(clusters) > 1 else []
+    return tournament(clusters, rivals, reader(said), stands, random.Random(0))
 
 
 def left(done: Resolution) -> list[str]:
     return [each.answer for each in done.clusters]
 
 
+# ---------------------------------------------------------------------------------------------------- without a model
+
+
 def test_members_with_the_same_answer_are_together_in_order() -> None:
     answers = {3: "The Lamp", 1: "No Mention", 5: "lamp!", 4: "Hull", 2: "the document does not contain it"}
-    assert clustered(answers) == [Cluster("The Lamp", (3, 5)), Cluster("Hull", (4,))]
-    exact = [Cluster("The Lamp", (3,)), Cluster("Hull", (4,)), Cluster("lamp!", (5,))]
-    assert clustered(answers, exact=True) == exact
+    found = {number: Found(answer, f"quote {number}") for number, answer in answers.items()}
+    assert clustered(found) == [Cluster("The Lamp", (3, 5), "quote 3"), Cluster("Hull", (4,), "quote 4")]
+    assert [each.members for each in clustered(found, exact=True)] == [(3,), (4,), (5,)]
 
 
 @pytest.mark.parametrize(
@@ -45,10 +69,42 @@ def test_members_with_the_same_answer_are_together_in_order() -> None:
         ("A", "a"),
         ("12.3.1990", "12/3/1990"),
         ("−5 °C", "-5°C"),
+        ("1859", "in 1859"),
+        ("It was 1859.", "1859"),
+        ("15 September 1859", "September 15, 1859"),
+        ("on the 15th of September, 1859", "1859-09-15"),
+        ("15. September 1859", "15 de septiembre de 1859"),
+        ("1859年9月15日", "15 settembre 1859"),
+        ("In September 1859", "September 1859"),
+        ("twelve ships", "12 ships"),
     ],
 )
 def test_answers_that_are_the_same(first: str, second: str) -> None:
     assert same(first, second)
+    assert len(told(first, second)) == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ("Brunel", "Isambard Kingdom Brunel"),
+        ("I. K. Brunel", "Isambard Kingdom Brunel"),
+        ("1859", "15 September 1859"),
+        ("September 1859", "15 September 1859"),
+    ],
+)
+def test_a_part_of_an_answer_agrees_with_it(part: str, whole: str) -> None:
+    assert not same(part, whole)
+    assert is_part(part, whole)
+    assert told(part, whole) == told(whole, part)[:0] + [Cluster(whole, (1, 2), "", (part,))]
+
+
+def test_a_part_of_two_answers_is_with_neither() -> None:
+    assert [each.answer for each in told("1859", "3 May 1859", "15 September 1859")] == [
+        "1859",
+        "3 May 1859",
+        "15 September 1859",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -63,89 +119,159 @@ def test_answers_that_are_the_same(first: str, second: str) -> None:
         ("-5", "5"),
         ("C++", "C#"),
         ("12, 13", "1213"),
+        ("before 1859", "1859"),
+        ("3 May 1859", "15 September 1859"),
+        ("1859", "1866"),
+        ("York", "New York"),
+        ("Brunel", "Lady Brunel"),
+        ("Wall Street", "Wall Street Journal"),
+        ("lamp", "lamp keeper"),
+        ("May", "may not"),
     ],
 )
 def test_answers_that_are_not(first: str, second: str) -> None:
     assert not same(first, second)
+    assert not is_part(first, second)
+    assert not is_part(second, first)
 
 
-# ------------------------------------------------------------------------------------------------------------- each
+@pytest.mark.parametrize("none", ["none", "Unknown", "The text gives no date", "keine Angabe", "未提及"])
+def test_words_for_none_are_no_answer(none: str) -> None:
+    assert [each.answer for each in told(none, "1859")] == ["1859"]
+
+
+def test_what_the_text_says_of_silence_is_an_answer() -> None:
+    assert len(told("No answer was given by the ambassador")) == 1
+
+
+# -------------------------------------------------------------------------------------------------- groups of meaning
+
+
+def grouped(*groups: tuple[Relation, tuple[int, ...]]) -> list[Group]:
+    return [Group(members=list(members), relation=relation) for relation, members in groups]
+
+
+def test_what_means_the_same_is_one_and_rivals_are_those_that_contradict() -> None:
+    clusters = told("Sturm", "storm", "fire", "fog")
+    united, rivals = sorted_out(clusters, grouped(("same", (1, 2)), ("conflicting", (2, 3))))
+    assert [(each.answer, each.members, each.others) for each in united] == [
+        ("Sturm", (1, 2), ("storm",)),
+        ("fire", (3,), ()),
+        ("fog", (4,), ()),
+    ]
+    assert rivals == [(0, 1)]
+
+
+def test_complementary_answers_are_no_rivals() -> None:
+    clusters = told("Agamemnon", "Niagara")
+    assert sorted_out(clusters, grouped(("complementary", (1, 2)))) == (clusters, [])
+    assert sorted_out(clusters, []) == (clusters, [])
+
+
+def test_without_groups_all_contradict_each_other() -> None:
+    assert sorted_out(told("a lamp", "a boat", "a pier"), None)[1] == [(0, 1, 2)]
+    assert sorted_out(told("a lamp"), None)[1] == []
+
+
+def test_two_numbers_are_not_the_same_whatever_a_group_says() -> None:
+    clusters = told("1859", "1866")
+    assert sorted_out(clusters, grouped(("same", (1, 2)))) == (clusters, [(0, 1)])
+
+
+def test_groups_with_a_common_member_are_one_conflict_and_unknown_numbers_are_left_out() -> None:
+    clusters = told("lamp", "boat", "pier", "quay", "tower")
+    assert sorted_out(clusters, grouped(("conflicting", (1, 2)), ("conflicting", (2, 3, 9)), ("conflicting", (4, 5))))[
+        1
+    ] == [(0, 1, 2), (3, 4)]
+
+
+# ------------------------------------------------------------------------------------------------------- tournament
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "answers", "dropped"),
+    ("said", "kept"), [("Hull", ["Hull"]), ("the York", ["the York"]), ("Hull, and not Bath", ["Hull"])]
+)
+def test_one_reading_decides_between_two_answers_where_its_words_stand(said: str, kept: list[str]) -> None:
+    done = settle({(1, 2): said}, "Hull", "York")
+    assert left(done) == kept
+    (merge,) = done.merges
+    assert (merge.duel.i, merge.duel.j, len(merge.readings), merge.unsettled) == (1, 2, 1, False)
+    assert merge.dropped == ("York" if kept == ["Hull"] else "Hull",)
+
+
+@pytest.mark.parametrize(("first", "second"), [("Agamemnon and Niagara", "Niagara and Agamemnon")] * 2)
+@pytest.mark.parametrize("stands", [True, False])
+def test_answers_that_are_both_right_are_united(first: str, second: str, stands: bool) -> None:
+    done = settle({(1, 2): first, (2, 1): second}, "Agamemnon", "Niagara", stands=lambda *_: stands)
+    assert done.clusters == (Cluster("Agamemnon and Niagara", (1, 2)),)
+    assert done.merges[0].dropped == ()
+    assert len(done.merges[0].readings) == (1 if stands else 2)
+    assert left(settle({(1, 2): first}, "Agamemnon", "Niagara", way="once")) == ["Agamemnon and Niagara"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "answers"),
     [
-        ("Hull", "Hull", ["Hull"], ("York",)),  # the second corrects itself
-        ("York", "York", ["York"], ("Hull",)),  # the first does
-        ("hull", "Leeds", ["hull"], ("York",)),  # one keeps its answer, in new words
-        ("Hull", None, ["Hull"], ("York",)),
-        (None, "York", ["York"], ("Hull",)),
-        (None, None, [], ("Hull", "York")),
-        ("Hull", "York", ["Hull", "York"], ()),  # neither changes
-        ("Leeds", "leeds", ["Leeds"], ("Hull", "York")),  # both change, and agree
-        ("Leeds", "Bath", [], ("Hull", "York")),  # both change, and neither answer stands anywhere
-        ("Leeds", None, [], ("Hull", "York")),
+        ("Hull", "Hull", ["Hull"]),
+        (None, "York", ["York"]),
+        ("Leeds", "Hull", ["Hull"]),
+        ("Leeds", "leeds", ["Leeds"]),
+        ("Hull", "York", ["Hull", "York"]),
+        ("Leeds", "Bath", ["Hull", "York"]),
+        ("Leeds", None, ["Hull", "York"]),
+        (None, None, []),
+        ("Hull", "Hull and York", ["Hull", "York"]),
+        ("Hull, not York", "Hull", ["Hull"]),
     ],
 )
-def test_both_read_both_parts(
-    first: str | None, second: str | None, answers: list[str], dropped: tuple[str, ...]
+def test_where_the_words_stand_nowhere_a_second_member_reads(
+    first: str | None, second: str | None, answers: list[str]
 ) -> None:
-    done = settle("each", {(1, 2): first, (2, 1): second}, "Hull", "York")
+    done = settle({(1, 2): first, (2, 1): second}, "Hull", "York", stands=lambda *_: False)
     assert left(done) == answers
-    (merge,) = done.merges
-    assert (merge.first, merge.second, merge.dropped) == (1, 2, dropped)
-    assert [each.answer for each in done.unsettled] == (["Hull", "York"] if answers == ["Hull", "York"] else [])
-    assert merge.unsettled is bool(done.unsettled)
+    assert len(done.merges[0].readings) == 2
+    assert [each.answer for each in done.unsettled] == (answers if len(answers) == 2 else [])
 
 
-def test_two_new_answers_are_told_apart_by_the_text() -> None:
-    said = {(1, 2): "Leeds", (2, 1): "Bath"}
-    done = settle("each", said, "Hull", "York", stands=lambda text, number: (text, number) == ("Bath", 1))
-    assert done.clusters == (Cluster("Bath", (1,)),)
-    both = settle("each", said, "Hull", "York", stands=lambda text, number: True)
-    assert left(both) == [each.answer for each in both.unsettled] == ["Leeds", "Bath"]
-    own = settle(
-        "each", {(1, 2): "York", (2, 1): "Hull"}, "Hull", "York", stands=lambda text, n: (text == "Hull") == (n == 1)
+@pytest.mark.parametrize(("fails", "answers"), [((True, True), ["Hull", "York"]), ((True, False), ["York"])])
+def test_a_member_that_says_nothing_decides_nothing(fails: tuple[bool, bool], answers: list[str]) -> None:
+    readings = iter([[SharedReading(None, failed=fails[0])], [SharedReading("York", failed=fails[1])]])
+    done = tournament(told("Hull", "York"), [(0, 1)], lambda _: next(readings), lambda *_: True, random.Random(0))
+    assert left(done) == answers
+
+
+def test_all_pairs_of_a_round_are_asked_at_once_and_an_odd_one_waits() -> None:
+    asked: list[list[tuple[int, int]]] = []
+
+    def reread(duels: Sequence[Duel]) -> list[SharedReading]:
+        asked.append([(each.i, each.j) for each in duels])
+        return [SharedReading(each.y.answer) for each in duels]
+
+    answers = ("lamp", "boat", "pier", "quay", "mole")
+    done = tournament(told(*answers), [(0, 1, 2, 3, 4)], reread, lambda *_: True, random.Random(0))
+    assert [len(each) for each in asked] == [2, 1, 1]
+    assert len(done.merges) == 4
+    assert len(done.clusters) == 1
+
+
+def test_what_does_not_contradict_stays_beside_the_winner() -> None:
+    done = tournament(
+        told("lamp", "boat", "pier"), [(0, 2)], reader({(1, 3): "pier"}), lambda *_: True, random.Random(0)
     )
-    assert own.clusters == own.unsettled == (Cluster("Hull", (1,)), Cluster("York", (2,)))
-    one = settle("each", {(1, 2): None, (2, 1): "Bath"}, "Hull", "York", stands=lambda text, number: number == 2)
-    assert one.clusters == (Cluster("Bath", (2,)),)
+    assert left(done) == ["boat", "pier"]
 
 
-def test_a_new_answer_joins_those_that_say_the_same() -> None:
-    said = {(1, 2): "Leeds", (2, 1): "Leeds"}
-    done = settle("each", said, "Hull", "York", "the Leeds")
-    assert done.clusters == (Cluster("Leeds", (2, 3)),), "of equals the members of the second"
-    assert len(done.merges) == 1
-
-
-@pytest.mark.parametrize("fails", [0, 1])
-def test_a_member_that_says_nothing_decides_nothing(fails: int) -> None:
-    readings = [SharedReading("York"), SharedReading("York")]
-    readings[fails] = SharedReading(None, failed=True)
-    done = resolve(
-        clustered({1: "Hull", 2: "York"}), "each", lambda pairs: readings, lambda *_: False, random.Random(0)
-    )
-    assert left(done) == [each.answer for each in done.unsettled] == ["Hull", "York"]
-
-
-def test_an_answer_that_was_set_aside_and_is_found_again_is_one() -> None:
-    said = {(1, 2): "Hull", (2, 1): "York", (1, 3): "York", (3, 1): "York"}
-    done = settle("each", said, "Hull", "York", "Bath")
-    assert done.clusters == (Cluster("York", (2, 3)),)
-    assert not done.unsettled
-
-
-def test_what_is_set_aside_is_not_asked_again() -> None:
-    asked: list[tuple[int, int]] = []
-
-    def reread(pairs: Sequence[tuple[int, int]]) -> list[SharedReading]:
-        asked.extend(pairs)
-        return [SharedReading({1: "Hull", 2: "York", 3: "Hull"}[each[0]]) for each in pairs]
-
-    done = resolve(clustered({1: "Hull", 2: "York", 3: "Bath"}), "each", reread, lambda *_: False, random.Random(0))
-    assert asked == [(1, 2), (2, 1), (1, 3), (3, 1)]
-    assert left(done) == ["Hull", "York"]
+def test_the_quote_of_the_reading_is_kept() -> None:
+    clusters = clustered({1: Found("Hull", "It was Hull."), 2: Found("York", "York")})
+    for said, quote, kept in (("Hull", "", "It was Hull."), ("Hull", "of Hull", "of Hull")):
+        done = tournament(
+            clusters,
+            [(0, 1)],
+            lambda duels, said=said, quote=quote: [SharedReading(said, quote=quote)],  # type: ignore[misc]
+            lambda *_: True,
+            random.Random(0),
+        )
+        assert done.clusters == (Cluster("Hull", (1,), kept),)
 
 
 # ------------------------------------------------------------------------------------------------------------- once
@@ -153,73 +279,71 @@ def test_what_is_set_aside_is_not_asked_again() -> None:
 
 @pytest.mark.parametrize(
     ("said", "answers"),
-    [
-        ("Hull", ["Hull"]),
-        ("the York", ["the York"]),
-        (None, []),
-        ("Yorkshire", ["Yorkshire"]),
-        ("Kingston", ["Kingston"]),
-    ],
+    [("Hull", ["Hull"]), ("the York", ["the York"]), (None, []), ("Yorkshire", ["Yorkshire"]), ("Bath", ["Bath"])],
 )
 def test_the_first_reads_both_parts_and_its_word_is_final(said: str | None, answers: list[str]) -> None:
-    done = settle("once", {(1, 2): said}, "Hull", "York")
+    done = settle({(1, 2): said}, "Hull", "York", way="once")
     assert left(done) == answers
     assert not done.unsettled
 
 
 def test_a_word_that_neither_gave_goes_to_the_one_that_is_more_like_it() -> None:
-    assert settle("once", {(1, 2): "Yorkshire"}, "Hull", "York").clusters == (Cluster("Yorkshire", (2,)),)
-    assert settle("once", {(1, 2): "Hully"}, "Hull", "York").clusters == (Cluster("Hully", (1,)),)
-    assert settle("once", {(1, 2): "xyz"}, "ab", "cd").clusters == (Cluster("xyz", (2,)),)
-    fused = settle("once", {(1, 2): "Leeds"}, "Hull", "York", "leeds")
+    assert settle({(1, 2): "Yorkshire"}, "Hull", "York", way="once").clusters == (Cluster("Yorkshire", (2,)),)
+    assert settle({(1, 2): "Hully"}, "Hull", "York", way="once").clusters == (Cluster("Hully", (1,)),)
+    assert settle({(1, 2): "xyz"}, "ab", "cd", way="once").clusters == (Cluster("xyz", (2,)),)
+    fused = settle({(1, 2): "Leeds"}, "Hull", "York", "leeds", way="once")
     assert fused.clusters == (Cluster("Leeds", (2, 3)),)
 
 
-def test_off_and_single_answers_need_no_merge() -> None:
-    assert settle("each", {}, "Hull", "hull").merges == ()
-    assert settle("once", {}, "Hull").clusters == (Cluster("Hull", (1,)),)
-    assert settle("each", {}).clusters == ()
+def test_single_answers_need_no_merge() -> None:
+    assert settle({}, "Hull", "hull").merges == ()
+    assert settle({}, "Hull", way="once").clusters == (Cluster("Hull", (1,)),)
+    assert settle({}).clusters == ()
 
 
-# -------------------------------------------------------------------------------------------------------- properties
+# ------------------------------------------------------------------------------------------------------- properties
 
 
-@pytest.mark.parametrize("way", ["each", "once"])
+@pytest.mark.parametrize("way", ["group", "once"])
 @pytest.mark.parametrize("count", [2, 3, 17, 64])
-def test_there_are_fewer_merges_than_answers_whatever_members_say(way: Way, count: int) -> None:
+def test_there_are_fewer_merges_than_answers_whatever_members_say(way: str, count: int) -> None:
     for seed in range(40):
         chance = random.Random(seed)
         pool = [None, *map(str, range(count + 5))]
 
         def reread(
-            pairs: Sequence[tuple[int, int]], chance: random.Random = chance, pool: list[str | None] = pool
+            duels: Sequence[Duel], chance: random.Random = chance, pool: list[str | None] = pool
         ) -> list[SharedReading]:
             return [
-                SharedReading(chance.choice([str(i), str(j), chance.choice(pool)]), chance.random() < 0.1)
-                for i, j in pairs
+                SharedReading(chance.choice([str(each.i), str(each.j), chance.choice(pool)]), chance.random() < 0.1)
+                for each in duels
             ]
 
-        clusters = clustered({number: str(number) for number in range(1, count + 1)}, exact=way == "once")
-        done = resolve(clusters, way, reread, lambda text, number: number % 2 == 0, random.Random(seed))
+        clusters = told(*map(str, range(1, count + 1)), exact=way == "once")
+        if way == "once":
+            done = once(clusters, reread, random.Random(seed))
+        else:
+            stands = lambda text, number: number % 2 == 0  # noqa: E731  (one line in one test)
+            done = tournament(clusters, [tuple(range(count))], reread, stands, random.Random(seed))
         assert len(done.merges) <= count - 1
         assert len({each.answer for each in done.unsettled}) == len(done.unsettled)
         assert set(done.unsettled) <= set(done.clusters)
 
 
-@pytest.mark.parametrize("way", ["each", "once"])
-def test_one_member_with_the_truth_wins_against_any_number_of_others(way: Way) -> None:
+@pytest.mark.parametrize("way", ["group", "once"])
+def test_one_member_with_the_truth_wins_against_any_number_of_others(way: str) -> None:
     """With its part in hand any member says the truth; without it each invents: it is never a vote."""
     for truth in (1, 7, 20):
-        said = {number: "Hull" if number == truth else "York" for number in range(1, 21)}
-        asked: list[tuple[int, int]] = []
+        said = {number: Found("Hull" if number == truth else "York") for number in range(1, 21)}
 
-        def reread(
-            pairs: Sequence[tuple[int, int]], truth: int = truth, asked: list[tuple[int, int]] = asked
-        ) -> list[SharedReading]:
-            asked.extend(pairs)
-            return [SharedReading("Hull" if truth in pair else "York") for pair in pairs]
+        def reread(duels: Sequence[Duel], truth: int = truth) -> list[SharedReading]:
+            return [SharedReading("Hull" if truth in (each.i, each.j) else "York") for each in duels]
 
-        done = resolve(clustered(said), way, reread, lambda *_: False, random.Random(1))
+        clusters = clustered(said)
+        if way == "once":
+            done = once(clusters, reread, random.Random(1))
+        else:
+            done = tournament(clusters, [(0, 1)], reread, lambda *_: False, random.Random(1))
         assert left(done) == ["Hull"]
         assert len(done.merges) == 1
 
@@ -228,8 +352,8 @@ def test_who_speaks_for_a_cluster_is_drawn_and_repeats_with_the_seed() -> None:
     clusters = [Cluster("York", tuple(range(1, 30))), Cluster("Hull", (30,))]
 
     def drawn(seed: int) -> int:
-        done = resolve(clusters, "once", lambda pairs: [SharedReading("Hull")], lambda *_: False, random.Random(seed))
-        return done.merges[0].first
+        done = once(clusters, lambda duels: [SharedReading("Hull")], random.Random(seed))
+        return done.merges[0].duel.i
 
     assert [drawn(seed) for seed in range(5)] == [drawn(seed) for seed in range(5)]
     assert len({drawn(seed) for seed in range(20)}) > 5

@@ -4,6 +4,7 @@ that are full."""
 from __future__ import annotations
 
 import json
+import os.path
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,13 +23,14 @@ from longagent_runs import (
     graph_with,
     instructs,
     notes,
+    related,
     responds,
 )
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.longagent.reader import NO_GROUND, NOBODY, NOTHING_CONFIRMED
+from kgplatform.readers.longagent.reader import COLLECTED, NO_GROUND, NOBODY, NOTHING_CONFIRMED
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
 from kgplatform.testing import Fault
@@ -61,16 +63,17 @@ def play(leader: list[str | Fault] | Rule, member: Rule | None = None) -> Script
 
 
 @pytest.mark.parametrize(
-    ("reply", "fault"),
+    "reply",
     [
-        ("The lamp? I am not sure who that was.", "no json"),
-        ("", "empty reply"),
-        ('{"type": "instruction", "content": "x"}', "wrong type"),
-        ('{"type": "response", "content": null}', "no content"),
+        "",
+        '{"type": "instruction", "content": "x"}',
+        '{"type": "response"}',
+        '{"type": "response", "content": "<your answer>"}',
+        '{"type": "response", "content": "the Zilverbrand"}',
     ],
 )
-def test_a_member_that_cannot_reply_is_asked_three_times_and_then_counts_as_silent(
-    graph: Store, tmp_path: Path, reply: str, fault: str
+def test_a_member_that_cannot_reply_is_asked_twice_and_then_counts_as_silent(
+    graph: Store, tmp_path: Path, reply: str
 ) -> None:
     def member(prompt: Asked) -> str | Fault:
         return reply if prompt.numbers == (5,) else by_note(KNOWS)(prompt)
@@ -78,19 +81,22 @@ def test_a_member_that_cannot_reply_is_asked_three_times_and_then_counts_as_sile
     script = play([instructs(ASKED), answers("Mara Voss")], member)
     done = run(graph, tmp_path, script)
     assert done.text == "Mara Voss [1]"
-    assert (done.counts[f"malformed.{fault}"], done.counts["malformed.member"]) == (3, 1)
-    assert (done.counts["no mention"], done.counts["calls.member"]) == (4, 8)
+    assert done.counts["malformed.member"] == 1
+    assert (done.counts["no mention"], done.counts["calls.member"]) == (4, 7)
     assert done.note == "What some members read may be missing here; members' replies that could not be used: 1."
     assert steps_of(done, "members")[0].detail.endswith(
         "; found something: 1 (each a step of its own), nothing: 4, gave no reply that can be used: 1"
     )
 
 
-def test_a_refusal_in_plain_words_is_one(graph: Store, tmp_path: Path) -> None:
-    script = play([instructs(ASKED), answers("Mara Voss")], by_note(KNOWS, "No Mention"))
-    plain = play(script.leader, lambda prompt: responds("Mara Voss") if prompt.numbers == (3,) else "No Mention.")
-    done = run(graph, tmp_path, plain)
-    assert (done.counts["calls.member"], done.counts["no mention"], done.counts["malformed.no json"]) == (6, 5, 5)
+@pytest.mark.parametrize("reply", ["No Mention.", '{"type": "response", "content": null}', '{"answer": "unbekannt"}'])
+def test_a_refusal_is_one_in_whatever_form(graph: Store, tmp_path: Path, reply: str) -> None:
+    script = play(
+        [instructs(ASKED), answers("Mara Voss")],
+        lambda prompt: '{"response": "Mara Voss"}' if prompt.numbers == (3,) else reply,
+    )
+    done = run(graph, tmp_path, script)
+    assert (done.counts["calls.member"], done.counts["no mention"], done.text) == (6, 5, "Mara Voss [1]")
     assert "malformed.member" not in done.counts
 
 
@@ -109,15 +115,17 @@ def test_a_member_that_times_out_does_not_stop_the_round(graph: Store, tmp_path:
     assert steps_of(done, "members")[0].detail.endswith(", nothing: 4, could not be asked: 1")
 
 
-def test_what_was_wrong_before_a_call_failed_is_counted_too(graph: Store, tmp_path: Path) -> None:
+def test_a_member_that_fails_when_it_is_asked_again_has_failed(graph: Store, tmp_path: Path) -> None:
+    asked: list[Asked] = []
+
     def member(prompt: Asked) -> str | Fault:
-        if prompt.numbers == (5,):
-            return Fault.refuse(400, "No.") if "could not be used" in prompt.user else "prose"
-        return by_note(KNOWS)(prompt)
+        if prompt.numbers != (5,):
+            return by_note(KNOWS)(prompt)
+        asked.append(prompt)
+        return Fault.refuse(400, "No.") if len(asked) > 1 else ""
 
     done = run(graph, tmp_path, play([instructs(ASKED), answers("Mara Voss")], member))
-    assert (done.counts["malformed.no json"], done.counts["failed.member"]) == (1, 1)
-    assert done.counts["calls.member"] == 7
+    assert (done.counts["calls.member"], done.counts["failed.member"]) == (7, 1)
 
 
 def test_a_member_that_fails_in_a_conflict_leaves_it_open(graph: Store, tmp_path: Path) -> None:
@@ -175,8 +183,8 @@ def test_the_leaders_instruction_is_data_to_the_members(graph: Store, tmp_path: 
     ("replies", "malformed", "detail"),
     [
         (['{"type": "member", "content": "Poem member"}'], "unknown expert", "QA member, since the reply names none"),
-        (["", "", ""], "empty reply", "QA member, since the reply names none"),
-        (["Math member", "Math member", "Math member"], "no json", "Math member"),
+        (["", ""], "leader", "QA member, since the reply names none"),
+        (["Math member"], "", "Math member"),
     ],
 )
 def test_an_expert_that_is_not_there_is_a_reader(
@@ -185,40 +193,41 @@ def test_an_expert_that_is_not_there_is_a_reader(
     script = play([*replies, instructs(ASKED), answers("Mara Voss")])
     done = run(graph, tmp_path, script, task="auto")
     assert steps_of(done, "expert")[0].detail == detail
-    assert done.counts[f"malformed.{malformed}"] == len(replies)
+    assert {name: number for name, number in done.counts.items() if name.startswith("malformed")} == (
+        {f"malformed.{malformed}": 1} if malformed else {}
+    )
     kinds = script.of("expert")[0].messages[0]["content"]
     assert all(f"- {name} member: " in kinds for name in ("QA", "KV", "NS", "PassKey", "Math"))
 
 
 def test_a_first_instruction_that_cannot_be_used_is_the_question(graph: Store, tmp_path: Path) -> None:
-    script = play(["", "prose", '{"type": "answer", "content": "Bob"}', answers("Mara Voss")])
+    script = play(["", '{"type": "answer", "content": "Bob"}', answers("Mara Voss")])
     done = run(graph, tmp_path, script)
     assert {each.section("Instruction") for each in script.of("member")} == {QUESTION}
     assert done.text == "Mara Voss [1]"
-    faults = {"malformed.empty reply": 1, "malformed.no json": 1, "malformed.wrong type": 1}
-    assert {name: number for name, number in done.counts.items() if name.startswith("malformed")} == faults
+    assert done.counts["malformed.leader"] == 1
 
 
 def test_a_decision_that_cannot_be_used_leads_to_the_forced_answer(graph: Store, tmp_path: Path) -> None:
-    done = run(graph, tmp_path, play([instructs(ASKED), "prose", "prose", "prose", answers("Mara Voss")]))
+    done = run(graph, tmp_path, play([instructs(ASKED), "prose", "prose", answers("Mara Voss")]))
     assert [each.name for each in done.trace][-3:] == ["decision", "forced answer", "find citations"]
     assert done.text == "Mara Voss [1]"
-    assert (done.counts["forced answer"], done.counts["malformed.no json"]) == (1, 3)
+    assert (done.counts["forced answer"], done.counts["malformed.leader"]) == (1, 1)
 
 
 def test_plain_text_is_the_answer_in_the_last_round_and_at_the_end(graph: Store, tmp_path: Path) -> None:
-    last = run(graph, tmp_path / "a", play([instructs(ASKED), "Mara Voss", "Mara Voss", "Mara Voss"]), rounds=1)
+    last = run(graph, tmp_path / "a", play([instructs(ASKED), "Mara Voss"]), rounds=1)
     assert (last.text, last.counts.get("forced answer")) == ("Mara Voss [1]", None)
-    end = run(graph, tmp_path / "b", play([instructs(ASKED), *["Mara Voss"] * 6]))
+    end = run(graph, tmp_path / "b", play([instructs(ASKED), *["Mara Voss"] * 3]))
     assert (end.text, end.counts["forced answer"]) == ("Mara Voss [1]", 1)
 
 
-@pytest.mark.parametrize("reply", ["", instructs("Ask again!"), '{"type": "answer", "content": ""}'])
+@pytest.mark.parametrize("reply", ["", instructs("Ask again!"), '{"type": "answer", "content": "<the answer>"}'])
 def test_a_leader_that_never_answers_is_an_error_in_words(graph: Store, tmp_path: Path, reply: str) -> None:
     script = play(lambda prompt: instructs(ASKED) if prompt.kind == "instruct" else reply)
-    with pytest.raises(ModelError, match="The leader of the team gave no answer, although it was asked three times"):
+    with pytest.raises(ModelError, match="The leader of the team gave no answer, although it was asked twice"):
         run(graph, tmp_path, script, rounds=2)
-    assert len(script.of("end")) == 3
+    assert len(script.of("end")) == 2
 
 
 def test_a_leader_whose_call_fails_ends_the_run(graph: Store, tmp_path: Path) -> None:
@@ -318,7 +327,7 @@ def test_a_conflict_that_the_leader_raises_is_resolved_between_those_that_it_nam
     assert second.replies == ["Member 1: 81", "Member 2: 80"]
     assert sorted(script.merges()) == [(1, 4), (4, 1)]
     assert done.counts["actions.conflict"] == 1
-    assert [each.detail for each in steps_of(done, "decision")] == ["CONFLICT: [1, 3]", "ANSWER: 81"]
+    assert [each.detail for each in steps_of(done, "decision")] == ["CONFLICT: 1; 3", "ANSWER: 81"]
 
 
 def test_without_resolution_all_answers_go_to_the_leader_and_none_can_be_raised(graph: Store, tmp_path: Path) -> None:
@@ -327,7 +336,7 @@ def test_without_resolution_all_answers_go_to_the_leader_and_none_can_be_raised(
     done = run(graph, tmp_path, script, conflict="off")
     assert script.of("decide")[0].replies == ["Member 1: Jon Reed", "Member 2: Mara Voss"]
     assert script.merges() == []
-    assert done.counts["malformed.wrong type"] == 1
+    assert len(script.of("decide")) == 2
     assert done.text == "Mara Voss [1]"
 
 
@@ -336,7 +345,77 @@ def test_a_second_conflict_in_a_round_is_not_raised(graph: Store, tmp_path: Path
     script = play([instructs(ASKED), raises(1, 2), raises(1, 2), answers("81")], by_note(values))
     done = run(graph, tmp_path, script, task="math")
     assert "Replies 1 and 2 contradict each other" in script.of("decide")[1].user
-    assert (done.counts["actions.conflict"], done.counts["malformed.wrong type"], done.text) == (1, 1, "81")
+    assert (done.counts["actions.conflict"], len(script.of("decide")), done.text) == (1, 3, "81")
+
+
+# ----------------------------------------------------------------------------------------- answers that do not conflict
+
+
+def test_complementary_answers_reach_the_leader_side_by_side_without_a_second_reading(
+    graph: Store, tmp_path: Path
+) -> None:
+    said = {(2,): "Agamemnon", (3,): "Niagara"}
+    script = Script(
+        [instructs("Which ships laid it?"), answers("Agamemnon and Niagara")],
+        by_note(said),
+        lambda prompt: related(complementary=(1, 2)),
+    )
+    done = run(graph, tmp_path, script)
+    assert script.of("decide")[0].replies == ["Member 1: Agamemnon", "Member 2: Niagara"]
+    assert (script.merges(), done.counts.get("actions.conflict")) == ([], None)
+    assert steps_of(done, "groups")[0].detail == "1, 2: complementary"
+
+
+@pytest.mark.parametrize("order", ["Agamemnon and Niagara", "Niagara and Agamemnon"])
+def test_where_the_leader_sees_a_conflict_the_member_that_reads_both_parts_unites_them(
+    graph: Store, tmp_path: Path, order: str
+) -> None:
+    said = {(2,): "Agamemnon", (3,): "Niagara", (2, 3): order, (3, 2): "Agamemnon and Niagara"}
+    script = play([instructs("Which ships laid it?"), answers(order)], by_note(said))
+    run(graph, tmp_path, script)
+    assert [sorted(each.partition(": ")[2].split(" and ")) for each in script.of("decide")[0].replies] == [
+        ["Agamemnon", "Niagara"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", [("1871", "in 1871"), ("15 September 1859", "September 15, 1859"), ("Brunel", "Isambard Kingdom Brunel")]
+)
+def test_no_call_is_made_where_values_agree(graph: Store, tmp_path: Path, said: tuple[str, str]) -> None:
+    script = play([instructs("When?"), answers("1871")], by_note({(2,): said[0], (3,): said[1], (4,): "none"}))
+    done = run(graph, tmp_path, script)
+    assert script.kinds.count("group") == len(script.merges()) == 0
+    assert len(script.of("decide")[0].replies) == 1
+    assert done.counts["no mention"] == 4
+
+
+def test_a_list_or_a_count_is_collected_from_all_parts(graph: Store, tmp_path: Path) -> None:
+    first = json.dumps({"type": "instruction", "content": "How many sails did you count?", "collect": True})
+    script = play([first, answers("8 sails")], by_note({(1,): "3", (3,): "2", (5,): "3"}))
+    run(graph, tmp_path, script)
+    (decide,) = script.of("decide")
+    assert decide.replies == ["Member 1: 3", "Member 2: 2", "Member 3: 3"], "equal counts of two parts are two"
+    assert COLLECTED in decide.user
+    assert script.kinds.count("group") == len(script.merges()) == 0
+
+
+def test_groups_that_cannot_be_read_make_all_answers_rivals(graph: Store, tmp_path: Path) -> None:
+    said = {**KNOWS, (5,): "Jon Reed", (3, 5): "Mara Voss"}
+    script = Script([instructs(ASKED), answers("Mara Voss")], by_note(said), lambda prompt: "I cannot tell.")
+    done = run(graph, tmp_path, script)
+    assert script.of("decide")[0].replies == ["Member 1: Mara Voss"]
+    assert (len(script.of("group")), done.counts["malformed.leader"]) == (2, 1)
+
+
+def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Path) -> None:
+    script = play([instructs(ASKED), instructs("Since when?"), answers("Mara Voss")])
+    run(graph, tmp_path, script)
+    by_part: dict[tuple[int, ...], list[str]] = {}
+    for each in script.of("member"):
+        by_part.setdefault(each.numbers, []).append("".join(message["content"] for message in each.messages))
+    for first, second in by_part.values():
+        shared = len(os.path.commonprefix([first, second]))
+        assert shared > 0.9 * min(len(first), len(second))
 
 
 # ------------------------------------------------------------------------------------------------------------- windows
@@ -406,11 +485,18 @@ def test_the_oldest_rounds_are_forgotten_where_the_window_needs_it(graph: Store,
 
 def test_questions_that_are_too_long_for_the_window_are_refused_with_what_fits(graph: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="leaves room for ([0-9,]+)") as refused:
-        ask(graph, play([]), tmp_path, "Who kept the lamp? " * 900, documents=("lamp",))
+        ask(graph, play([]), tmp_path, "Who kept the lamp? " * 900, documents=("lamp",), window_tokens=4096)
     fits = int(str(refused.value).partition("leaves room for ")[2].partition(".")[0].replace(",", ""))
     assert 500 < fits < tokens("Who kept the lamp? " * 900)
     question = "Who? " * (fits // 2 - 5)
-    done = ask(graph, play([instructs(ASKED), answers("Mara Voss")]), tmp_path, question, documents=("lamp",))
+    done = ask(
+        graph,
+        play([instructs(ASKED), answers("Mara Voss")]),
+        tmp_path,
+        question,
+        documents=("lamp",),
+        window_tokens=4096,
+    )
     assert done.text == "Mara Voss [1]"
     with pytest.raises(InputError, match="has no room for the leader of a team"):
         run(graph, tmp_path, play([]), window_tokens=1100)

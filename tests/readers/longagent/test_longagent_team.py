@@ -6,11 +6,13 @@ import math
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from answers import cited, steps_of
+from answers import passage as made_up
 from longagent_runs import NOTE_TOKENS, Asked, Script, answers, ask, by_note, fill, graph_with, instructs, notes
 
 from kgplatform.client import KnowledgeGraph
@@ -21,7 +23,8 @@ from kgplatform.models.chat import FREE_TEXT, Ledger, Wanted
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL
-from kgplatform.readers.longagent.reader import Options, answer
+from kgplatform.readers.longagent.options import Options, sizes_of
+from kgplatform.readers.longagent.reader import answer
 from kgplatform.readers.longagent.team import Member, read_parts
 from kgplatform.readers.readers import options_for
 from kgplatform.readers.replies import NO_WORDS
@@ -66,7 +69,7 @@ def team() -> Script:
 
 
 def members_of(evidence: Evidence, room: int) -> tuple[Member, ...]:
-    return read_parts(QUESTION, evidence, Options(member_tokens=room, window_tokens=32_000))[0]
+    return read_parts(QUESTION, evidence, Options(), room)[0]
 
 
 # ------------------------------------------------------------------------------------------------------------- parts
@@ -128,33 +131,39 @@ def test_documents_are_chosen_by_name(graph: Store, tmp_path: Path) -> None:
     )
 
 
-def test_retrieved_passages_are_a_member_each_in_reading_order(graph: Store, tmp_path: Path) -> None:
+def test_retrieved_passages_are_packed_into_parts_in_reading_order(graph: Store, tmp_path: Path) -> None:
     script = team()
     done = ask(graph, script, tmp_path, "pier of oak, quay of stone", members="retrieved:2", member_tokens=1024)
-    assert sorted(each.section("Passage") for each in script.of("member")) == [
-        "# small a\n\nThe pier was built of oak.",
-        "# small b\n\nThe quay was built of stone.",
+    assert [each.section("Passage") for each in script.of("member")] == [
+        "# small a\n\nThe pier was built of oak.\n\n# small b\n\nThe quay was built of stone.",
     ]
-    assert done.counts["members"] == 2
+    assert done.counts["members"] == 1
     assert done.trace[0].detail.startswith(
-        "the best of a search; passages: 2, parts: 2, each of at most 1,024 tokens; "
+        "the best of a search; passages: 2, parts: 1, each of at most 1,024 tokens; "
     )
     assert done.trace[0].queries
     assert [each.name for each in steps_of(done, "members")] == ["members"]
+
+
+def test_what_is_left_out_between_two_passages_is_marked() -> None:
+    first = made_up("a", "The pier was built of oak.")
+    later = replace(first, id="b", text="It burned.", start=5000, end=5010)
+    near = replace(first, id="c", text="It stood.", start=5011, end=5020)
+    shown = "# note\n\nThe pier was built of oak.\n\n[…]\n\nIt burned. It stood."
+    assert Member(1, (first, later, near)).text == shown
 
 
 # ---------------------------------------------------------------------------------------------- who knows and sees what
 
 
 def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_path: Path) -> None:
-    said = {(7,): "Mara Voss", (3,): "Jon Reed", (3, 7): "Mara Voss", (7, 3): "Mara Voss"}
+    said = {(7,): "Mara Voss", (3,): "Jon Reed", (3, 7): "Mara Voss"}
     script = Script([instructs("Who lit it?"), instructs("Since when?"), answers("Mara Voss")], by_note(said))
     done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
-    alone = [each for each in script.of("member") if len(each.numbers) == 1]
-    together = [each for each in script.of("member") if len(each.numbers) > 1]
+    alone, together = script.of("member"), script.of("joint")
     assert sorted(each.numbers for each in alone) == sorted([(n,) for n in range(1, 21)] * 2)
-    assert {each.numbers for each in together} == {(3, 7), (7, 3)}
-    for prompt in script.of("member"):
+    assert [each.numbers for each in together] == [(3, 7)] * 2
+    for prompt in (*alone, *together):
         shown = prompt.messages[0]["content"] + prompt.user
         assert len(prompt.messages) == 2, "members remember nothing"
         assert QUESTION not in shown
@@ -164,14 +173,14 @@ def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_
     assert done.counts["rounds"] == 2
 
 
-def test_no_json_mode_for_members_since_it_forbids_the_scratchpad(graph: Store, tmp_path: Path) -> None:
+def test_every_reply_is_asked_for_as_json(graph: Store, tmp_path: Path) -> None:
     script = team()
     with OpenAIServer(script) as server:
         settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url)
         KnowledgeGraph(graph, settings, embedder=HashEmbedder(64)).ask(QUESTION, "longagent", documents=("small a",))
         bodies = [each.body for each in server.requests_to("/chat/completions")]
     modes = {kind_of(body): "response_format" in body for body in bodies}
-    assert modes == {"instruct": True, "member": False, "decide": True}
+    assert modes == {"instruct": True, "member": True, "decide": True}
 
 
 def kind_of(body: dict[str, Any]) -> str:
@@ -190,7 +199,9 @@ def test_the_cost_is_linear_and_printed(graph: Store, tmp_path: Path) -> None:
         )
         members, merges = done.counts["members"], done.counts.get("calls.merge", 0)
         assert done.counts["calls.member"] == members
-        assert done.usage.calls == len(script.asked) == members + merges + 2
+        grouped = len(script.of("group"))
+        assert done.usage.calls == len(script.asked) == members + merges + grouped + 2
+        assert grouped == (room == NOTE_TOKENS)
         (step,) = steps_of(done, "members")
         found = re.fullmatch(
             r"round 1; parts: (\d+); all calls: (\d+), tokens: ([\d,]+) in and ([\d,]+) out; "
@@ -210,7 +221,8 @@ def test_every_step_knows_what_it_spent(graph: Store, tmp_path: Path) -> None:
     assert sum((each.usage for each in done.trace), Usage()) == done.usage
     assert done.usage.calls == len(script.asked)
     calls = [done.counts[f"calls.{who}"] for who in ("leader", "member", "merge")]
-    assert sum(calls) == done.usage.calls == 3 + 40 + 4
+    assert calls == [3 + 2, 40, 2]
+    assert sum(calls) == done.usage.calls
 
 
 # ------------------------------------------------------------------------------------------------- the trace, and keep
@@ -223,7 +235,7 @@ def test_members_that_found_something_are_steps_side_by_side(
     said |= {(3, 9): "Mara Voss", (9, 3): "Mara Voss"}
     script = Script([instructs(ASKED), instructs("Who?"), answers("Mara Voss")], by_note(said))
     done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
-    each_round = ["members", "member 3", "member 7", "member 9", "conflict", "merge", "decision"]
+    each_round = ["members", "member 3", "member 7", "member 9", "groups", "conflict", "merge", "decision"]
     assert [each.name for each in done.trace] == ["team", "instruction", *each_round, *each_round, "find citations"]
     members = done.counts["members"]
     paths = [3, 7, 9, members + 3, members + 7, members + 9]
@@ -237,7 +249,7 @@ def test_members_that_found_something_are_steps_side_by_side(
     assert before[6] == [4, 5, 6], "and before the conflict"
     first = steps_of(done, "member 7")[0]
     assert (first.detail, len(first.passages), first.prompt) == ("Mara Voss", 1, "longagent/member")
-    assert "<scratchpad>" in first.reply
+    assert '"reasoning"' in first.reply
     conflict = steps_of(done, "conflict")[0]
     assert (
         conflict.detail == "CONFLICT in round 1: 2 different answers: ‘Jon Reed’ (member 3); ‘Mara Voss’ (members 7, 9)"
@@ -356,10 +368,9 @@ def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:
         ({"members": "retrieved:5", "documents": ("x",)}, "leave out documents, or members."),
         ({"rounds": 0}, "rounds must be at least 1."),
         ({"task": "poems"}, 'Unknown task "poems". Choose one of qa, kv, number, passkey, math, auto.'),
-        ({"conflict": "vote"}, 'Unknown conflict "vote". Choose one of each, once, off.'),
+        ({"conflict": "vote"}, 'Unknown conflict "vote". Choose one of group, once, off.'),
         ({"window_tokens": 100}, "window_tokens must be at least 1,000."),
         ({"member_tokens": 20}, "member_tokens must be at least 50."),
-        ({"member_tokens": 2048}, "since a conflict puts the texts of two members into one prompt"),
         ({"top_k": 5}, "The reader longagent has no option top_k."),
     ],
 )
@@ -369,11 +380,28 @@ def test_options_out_of_bounds_are_refused(given: dict[str, Any], said: str) -> 
 
 
 def test_the_largest_part_that_fits_is_named_and_fits() -> None:
-    with pytest.raises(InputError) as refused:
-        Options(member_tokens=2048)
+    def text(member_tokens: int | None, **options: Any) -> int:
+        return sizes_of(Options(member_tokens=member_tokens, **options), 4096).text
+
+    with pytest.raises(InputError, match="since a conflict puts the texts of two members into one prompt") as refused:
+        text(2048)
     largest = int(re.findall(r"to ([\d,]+) with", str(refused.value))[0].replace(",", ""))
-    assert 1024 <= largest < 2048
-    assert Options(member_tokens=largest).member_tokens == largest
+    assert 1000 < largest < 2048
+    assert text(largest) == text(None) == largest
     with pytest.raises(InputError):
-        Options(member_tokens=largest + 1)
-    assert Options(member_tokens=2 * largest, conflict="off").member_tokens == 2 * largest
+        text(largest + 1)
+    assert text(2 * largest, conflict="off") == 2 * largest
+
+
+def test_the_window_of_the_model_sets_the_sizes_unless_the_papers_are_wanted() -> None:
+    large, small, paper = (
+        sizes_of(options, context)
+        for options, context in ((Options(), 1_000_000), (Options(), 32_768), (Options(preset="paper"), 32_768))
+    )
+    assert (large.window, large.text, large.reply) == (1_000_000, 8192, 1024)
+    assert (small.window, small.text) == (32_768, 8192)
+    assert (paper.window, paper.text) == (4096, 1024)
+    assert 500 < paper.reply <= 512 + 20
+    assert sizes_of(Options(window_tokens=8192), 32_768).window == 8192
+    for each in (large, small, paper):
+        assert 2 * each.text + each.instruction + 4 * each.claim + each.reply < 0.9 * each.window
