@@ -314,3 +314,25 @@ def test_what_came_after_the_tree_is_read_too(kg: KnowledgeGraph, tmp_path: Path
     assert re.search(r"# Community \d+: what is in no community\n(?:\[\d+\] .+\n?){2}$", model.of("map")[0].data)
     assert "Facts that are in no community were read beside them: 2" in done.note
     assert texts_of(kg, done) == ["Zeb fears moles"]
+
+
+def test_levels_of_the_tree(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Two levels: the innermost are read below the outer one, or the outer one with all that is inside it."""
+    planted(seed=3, towns=6, valleys=1).ingest(kg, tmp_path)
+    put_around = (
+        "MATCH (c:Community) SET c.depth = 1 WITH collect(c) AS inner CREATE (o:Community {id: 'outer', level: 4, "
+        "depth: 0, size: 9, name: 'Around', summary: 'All of it.', summaryBy: 'model'}) "
+        "WITH o, inner UNWIND inner AS c CREATE (c)-[:PARENT]->(o)"
+    )
+    kg.store.run_statement(put_around, {}, write=True, timeout=60, limit=10)
+    found = {}
+    for level in (None, 0, 1):
+        model = Model(map=first_fact, reduce=says("Told [1]."))
+        done = asking(kg, model).ask("What is told?", "global", level=level)
+        found[level] = model.of("map")[0].data
+        assert f"at depth {0 if level == 0 else 1};" in done.trace[0].detail
+    assert found[None] == found[1]
+    assert found[1].startswith("= Around: All of it.\n# Community 1: ")
+    assert found[0].startswith("# Community 1: Around, 9 members\nAll of it.\n[1] ")
+    facts = {level: sorted(re.findall(r"^\[\d+\] (.+)$", data, re.MULTILINE)) for level, data in found.items()}
+    assert facts[0] == facts[1]
