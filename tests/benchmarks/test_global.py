@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from data_sets import Place
 from group_questions import Corpus, GroupModel, planted
@@ -27,7 +28,7 @@ CORPORA = ((60, 4), (105, 7), (150, 10))
 """Documents, a town each, and the valleys that they lie in."""
 
 ERRORS = (0.0, 0.02, 0.05, 0.1, 0.2)
-READERS: dict[str, tuple[str, dict[str, int]]] = {
+READERS: dict[str, tuple[str, dict[str, Any]]] = {
     "global": ("global", {"part_tokens": 3000}),
     "retrieve": ("retrieve", {}),
     "retrieve, 40 passages": ("retrieve", {"top_k": 40}),
