@@ -271,6 +271,24 @@ def _envelope(kind: str, content: str) -> str:
     return json.dumps({"type": kind, "content": content}, ensure_ascii=False)
 
 
+# --------------------------------------------------------------------------------------------------------------- global
+
+
+def _from_communities(asked: Prompt) -> str:
+    """The facts that say most, or the statements that remain."""
+    listed = dict(re.findall(r"^\[(\d+)\] (.+)$", asked.data, re.MULTILINE))
+    told = tell(asked.question, listed.values())
+    said = [(int(n), text) for n, text in listed.items() if any(each in text for each in told.sentences)]
+    points = [{"point": text, "facts": [n], "score": 60} for n, text in said]
+    return json.dumps({"reasoning": "By shared words.", "points": points, "items": []}, ensure_ascii=False)
+
+
+def _from_findings(asked: Prompt) -> str:
+    found = json.loads(_from_communities(asked))["points"]
+    text = " ".join(f"{each['point']} [{each['facts'][0]}]" for each in found)
+    return json.dumps({"answer": text, "citations": [], "sufficient": bool(text)}, ensure_ascii=False)
+
+
 # --------------------------------------------------------------------------------------------------- building the graph
 
 
@@ -363,6 +381,9 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "longagent/decide": _decide,
     "longagent/end": _decide,
     "longagent/batch": _batch,
+    "corpus/map": _from_communities,
+    "corpus/merge": _from_communities,
+    "corpus/reduce": _from_findings,
     "ingest/extract": _extract,
     "tree/name_communities": _name_communities,
     "doors/mcp_answer": lambda asked: "No tool can be called here.",

@@ -36,6 +36,7 @@ RUNS: list[tuple[str, dict[str, Any], int]] = [
     ("readagent", {"lookup": "sequential", "interim": True}, 3),
     ("readagent", {"lookup": "bm25"}, 1),
     ("longagent", {"member_tokens": 512}, 5),
+    ("global", {"part_tokens": 1500}, 3),
     ("fulltext", {}, 1),
     ("chunkread", {"calls": 4}, 1),
     ("chunknotes", {"calls": 4}, 1),
@@ -62,12 +63,13 @@ class Told:
 
 @pytest.fixture(scope="module")
 def opened(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Silent]]:
-    """The graph of the examples with gists, and the model that wrote them."""
+    """The graph of the examples with gists and a tree, and the model that wrote and named them."""
     model = Silent(reply)
     with model.server, Store(neo4j_server) as store:
         wipe(store)
         with asking(store, model) as graph:
             graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+            graph.build_tree()
             graph.gist()
         yield store, model
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from kgplatform.readers.window import head, short_name, tokens
+from kgplatform.readers.window import head, pack, short_name, tokens
 from kgplatform.retrieve.communities import Group, GroupFact
 from kgplatform.text import counted, tidy
 
@@ -22,8 +22,7 @@ _WHOLE = 4
 _LINE = 4
 """No line takes more than this part of the room."""
 
-_NAMES = 20
-"""Members of a line."""
+_ALSO = "Also in it: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +114,9 @@ def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
         yield [(_cut(tidy(group.community.summary), most), None)]
     for _, facts in groupby(group.facts, key=lambda fact: fact.about):
         yield [(_cut(tidy(fact.text), most), fact) for fact in facts]
-    for start in range(0, len(group.members), _NAMES):
-        names = "; ".join(short_name(each) for each in group.members[start : start + _NAMES])
-        yield [(_cut(f"Also in it: {names}", most), None)]
+    names = [short_name(each) for each in group.members]
+    for line in pack(names, most - tokens(_ALSO)):
+        yield [(_cut(f"{_ALSO}{'; '.join(names[place] for place in line)}", most), None)]
 
 
 def _cost(line: str, fact: GroupFact | None, room: int) -> int:

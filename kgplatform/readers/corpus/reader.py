@@ -217,6 +217,7 @@ def _plan(groups: Groups, parts: Sequence[Part], room: int) -> str:
     depths = sorted({group.depth for group in groups.found})
     levels = f" at depth {' and '.join(map(str, depths))}" if depths else ""
     left = f", {groups.left_out:,} left out" if groups.left_out else ""
+    left += f", facts whose words stand in no passage left out: {groups.unfound:,}" if groups.unfound else ""
     return (
         f"{counted(len(groups.found), 'community')}{levels}{left}; {counted(facts, 'fact')} in "
         f"{counted(len(parts), 'part')} of at most {room:,} tokens: {counted(len(parts), 'call')} to read them, and 1 "

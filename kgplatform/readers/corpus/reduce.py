@@ -29,6 +29,7 @@ from kgplatform.readers.answer import (
 from kgplatform.readers.corpus.findings import Statement, unite
 from kgplatform.readers.corpus.replies import Final, Remaining, free_final, free_findings
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
+from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, head, pack, tokens
 from kgplatform.records import Citation, FoundFact, FoundPassage
@@ -92,7 +93,8 @@ class Reduced:
         text = _MARK.sub(renumbered, self.text)
         if not places:
             text = f"{text} {marks(self._meant(), _MOST_PLACES)}".rstrip()
-        return Answered(text, tuple(places), self.note, holds=bool(places))
+        note = self.note if places else joined(self.note, NO_WORDS)
+        return Answered(text, tuple(places), note, holds=bool(places))
 
     def _is_shown(self, number: int) -> bool:
         return 1 <= number <= len(self.shown)

@@ -24,7 +24,7 @@ from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 TOWNS = planted(seed=7, towns=45, valleys=3)
-SHARE = {"part_tokens": 1000}
+SHARE: dict[str, Any] = {"part_tokens": 1000}
 """About six parts."""
 
 
@@ -45,6 +45,10 @@ def towns(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 
 def asking(kg: KnowledgeGraph, model: Any) -> KnowledgeGraph:
     return KnowledgeGraph(kg.store, kg.settings, embedder=kg.embedder, chat=ScriptedChat(model))
+
+
+def playing(**rules: Any) -> Model[Prompt]:
+    return Model(rules)
 
 
 def texts_of(kg: KnowledgeGraph, done: Answer) -> list[str]:
@@ -137,7 +141,7 @@ def test_all_prompts_and_replies_fit_into_the_window(towns: KnowledgeGraph) -> N
 
 
 def test_fewer_communities(towns: KnowledgeGraph) -> None:
-    model = Model(map=first_fact, reduce=says("Told [1]."))
+    model = playing(map=first_fact, reduce=says("Told [1]."))
     done = asking(towns, model).ask("What is told of the Orrin valley?", "global", communities=2)
     assert len(done.evidence.communities) == 2
     assert re.match(
@@ -148,7 +152,7 @@ def test_fewer_communities(towns: KnowledgeGraph) -> None:
 
 
 def test_fewer_facts(towns: KnowledgeGraph) -> None:
-    model = Model(map=first_fact, reduce=says("Told [1]."))
+    model = playing(map=first_fact, reduce=says("Told [1]."))
     done = asking(towns, model).ask("What is told?", "global", facts=1)
     groups = model.of("map")[0].data.count("# Community")
     assert len(re.findall(r"^\[\d+\]", model.of("map")[0].data, re.MULTILINE)) <= groups
@@ -172,7 +176,7 @@ def lost(numbers: set[int]) -> Line:
 
 
 def test_a_part_that_is_lost_is_said(towns: KnowledgeGraph) -> None:
-    model = Model(map=lost({2}), reduce=says("Told [1]."))
+    model = playing(map=lost({2}), reduce=says("Told [1]."))
     done = asking(towns, model).ask("What is told?", "global", **SHARE)
     parts = done.counts["parts"]
     assert done.counts["parts.lost"] == 1
@@ -186,12 +190,12 @@ def test_a_part_that_is_lost_is_said(towns: KnowledgeGraph) -> None:
 
 def test_nothing_is_answered_where_all_parts_are_lost(towns: KnowledgeGraph) -> None:
     with pytest.raises(ModelError, match="gone"):
-        asking(towns, Model(map=lost(set(range(99))))).ask("What is told?", "global", **SHARE)
+        asking(towns, playing(map=lost(set(range(99))))).ask("What is told?", "global", **SHARE)
 
 
 @pytest.mark.parametrize("error", [ModelError("The server is gone."), BudgetError("The budget is used up.")])
 def test_what_was_found_is_the_answer_where_the_last_call_fails(towns: KnowledgeGraph, error: Exception) -> None:
-    done = asking(towns, Model(map=first_fact, reduce=error)).ask("What is told?", "global", **SHARE)
+    done = asking(towns, playing(map=first_fact, reduce=error)).ask("What is told?", "global", **SHARE)
     lines = (done.text or "").splitlines()
     assert len(lines) == done.counts["points"] == len(done.citations)
     assert all(re.fullmatch(r"- .+ \[\d+\]", line) for line in lines)
@@ -211,7 +215,7 @@ def test_points_that_do_not_fit_are_put_together(towns: KnowledgeGraph) -> None:
         found = [int(n) for n in re.findall(r"^\[(\d+)\]", prompt.data, re.MULTILINE)]
         return json.dumps({"reasoning": "", "points": [{"point": "Much is told.", "facts": found, "score": 80}]})
 
-    model = Model(map=several, merge=merged, reduce=says("Much is told [1]."))
+    model = playing(map=several, merge=merged, reduce=says("Much is told [1]."))
     done = asking(towns, model).ask("What is told?", "global", window_tokens=2500)
     assert len(model.of("merge")) > 1
     assert done.counts["calls.merge"] == len(model.of("merge"))
@@ -226,14 +230,14 @@ def test_statements_that_cannot_be_put_together_stay(towns: KnowledgeGraph) -> N
             *({"point": f"It is told, among much else, that {t}.", "facts": [n], "score": 50} for n, t in found)
         )
 
-    model = Model(map=several, merge=ModelError("The server is gone."), reduce=says("Much [1]."))
+    model = playing(map=several, merge=ModelError("The server is gone."), reduce=says("Much [1]."))
     done = asking(towns, model).ask("What is told?", "global", window_tokens=2500)
     assert any("failed, so the best of" in step.detail for step in done.trace)
     assert done.citations
 
 
 def test_nothing_found(towns: KnowledgeGraph) -> None:
-    model = Model(map=finds({"point": "Nothing of use.", "facts": [1], "score": 0}), answer=says("No idea"))
+    model = playing(map=finds({"point": "Nothing of use.", "facts": [1], "score": 0}), answer=says("No idea"))
     refused = asking(towns, model).ask("Who won the regatta?", "global")
     assert (refused.text, refused.citations) == ("The documents do not say.", ())
     assert model.kinds == ["map"]
@@ -241,16 +245,16 @@ def test_nothing_found(towns: KnowledgeGraph) -> None:
 
 def test_what_is_not_enough(towns: KnowledgeGraph) -> None:
     short = json.dumps({"reasoning": "", "answer": "Crows did.", "citations": [], "sufficient": False})
-    refused = asking(towns, Model(map=first_fact, reduce=short)).ask("Who won?", "global")
+    refused = asking(towns, playing(map=first_fact, reduce=short)).ask("Who won?", "global")
     assert refused.text == "The documents do not say."
-    known = asking(towns, Model(map=first_fact, reduce=short)).ask("Who won?", "global", mode="open")
+    known = asking(towns, playing(map=first_fact, reduce=short)).ask("Who won?", "global", mode="open")
     assert known.text == "Crows did."
     assert "own knowledge" in known.note
 
 
 def test_what_no_fact_says_is_left_out(towns: KnowledgeGraph) -> None:
     """A name that stands in no fact, and a point about what nobody told."""
-    model = Model(
+    model = playing(
         map=finds(
             {"point": "Atlantis sank in 1871.", "facts": [], "score": 90},
             items=({"name": "Atlantis", "facts": [1]}, {"name": "Atlantis", "facts": []}),
@@ -264,7 +268,7 @@ def test_what_no_fact_says_is_left_out(towns: KnowledgeGraph) -> None:
 def test_things_are_united_by_name(towns: KnowledgeGraph) -> None:
     """One kind under three spellings, in parts of their own."""
     spelt = iter(["bees", "The bees", "BEES", *["bees"] * 99])
-    model = Model(map=lambda prompt: finds(items=({"name": next(spelt), "facts": []},)), reduce=says("1"))
+    model = playing(map=lambda prompt: finds(items=({"name": next(spelt), "facts": []},)), reduce=says("1"))
     done = asking(towns, model).ask("How many kinds are kept?", "global", **SHARE)
     assert done.counts["things"] == 1
     assert done.counts["parts"] > 3
@@ -272,20 +276,31 @@ def test_things_are_united_by_name(towns: KnowledgeGraph) -> None:
 
 def test_marks_in_the_answer(towns: KnowledgeGraph) -> None:
     """Several in one pair of brackets are ours; a year in brackets is none."""
-    model = Model(map=first_fact, reduce=says("Much is told [1, 2] of old [1871]."))
+    model = playing(map=first_fact, reduce=says("Much is told [1, 2] of old [1871]."))
     done = asking(towns, model).ask("What is told?", "global", **SHARE)
     assert done.text == "Much is told [1][2] of old [1871]."
 
 
+@pytest.mark.parametrize(
+    ("said", "cited"), [(says("Bees.", citations=(2,)), 1), (says("Quite a lot is told."), 0), (says("Bees [99]."), 0)]
+)
+def test_an_answer_without_marks(towns: KnowledgeGraph, said: str, cited: int) -> None:
+    """What the model says that it rests on is cited; where that is nothing, a note says so."""
+    model = playing(map=first_fact, reduce=said)
+    done = asking(towns, model).ask("What is told?", "global", **SHARE)
+    assert len(done.citations) == cited
+    assert ("so it cites nothing" in done.note) == (not cited)
+
+
 def test_the_style_of_the_answer(towns: KnowledgeGraph) -> None:
-    model = Model(map=first_fact, reduce=says("Much [1]."))
+    model = playing(map=first_fact, reduce=says("Much [1]."))
     asking(towns, model).ask("What is told?", "global", answer_style="report")
     assert "headings and lists in Markdown" in model.of("reduce")[0].system
 
 
 def test_a_question_that_is_too_long(towns: KnowledgeGraph) -> None:
     with pytest.raises(InputError, match="Ask it in fewer words"):
-        asking(towns, Model()).ask("What is told of the towns? " * 300, "global", window_tokens=2000)
+        asking(towns, playing()).ask("What is told of the towns? " * 300, "global", window_tokens=2000)
 
 
 # ------------------------------------------------------------------------------- other graphs, which replace the towns
@@ -293,7 +308,7 @@ def test_a_question_that_is_too_long(towns: KnowledgeGraph) -> None:
 
 def test_without_a_tree(kg: KnowledgeGraph, tmp_path: Path) -> None:
     kg.ingest(put(tmp_path, {"a.txt": "Arden keeps bees."}), extractor="local")
-    for graph in (kg, asking(kg, Model())):
+    for graph in (kg, asking(kg, playing())):
         with pytest.raises(InputError, match="Run `kgplatform tree` first"):
             graph.ask("What is kept?", "global")
 
@@ -309,8 +324,30 @@ def test_what_came_after_the_tree_is_read_too(kg: KnowledgeGraph, tmp_path: Path
     }
     texts = put(tmp_path / "late", {"late.txt": "Zeb fears moles. It rained on Monday."})
     kg.ingest(texts, recorded=put_jsonl(tmp_path / "late.jsonl", [late]), mode="flexible")
-    model = Model(map=finds({"point": "Zeb fears moles.", "facts": [], "score": 90}), reduce=says("Moles [1]."))
+    model = playing(map=finds({"point": "Zeb fears moles.", "facts": [], "score": 90}), reduce=says("Moles [1]."))
     done = asking(kg, model).ask("What is feared?", "global")
     assert re.search(r"# Community \d+: what is in no community\n(?:\[\d+\] .+\n?){2}$", model.of("map")[0].data)
     assert "Facts that are in no community were read beside them: 2" in done.note
     assert texts_of(kg, done) == ["Zeb fears moles"]
+
+
+def test_levels_of_the_tree(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Two levels: the innermost are read below the outer one, or the outer one with all that is inside it."""
+    planted(seed=3, towns=6, valleys=1).ingest(kg, tmp_path)
+    put_around = (
+        "MATCH (c:Community) SET c.depth = 1 WITH collect(c) AS inner CREATE (o:Community {id: 'outer', level: 4, "
+        "depth: 0, size: 9, name: 'Around', summary: 'All of it.', summaryBy: 'model'}) "
+        "WITH o, inner UNWIND inner AS c CREATE (c)-[:PARENT]->(o)"
+    )
+    kg.store.run_statement(put_around, {}, write=True, timeout=60, limit=10)
+    found = {}
+    for level in (None, 0, 1):
+        model = playing(map=first_fact, reduce=says("Told [1]."))
+        done = asking(kg, model).ask("What is told?", "global", level=level)
+        found[level] = model.of("map")[0].data
+        assert f"at depth {0 if level == 0 else 1};" in done.trace[0].detail
+    assert found[None] == found[1]
+    assert found[1].startswith("= Around: All of it.\n# Community 1: ")
+    assert found[0].startswith("# Community 1: Around, 9 members\nAll of it.\n[1] ")
+    facts = {level: sorted(re.findall(r"^\[\d+\] (.+)$", data, re.MULTILINE)) for level, data in found.items()}
+    assert facts[0] == facts[1]
