@@ -102,7 +102,8 @@ def write_answer(
         return Answered(REFUSAL, note=NOTHING_NEAR)
     mark = calls.mark()
     try:
-        reply, repairs = ask(calls, answer_messages(question, result, mode, notes), _Reply, stage=_STAGE)
+        messages = answer_messages(question, result, mode, notes)
+        reply, repairs = ask(calls, messages, _Reply, stage=_STAGE, show=calls.shown("answer"))
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise

@@ -19,7 +19,7 @@ from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -69,6 +69,9 @@ class ErrorText(BaseModel):
 
     kind: str
     message: str
+    evidence: dict[str, Any] | None = Field(
+        None, description="Of /api/ask where a reader failed: what it had found, as /api/search answers it."
+    )
 
 
 class ErrorBody(BaseModel):

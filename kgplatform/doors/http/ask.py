@@ -12,7 +12,7 @@ from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Served
 from kgplatform.doors.http.streams import STREAM, STREAMED, answer_json, asked, stream
 from kgplatform.errors import InputError, StatementError
-from kgplatform.readers.run import Tell
+from kgplatform.readers.run import Hear, Tell
 from kgplatform.records import Answer
 
 router = APIRouter(prefix="/api", tags=["ask"])
@@ -67,7 +67,9 @@ async def search(body: SearchBody, request: Request, parts: Served) -> Response:
     responses=STREAMED | errors(400, 403, 429, 502),
 )
 async def ask(body: AskBody, request: Request, parts: Served) -> Response:
-    """With `Accept: text/event-stream`, an event `step` for each step of the reader, then `answer` or `error`.
+    """With `Accept: text/event-stream`: an event `step` for each step of the reader; `text` while an answer is being
+    written, in which `text` replaces all characters of the answer so far from `start` on; then `answer`, whose text has
+    been checked and replaces what was written, or `error`.
 
     The reader stops when the client disconnects. Without a language model, the answer is the evidence.
     """
@@ -75,8 +77,9 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
         parts.refuse_change()
     check_options(body.reader, body.options)  # before a stream begins, which could not answer 400
 
-    def answer(graph: KnowledgeGraph, tell: Tell | None = None) -> Answer:
-        return graph.ask(body.question, body.reader, options=body.options, keep=body.keep, on_step=tell)
+    def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
+        told = {"on_step": on_step, "on_text": on_text}
+        return graph.ask(body.question, body.reader, options=body.options, keep=body.keep, **told)
 
     if STREAM in request.headers.get("accept", ""):
         parts.workers.check_asks()

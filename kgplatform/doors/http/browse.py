@@ -87,7 +87,7 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
         "readers": [{name: getattr(reader, name) for name in _ABOUT_READERS} for reader in READERS],
         "routes": SEARCHES,
         "schemas": list(graph.schemas()),
-        "model": graph.chat.model if graph.chat is not None else None,
+        "model": graph.language_model.model if graph.language_model is not None else None,
         "embedder": graph.embedder.name,
         "browser_url": browser_url_of(graph.settings, graph.connection),
         "documents": nodes.get("Document", 0),
