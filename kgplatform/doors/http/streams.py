@@ -9,8 +9,9 @@ import asyncio
 import itertools
 import os.path
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 import anyio
@@ -35,6 +36,10 @@ class Ask(Protocol):
     def __call__(self, graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
         """The answer."""
 
+
+Shown = Callable[[Answer], dict[str, Any]]
+"""How an answer is sent."""
+_Last = Callable[[KnowledgeGraph, Tell, Hear], ServerSentEvent]
 
 STREAM = "text/event-stream"
 STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {STREAM: {}}}}
@@ -61,12 +66,12 @@ def stream(events: AsyncIterator[ServerSentEvent], limits: Limits) -> EventSourc
     )
 
 
-async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
+async def asked(workers: Workers, ask: Ask, shown: Shown) -> AsyncIterator[ServerSentEvent]:
     """``step`` for each step of the reader, ``text`` while it writes, then ``answer``, or ``error``."""
     try:
         with workers.asking() as stop:
             sender, receiver = anyio.create_memory_object_stream[ServerSentEvent](_AHEAD)
-            reading = asyncio.create_task(_read(workers, ask, stop, sender))
+            reading = asyncio.create_task(_read(workers, partial(_last, ask, shown), stop, sender))
             try:
                 async for event in receiver:
                     yield event
@@ -79,7 +84,18 @@ async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
         yield _event("error", error_of(error))
 
 
-async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
+def _last(ask: Ask, shown: Shown, graph: KnowledgeGraph, on_step: Tell, on_text: Hear) -> ServerSentEvent:
+    """The answer, or why there is none: the last event of a stream."""
+    try:
+        return _event("answer", shown(ask(graph, on_step, on_text)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
+        told = error_of(error)
+        if told["kind"] == "Fault":
+            report_fault(error)
+        return _event("error", told)
+
+
+async def _read(workers: Workers, ask: _Last, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
     """Run the reader, and send its steps, its text and its answer."""
     loop, numbers, written = asyncio.get_running_loop(), itertools.count(1), Written()
 
@@ -90,20 +106,11 @@ async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSend
         except anyio.BrokenResourceError:  # nobody listens any more
             raise StoppedError from None
 
-    def read(graph: KnowledgeGraph) -> ServerSentEvent:
-        try:
-            return _event("answer", answer_json(ask(graph, tell, written.hear)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
-            told = error_of(error)
-            if told["kind"] == "Fault":
-                report_fault(error)
-            return _event("error", told)
-
     with sender, suppress(anyio.BrokenResourceError):
         ended = asyncio.Event()
         writing = asyncio.create_task(_send_text(written, sender, ended))
         try:
-            last = await workers.in_thread(read, stop)
+            last = await workers.in_thread(lambda graph: ask(graph, tell, written.hear), stop)
         finally:
             ended.set()
             await writing

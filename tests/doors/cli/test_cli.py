@@ -273,6 +273,47 @@ def test_ask_with_a_model_cites(ada: Path, run: Run, monkeypatch: pytest.MonkeyP
     assert re.fullmatch(r"1 model call, \d+ tokens in, \d+ out, [\d.]+ m?s\n", done.err)
 
 
+def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line a question; a question that fails is told, and the next is answered; a thread is resumed by its id."""
+    quote = "Ada Lovelace was born in London in 1815."
+    cited = {"answer": "In London [1].", "sufficient": True, "citations": [{"passage": 1, "quote": quote}]}
+    alone = {"reasoning": "She is Ada Lovelace.", "question": "Where was Ada Lovelace born?"}
+
+    def reply(messages: list[dict[str, str]]) -> str | Fault:
+        if "she born" in messages[1]["content"] and "stand alone" in messages[0]["content"]:
+            return json.dumps(alone)
+        return Fault.refuse(401, "No.") if "Why" in messages[1]["content"] else json.dumps(cited)
+
+    def said(*lines: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+
+    with OpenAIServer(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        said("Who was Ada Lovelace?", "", "Where was she born?", "/quit", "Never asked?")
+        done = run("chat", "--option", "top_k=3")
+        assert done.code == 0
+        assert done.out.splitlines() == [
+            *("In London [1].", "[1] ada, characters 0–40"),
+            *("In London [1].", "[1] ada, characters 0–40", "Asked as: Where was Ada Lovelace born?"),
+        ]
+        *costs, last = done.err.splitlines()
+        assert [line.partition(",")[0] for line in costs] == ["1 model call", "2 model calls"]
+        thread = last.removeprefix("To go on with this thread: kgplatform chat --thread ")
+        said("Why?", "Where was she born?")
+        again = run("chat", "--thread", thread, "--json")
+    assert (again.code, again.document["thread"]) == (1, thread)
+    assert [answer["text"] for answer in again.document["answers"]] == ["In London [1]."]
+    assert "check OPENAI_API_KEY" in again.err
+    said()
+    shown = run("chat", "--thread", thread)
+    assert shown.out.count("[1] ada, characters 0–40") == 3
+    assert "> Where was she born?" in shown.out
+    listed = run("chat", "--list")
+    assert re.search(rf"{thread} +│ +3 │.*│ Who was Ada Lovelace\?", listed.out)
+    assert run("chat", "--remove", thread).out.splitlines()[-1] == "0 threads"
+    assert run("chat", "--thread", thread).code == 2
+
+
 def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -302,7 +343,7 @@ def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkey
     last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", cleared[2]).replace("\r", "").split("\n")
     assert [line for line in last if line][:2] == [
         "In London [1], where the Thames flows.",
-        "[1] ada, characters 18–40",
+        "[1] ada, characters 17–39",
     ]
     assert "1 model call, " in last[-2]
 

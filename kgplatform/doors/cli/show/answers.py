@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kgplatform.errors import ModelError
     from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats
     from kgplatform.graph.runs import CallStatistics
+    from kgplatform.graph.threads import ThreadInfo, Turn
     from kgplatform.neo4j.store import Table
     from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult
 
@@ -99,6 +100,28 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
         out.print(safe(answer.note))
+
+
+def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
+    """What was asked and answered in a thread, with the citations."""
+    out = out or console()
+    for turn in turns:
+        out.print(f"[bold]> {safe(turn.asked)}[/bold]")
+        out.print(safe(turn.text if turn.text is not None else "(no answer)"))
+        for number, citation in enumerate(turn.citations, 1):
+            out.print(f"{safe(f'[{number}]')} {safe(_place(citation) if citation else 'no longer in the graph')}")
+        if turn.note:
+            out.print(safe(turn.note))
+        out.print()
+
+
+def show_threads(threads: Sequence[ThreadInfo]) -> None:
+    """A line for each thread, the last first."""
+    out = console()
+    if threads:
+        rows = ((each.id, f"{each.turns:,}", each.at[:16].replace("T", " "), short(each.question)) for each in threads)
+        table(out, ("Thread", "Turns", "Last", "First question"), rows)
+    out.print(counted(len(threads), "thread"))
 
 
 def show_failed(error: ModelError, out: Console | None = None) -> None:
