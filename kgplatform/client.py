@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import contextlib
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kgplatform.chat_thread import ChatThread
 from kgplatform.errors import InputError, SettingError
 from kgplatform.graph.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
+from kgplatform.graph.threads import check_thread, remove_thread
 from kgplatform.ingest.bound import MODES as MODES
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
@@ -38,6 +41,7 @@ from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
 from kgplatform.opened import OpenedGraph
+from kgplatform.readers.failure import evidence_of_failure
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, listened
 from kgplatform.records import Answer, Progress, SearchResult
@@ -136,7 +140,7 @@ class KnowledgeGraph(OpenedGraph):
             self._need_documents()
             tools = self._tools(LocalExtractor(), "general", None, progress)
             return ingest_facts(replace(tools, facts_from=facts_from))
-        reader = make_extractor(extractor, recording, self.chat)
+        reader = make_extractor(extractor, recording, self.language_model)
         tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
         report = ingest(tools, files)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
@@ -155,7 +159,7 @@ class KnowledgeGraph(OpenedGraph):
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         files, recording = with_recording(paths, recorded, extractor)
-        name = extractor or default_extractor(recording, self.chat)
+        name = extractor or default_extractor(recording, self.language_model)
         return estimate(self.store, files, _schema(schema), name, self.settings, facts=facts)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
@@ -192,7 +196,7 @@ class KnowledgeGraph(OpenedGraph):
         if update and rebuild:
             raise InputError("A tree is either updated or rebuilt: choose one of update and rebuild.")
         self._need_documents()
-        tools = TreeTools(self.store, self.embedder, self.chat, self.settings, self.ledger, progress)
+        tools = TreeTools(self.store, self.embedder, self.language_model, self.settings, self.ledger, progress)
         return build_tree(tools, method=method, update=update, rebuild=rebuild)
 
     def gist(
@@ -261,7 +265,8 @@ class KnowledgeGraph(OpenedGraph):
         "open" falls back on the model's own knowledge. ``keep`` saves the run in the graph, as a ``Run`` with its
         ``Step`` nodes and edges to what it found. ``on_step`` gets each step as it happens, ``on_text`` the answer
         so far while it is written (in another thread); what they raise ends the run. ``stop``, set by another thread,
-        ends it within a second. Raises ``InputError``, ``ModelError`` and ``StoppedError``.
+        ends it within a second. Raises ``InputError``, ``StoppedError``, and ``ModelError``, whose ``evidence`` is what
+        was found until then.
         """
         options = {**(options or {}), **more}
         chosen = check_options(reader, options)
@@ -275,9 +280,24 @@ class KnowledgeGraph(OpenedGraph):
             {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name},
             calls_out=False,
         )
-        with spanned, self.run(on_step=on_step, on_text=on_text, stop=stop) as run:
+        with (
+            spanned,
+            self.run(on_step=on_step, on_text=on_text, stop=stop) as run,
+            evidence_of_failure(question, run) as run,
+        ):
             answer = find(name).answer(question, run, chosen)
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
+
+    def chat(self, id: str | None = None) -> ChatThread:
+        """A thread, whose ``ask`` understands follow-up questions and keeps each in the graph: a new one, or that with
+        ``id``. Raises ``InputError`` if there is no such thread; ``look.threads`` lists them."""
+        if id is not None:
+            check_thread(self.store, id)
+        return ChatThread(self, id or uuid.uuid4().hex)
+
+    def remove_thread(self, id: str) -> None:
+        """Remove a thread with its runs and their steps. Raises ``InputError`` if there is no such thread."""
+        remove_thread(self.store, id)
 
     @contextlib.contextmanager
     def run(
@@ -286,7 +306,7 @@ class KnowledgeGraph(OpenedGraph):
         """What a reader gets for one question. Its ledger counts what that question alone spends."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
-            chat = graph.chat
+            chat = graph.language_model
             context = chat.context() if isinstance(chat, OpenAIChat) else self.settings.context_tokens
             yield Run(graph.evidence, chat, graph.ledger, graph._schema_types, tell, context or CONTEXT, on_text)
 

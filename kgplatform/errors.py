@@ -19,6 +19,11 @@ An error's message is one sentence (or two) that says what is wrong and what to 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kgplatform.records import SearchResult
+
 
 class KgError(Exception):
     """Base of all errors of the platform. Its text is written for people.
@@ -82,7 +87,9 @@ class EmbeddingMismatchError(StoreError):
 
 
 class ModelError(KgError):
-    """A language model or an embedding model failed."""
+    """A language model or an embedding model failed. ``evidence``: what a reader that failed had found until then."""
+
+    evidence: SearchResult | None = None
 
 
 class ReplyError(ModelError):

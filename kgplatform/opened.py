@@ -51,7 +51,7 @@ class OpenedGraph:
         ``kgplatform down`` stops it."""
         self.store.close()
         given = (self._given_chat, self._given_embedder)
-        for model in (self.__dict__.get("chat"), self.__dict__.get("embedder")):
+        for model in (self.__dict__.get("language_model"), self.__dict__.get("embedder")):
             if isinstance(model, OpenAIChat | OpenAIEmbedder) and model not in given:
                 model.close()
 
@@ -84,7 +84,7 @@ class OpenedGraph:
         own. Close only the whole.
         """
         part = copy.copy(self)
-        for bound in ("embedder", "chat", "look"):
+        for bound in ("embedder", "language_model", "look"):
             part.__dict__.pop(bound, None)
         part.store, part.ledger, part._whole = self.store.within(stop or self.store.stop), Ledger(), self
         return part
@@ -102,10 +102,10 @@ class OpenedGraph:
         return make_embedder(self.settings, self.ledger)
 
     @cached_property
-    def chat(self) -> Chat | None:
+    def language_model(self) -> Chat | None:
         """The language model, or None if none is configured."""
         if self._whole is not None:
-            return within(self._whole.chat, meter=self.ledger, stop=self.store.stop)
+            return within(self._whole.language_model, meter=self.ledger, stop=self.store.stop)
         return self._given_chat or make_chat(self.settings, self.ledger)
 
     def check_model(self) -> None:
@@ -131,9 +131,9 @@ class OpenedGraph:
 
     def _model(self, what: str) -> Chat:
         """The language model, which does ``what`` ("Gists are written"). Raises ``SettingError`` if there is none."""
-        if self.chat is None:
+        if self.language_model is None:
             raise SettingError(f"{what} by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
-        return self.chat
+        return self.language_model
 
     def _need_documents(self) -> None:
         """Raise ``InputError`` if there is nothing to ask; documents once seen are not looked for again."""

@@ -14,7 +14,7 @@ from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ServerError, SettingError
+from kgplatform.errors import EmbeddingMismatchError, InputError, KgError, ModelError, ServerError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
@@ -108,9 +108,9 @@ def test_who_gives_a_model_closes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(OpenAIChat, "close", lambda chat: closed.append(chat))
     settings = load_settings(openai_base_url="http://127.0.0.1:1/v1")
     with open_graph(settings, chat=make_chat(settings, Ledger())) as graph:
-        assert graph.chat is not None
+        assert graph.language_model is not None
     with open_graph(settings) as graph:
-        own = graph.chat
+        own = graph.language_model
     assert closed == [own]
 
 
@@ -218,3 +218,19 @@ def test_asking_without_a_language_model(kg: KnowledgeGraph) -> None:
     assert answer.text is None
     assert answer.evidence.passages
     assert "language model" in answer.note
+
+
+@pytest.mark.parametrize("reader", ["retrieve", "youtu"])
+def test_a_reader_that_fails_gives_its_evidence(kg: KnowledgeGraph, reader: str) -> None:
+    """What it found before, else what is nearest: youtu fails before its first search."""
+
+    def fails(_: object) -> str:
+        raise ModelError("The model is gone.")
+
+    kg.ingest(EXAMPLES / "corpus" / "People.json", extractor="local")
+    graph = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(fails))
+    found = [passage.id for passage in kg.search("Who was Matthew Fontaine Maury?").passages]
+    with pytest.raises(ModelError, match="gone") as caught:
+        graph.ask("Who was Matthew Fontaine Maury?", reader)
+    assert caught.value.evidence is not None
+    assert [passage.id for passage in caught.value.evidence.passages] == found

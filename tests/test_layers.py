@@ -32,6 +32,7 @@ ingest
 tree gist exchange graph retrieve
 readers
 opened
+chat_thread
 client
 doors.adapters
 evaluate

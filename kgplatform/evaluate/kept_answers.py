@@ -103,8 +103,8 @@ def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
 
 def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
     reader = inquiry.setup.reader
-    if reader == CLOSED and kg.chat is not None:
-        return answer_closed(inquiry.text, kg.chat)
+    if reader == CLOSED and kg.language_model is not None:
+        return answer_closed(inquiry.text, kg.language_model)
     if reader in OFFICIAL:
         return official_answer(kg, inquiry.text, reader, **inquiry.options)
     return kg.ask(inquiry.text, reader, **inquiry.options)

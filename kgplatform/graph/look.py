@@ -25,6 +25,7 @@ from kgplatform.graph.info import (
     TreeNode,
 )
 from kgplatform.graph.map import map_of
+from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -236,6 +237,14 @@ class Look:
             raise _no_run(id)
         known = {number: Citation(**cited) for number, cited in rows[0]["citations"]}
         return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
+
+    def threads(self, limit: int = 50) -> tuple[ThreadInfo, ...]:
+        """Threads of questions, that which was asked in last first."""
+        return threads(self._store, _at_least(limit, 0))
+
+    def thread(self, id: str) -> tuple[Turn, ...]:
+        """The turns of a thread in order, each with what its answer cites."""
+        return check_thread(self._store, id)
 
     def _edges_among(self, nodes: Sequence[GraphNode]) -> tuple[GraphEdge, ...]:
         if len(nodes) < 2:

@@ -158,7 +158,8 @@ def partial_text(text: str, field: str) -> str:
     if found is None:
         return ""
     try:
-        return str(json.loads(f'"{found[1]}"', strict=False))
+        read = str(json.loads(f'"{found[1]}"', strict=False))
+        return without_lone_surrogates(read[:-1] if "\ud800" <= read[-1:] <= "\udbff" else read)  # half a letter
     except ValueError:  # it ends within \u00e9
         return partial_text(text[: text.rfind("\\")], field)
 

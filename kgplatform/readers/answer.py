@@ -201,7 +201,15 @@ def write_answer(
     mark = calls.mark()
     messages = answer_messages(question, result, mode, notes, style)
     try:
-        reply, repairs = ask(calls, messages, _Reply, stage=_STAGE, tokens=REPLY_TOKENS[style], free=read_free)
+        reply, repairs = ask(
+            calls,
+            messages,
+            _Reply,
+            stage=_STAGE,
+            tokens=REPLY_TOKENS[style],
+            free=read_free,
+            show=calls.shown("answer"),
+        )
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise

@@ -42,6 +42,7 @@ class Fault:
     delay: float = 0.0
     hangs: bool = False
     cut: bool = False
+    pace: float = 0.0
 
     @classmethod
     def refuse(cls, status: int, message: str, *, code: str | None = None, param: str | None = None) -> Fault:
@@ -92,6 +93,11 @@ class Fault:
     def wrong_type(cls, content_type: str = "text/html", text: str | None = None) -> Fault:
         """A good answer that says that it is something else."""
         return cls(content_type=content_type, text=text)
+
+    @classmethod
+    def slowly(cls, seconds: float, text: str | None = None) -> Fault:
+        """A good answer; where it is streamed, each piece of 16 characters comes ``seconds`` after the one before."""
+        return cls(pace=seconds, text=text)
 
     @classmethod
     def slow(cls, seconds: float, text: str | None = None) -> Fault:
@@ -326,6 +332,7 @@ class _Handler(BaseHTTPRequestHandler):
         for event in events[: len(events) // 2] if fault.cut else events:
             data = f"data: {event}\n\n".encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+            self.server.closing.wait(fault.pace)
         if fault.cut:
             self.close_connection = True
         else:

@@ -92,7 +92,7 @@ def test_where_every_page_begins_a_part_the_shortest_pair_is_merged(store: Store
     assert sum(page["gistTokens"] for page in pages) <= 40
     assert report.merged["merged, as the shortest pair"] == 7 - len(pages) > 0
     assert max(page["words"] for page in pages) <= GistOptions.of().longest_merged
-    asked = [str(call.messages) for call in kg.chat.calls if call.stage == "merge"]  # type: ignore[union-attr]
+    asked = [str(call.messages) for call in kg.language_model.calls if call.stage == "merge"]  # type: ignore[union-attr]
     assert len(asked) == len(set(asked)), "nothing is asked twice, however often all pairs are looked at"
 
 

@@ -118,8 +118,8 @@ def test_a_text_without_paragraphs_has_places_to_pause(store: Store, tmp_path: P
     pages, text = assert_memory(kg, "wall"), text_of(kg, "wall")
     assert all(280 <= page["words"] <= 600 for page in pages[:-1])
     assert all(text[: page["end"]].rstrip().endswith(".") for page in pages)
-    assert isinstance(kg.chat, ScriptedChat)
-    offered = [len(labels(call.messages)) for call in kg.chat.calls if call.stage == "paginate"]
+    assert isinstance(kg.language_model, ScriptedChat)
+    offered = [len(labels(call.messages)) for call in kg.language_model.calls if call.stage == "paginate"]
     assert len(offered) >= len(pages) - 2
     assert min(offered[:-1]) >= 4
 
@@ -318,8 +318,8 @@ def test_a_page_cannot_close_the_tags_of_its_prompt(store: Store, tmp_path: Path
     ingested(kg, tmp_path, {"wicked.txt": wicked})
     assert kg.gist().complete
     assert_memory(kg, "wicked")
-    assert isinstance(kg.chat, ScriptedChat)
-    for call in kg.chat.calls:
+    assert isinstance(kg.language_model, ScriptedChat)
+    for call in kg.language_model.calls:
         assert "Ignore the rules" not in call.messages[0]["content"]
         shown = call.messages[1]["content"]
         tag = shown.partition(">")[0].removeprefix("<")

@@ -51,8 +51,8 @@ def opened(
 
 
 def calls(kg: KnowledgeGraph) -> list[str]:
-    assert isinstance(kg.chat, ScriptedChat)
-    return [passage(call.messages) for call in kg.chat.calls if call.stage == "facts"]
+    assert isinstance(kg.language_model, ScriptedChat)
+    return [passage(call.messages) for call in kg.language_model.calls if call.stage == "facts"]
 
 
 def test_the_facts_of_the_rules_are_replaced(store: Store, tmp_path: Path) -> None:

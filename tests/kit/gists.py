@@ -79,8 +79,8 @@ def ingested(kg: KnowledgeGraph, folder: Path, texts: dict[str, str]) -> list[Pa
 
 def tasks(kg: KnowledgeGraph) -> list[str]:
     """The stages of the calls so far."""
-    assert isinstance(kg.chat, ScriptedChat)
-    return [call.stage for call in kg.chat.calls]
+    assert isinstance(kg.language_model, ScriptedChat)
+    return [call.stage for call in kg.language_model.calls]
 
 
 def pages_of(kg: KnowledgeGraph, name: str | None = None, question: str = "") -> list[dict[str, Any]]:

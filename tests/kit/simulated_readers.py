@@ -53,6 +53,14 @@ def _holding(sentence: str, passages: Mapping[int, str]) -> int:
     return next((number for number, text in passages.items() if sentence in " ".join(text.split())), 1)
 
 
+def _stand_alone(asked: Prompt) -> str:
+    """The first name of the last answer in place of the first pronoun."""
+    follow_up = asked.user.rpartition("The follow-up question: ")[2]
+    names = names_in(asked.data.rpartition("\nAnswer: ")[2])
+    made = re.sub(r"\b(?:he|she|it|they)\b", names[0], follow_up, count=1) if names else follow_up
+    return json.dumps({"reasoning": "By the first name.", "question": made}, ensure_ascii=False)
+
+
 def _decompose(asked: Prompt) -> str:
     """A sub-question for each of the first names, or for each part of a list of numbers: the question itself."""
     names = names_in(asked.question)[:3]
@@ -350,6 +358,7 @@ def _stands(right: str, said: str) -> bool:
 
 RULES: dict[str, Callable[[Prompt], str]] = {
     "readers/answer": _answer,
+    "readers/standalone": _stand_alone,
     "youtu/decompose": _decompose,
     "youtu/fill_in": _fill_in,
     "youtu/reflect": _reflect,

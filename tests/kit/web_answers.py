@@ -17,7 +17,8 @@ def error(response: httpx.Response, status: int, kind: str) -> str:
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     (told,) = response.json().values()
-    assert set(told) == {"kind", "message"}
+    assert {"kind", "message"} <= set(told) <= {"kind", "message", "evidence"}
+    assert "evidence" not in told or status == 502
     assert told["kind"] == kind
     assert "Traceback" not in response.text
     assert ".py" not in response.text

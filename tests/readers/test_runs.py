@@ -61,7 +61,7 @@ def test_each_counts_what_it_spends_itself(shared: tuple[KnowledgeGraph, Silent]
         together = list(pool.map(lambda each: graph.ask(*each), RUNS))
     for answer, expected in zip(together, alone, strict=True):
         assert (answer.text, answer.usage, told(answer)) == (expected.text, expected.usage, told(expected))
-    chat = graph.chat
+    chat = graph.language_model
     assert isinstance(chat, OpenAIChat)
     assert chat._ledger.total == sum((each.usage for each in [*alone, *together]), Usage())
     assert graph.ledger.total == Usage(), "the chat that was given has another ledger"

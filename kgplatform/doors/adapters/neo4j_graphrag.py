@@ -117,10 +117,10 @@ class KgLLM(LLMBase):
     """
 
     def __init__(self, graph: KnowledgeGraph) -> None:
-        if graph.chat is None:
+        if graph.language_model is None:
             raise SettingError("No language model is configured. Set OPENAI_API_KEY, or OPENAI_BASE_URL.")
-        self._chat: Chat = graph.chat
-        super().__init__(graph.chat.model)
+        self._chat: Chat = graph.language_model
+        super().__init__(graph.language_model.model)
 
     def invoke(
         self,

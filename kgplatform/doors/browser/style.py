@@ -118,6 +118,7 @@ _RELATIONSHIPS = {
     "SAME_AS": {"color": "#c24700"},
     "HAS_STEP": {"color": KINDS["Run"]},
     "NEXT_STEP": {"color": KINDS["Run"]},
+    "FOLLOWS": {"color": KINDS["Run"]},
     "CITES": {"color": "#cf2268", "shaft-width": "3px"},
 }
 

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Sequence
-from functools import cached_property
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.shared import AsJson, Home, QuestionText, connect_to, flag, spelled
-from kgplatform.errors import InputError
+from kgplatform.doors.cli.shared import AsJson, Home, QuestionText, connect_to, flag, note, spelled
+from kgplatform.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    from kgplatform.client import KnowledgeGraph
     from kgplatform.readers.reader import Option
+    from kgplatform.records import Answer
 
 Trace = Annotated[bool, typer.Option("--trace", help="Show each step, with its Cypher to paste.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph, to look at there.")]
@@ -64,13 +67,40 @@ def _ask(
     try:
         check_options(reader, given)  # before a server is started for it
         with connect_to(home) as graph:
-            answer = graph.ask(question, reader, options=given, keep=keep)
+            answer, cost = watched(partial(graph.ask, question, reader, options=given, keep=keep), graph, as_json)
     except InputError as error:
         if not error.options:
             raise
-        flags = {name: _flag(owners[0][1]) for name, owners in _by_name().items()}
-        raise InputError(spelled(error, flags)) from error
+        raise respelled(error) from error
     show_run(answer, as_json=as_json, trace=trace)
+    if not as_json:
+        note(cost)
+
+
+def watched(ask: Callable[..., Answer], graph: KnowledgeGraph, as_json: bool) -> tuple[Answer, str]:
+    """The answer of ``ask``, a reader of ``graph``, watched on a terminal; and what it cost.
+
+    Where the language model fails, the evidence and the cost are shown before the error leaves.
+    """
+    from kgplatform.doors.cli.show.answers import show_failed, spent_on
+    from kgplatform.doors.cli.show.live import LiveAnswer
+
+    started, before = time.perf_counter(), graph.ledger.total
+    try:
+        with LiveAnswer(as_json=as_json) as live:
+            answer = ask(**live.listeners)
+    except ModelError as error:
+        if not as_json:
+            show_failed(error)
+            note(spent_on(graph.ledger.total - before, time.perf_counter() - started))
+        raise
+    return answer, spent_on(answer.usage, time.perf_counter() - started)
+
+
+def respelled(error: InputError) -> InputError:
+    """``error``, with the options of the readers as this command spells them."""
+    flags = {name: _flag(owners[0][1]) for name, owners in _by_name().items()}
+    return InputError(spelled(error, flags))
 
 
 def _with_options() -> Any:

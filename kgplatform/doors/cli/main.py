@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kgplatform.doors.cli import anonymise, ask, changes, evaluate, serve
+from kgplatform.doors.cli import anonymise, ask, changes, chat, evaluate, serve
 from kgplatform.doors.cli.shared import (
     AsJson,
     Home,
@@ -23,6 +23,7 @@ from kgplatform.doors.cli.shared import (
     RouteOption,
     TopK,
     connect_to,
+    named_values,
     note,
     open_at,
     settings_of,
@@ -156,6 +157,7 @@ def search(
 
 
 app.command(cls=ask.AskCommand)(ask.ask)
+app.command()(chat.chat)
 app.command()(anonymise.anonymise)
 app.command()(evaluate.evaluate)
 app.command()(changes.export)
@@ -179,25 +181,12 @@ def cypher(
     """Run a Cypher statement; read-only unless --write."""
     from kgplatform.doors.cli.show import answers, terminal
 
-    parameters = _parameters(param or [])
+    parameters = named_values(param or [], "--param")
     with open_at(home) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     records = [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]
     document = {"columns": rows.columns, "rows": records, "truncated": rows.truncated, "changes": rows.counters}
     terminal.show(as_json, rows, answers.show_rows, document)
-
-
-def _parameters(given: list[str]) -> dict[str, Any]:
-    parameters: dict[str, Any] = {}
-    for parameter in given:
-        name, equals, value = parameter.partition("=")
-        if not equals or not name.isidentifier():
-            raise InputError(f"--param {parameter!r} is not NAME=VALUE.")
-        try:
-            parameters[name] = json.loads(value)
-        except json.JSONDecodeError:
-            parameters[name] = value
-    return parameters
 
 
 @app.command()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from kgplatform.errors import InputError
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
@@ -36,6 +39,20 @@ def spelled(error: KgError, flags: Mapping[str, str] | None = None) -> str:
         end, after = ("=", " ") if f"{name}=" in said else (r"\b", "")
         said = re.sub(rf"(?<![\w-]){name}{end}", (flags or {}).get(name, flag(name)) + after, said)
     return said
+
+
+def named_values(given: Sequence[str], flag: str) -> dict[str, Any]:
+    """The values that ``flag`` was given as NAME=VALUE; a value is JSON, else text. Raises ``InputError``."""
+    values: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"{flag} {each!r} is not NAME=VALUE.")
+        try:
+            values[name] = json.loads(value)
+        except json.JSONDecodeError:
+            values[name] = value
+    return values
 
 
 def settings_of(home: Path | None) -> Settings:

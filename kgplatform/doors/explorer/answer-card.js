@@ -4,6 +4,7 @@ import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { about } from "./about.js";
 import { duration, named, shortened, slice, spent } from "./format.js";
+import { markdown } from "./markdown.js";
 import { routeTo } from "./router.js";
 
 const QUOTE = 160;
@@ -35,12 +36,8 @@ function withoutModel(answer) {
 
 /** The words, with a button for each number that stands for a citation. */
 function answerText(answer, open) {
-  const paragraphs = answer.text.split(/\n{2,}/);
-  return el("div", { class: "answer-text", dir: "auto" }, paragraphs.map((paragraph) => el("p", {}, paragraph.split(/(\[\d+\])/).map((part) => {
-    const number = /^\[(\d+)\]$/.exec(part)?.[1];
-    const citation = number && answer.citations[Number(number) - 1];
-    return citation ? mark(Number(number), citation, open) : part;
-  }))));
+  const cite = (number) => (answer.citations[number - 1] ? mark(number, answer.citations[number - 1], open) : null);
+  return el("div", { class: "answer-text", dir: "auto" }, markdown(answer.text, cite));
 }
 
 function mark(number, citation, open) {
@@ -81,9 +78,11 @@ export function citationOpener(stage, citations) {
   return open;
 }
 
-/** Where an answer is still on its way. */
+/** Where an answer is still on its way: `say` tells what the reader does, `write` shows the answer so far. */
 export function waitingCard(reader, stop) {
+  const written = el("div", { class: "answer-text", dir: "auto", hidden: true });
   const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is working …`));
-  const card = el("div", { class: "answer card waiting" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop"));
-  return { card, say: (text) => fill(says.lastChild, text) };
+  const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
+  const write = (text) => ((written.hidden = !text), fill(written, markdown(text)));
+  return { card, say: (text) => fill(says.lastChild, text), write };
 }

@@ -2,12 +2,26 @@
 
 import { ApiError, events, post } from "./api.js";
 
-/** Resolves to the answer. `onStep(step, number)` is called with each step. Aborting `signal` stops the reader. */
-export async function askReader({ question, reader, options, keep }, { signal, onStep }) {
-  for await (const { event, data } of events("api/ask", { body: { question, reader, options, keep }, signal })) {
+/**
+ * Resolves to the answer. `onStep(step, number)` is called with each step, `onText` with the answer so far, while it is
+ * written. Aborting `signal` stops the reader.
+ */
+export function askReader({ question, reader, options, keep }, listeners) {
+  return answered("api/ask", { question, reader, options, keep }, listeners);
+}
+
+/** The same for a question of a thread: of a new one, or of the one with the id `thread`, where it may be a follow-up. */
+export function askInThread({ question, reader, options, thread = null }, listeners) {
+  return answered(thread ? `api/threads/${encodeURIComponent(thread)}` : "api/threads", { question, reader, options }, listeners);
+}
+
+async function answered(path, body, { signal, onStep = () => {}, onText = () => {} }) {
+  let written = []; // characters as the server counts them
+  for await (const { event, data } of events(path, { body, signal })) {
     if (event === "step") onStep(data.step, data.number);
+    else if (event === "text") onText((written = [...written.slice(0, data.start), ...data.text]).join(""));
     else if (event === "answer") return data;
-    else if (event === "error") throw new ApiError(data.kind, data.message);
+    else if (event === "error") throw Object.assign(new ApiError(data.kind, data.message), { evidence: data.evidence ?? null });
   }
   throw new ApiError("ServerGone", "The connection to the server was lost before the answer came.");
 }

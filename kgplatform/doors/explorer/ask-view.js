@@ -4,8 +4,9 @@ import { announce } from "./announce.js";
 import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
-import { askReader, idsOfResult, searchFor } from "./ask-reader.js";
+import { askInThread, askReader, idsOfResult, searchFor } from "./ask-reader.js";
 import { aboutChanges, about } from "./about.js";
+import { Conversation } from "./conversation.js";
 import { counted, duration, readable } from "./format.js";
 import { evidenceList } from "./evidence-list.js";
 import { subgraphOf } from "./graph-panel.js";
@@ -26,6 +27,7 @@ export function createView({ stage }) {
   const result = el("div", { class: "result" });
   let running = null;
   let shown = null;
+  let talk = null;
 
   const asks = el("form", { class: "ask-form", role: "search", on: { submit: (event) => (event.preventDefault(), submit()) } },
     el("label", { for: field, class: "visually-hidden" }, "Question"),
@@ -60,6 +62,7 @@ export function createView({ stage }) {
 
   function run(key, text) {
     running?.abort();
+    talk?.abort();
     const controller = (running = new AbortController());
     shown = key;
     const remember = () => done.set(key, { children: [...result.children], ...shownNow });
@@ -75,10 +78,11 @@ export function createView({ stage }) {
     const replay = new Replay(stage.graph);
     replay.title = `What ${form.reader} looked at`;
     const timeline = new Timeline(replay);
-    const { card, say } = waitingCard(form.reader, () => controller.abort());
+    const { card, say, write } = waitingCard(form.reader, () => controller.abort());
     const after = el("div", {});
     shownNow = { timeline, replay };
     fill(result, card, timeline.element, after);
+    const first = { question: text, reader: form.reader, options: form.changed };
     announce(`${form.reader} is at work`);
     const started = performance.now();
     const onStep = (step, number) => {
@@ -87,17 +91,40 @@ export function createView({ stage }) {
       say(`Step ${number}: ${readable(step.name)}`);
       announce(`Step ${number}: ${readable(step.name)}`);
     };
-    const answer = await askReader({ question: text, reader: form.reader, options: form.changed, keep: keep.checked }, { signal: controller.signal, onStep });
+    const listeners = { signal: controller.signal, onStep, onText: write };
+    const answer = await (keep.checked ? askInThread(first, listeners) : askReader({ ...first, keep: false }, listeners));
     const seconds = (performance.now() - started) / 1000;
     const told = answerCard(answer, { open: citationOpener(stage, answer.citations), seconds });
     const hadFocus = card.contains(document.activeElement);
-    card.replaceWith(told);
+    card.replaceWith(told, ...conversation(answer, first, timeline.element, after));
     if (hadFocus) told.querySelector("button")?.focus();
     timeline.show(answer.trace);
     fill(after, evidence(answer.evidence, answer.text === null));
     announce(answer.text === null ? "The evidence is there" : `The answer is there, with ${counted(answer.citations.length, "citation")}: ${answer.text}`);
     remember();
     await replay.finished(answer.trace, answer.evidence).catch(() => {}); // the answer stands without its picture
+  }
+
+  /** Where the answer can be asked on; the steps and the evidence below are then those of the last follow-up. */
+  function conversation({ text, thread }, first, steps, after) {
+    if (text === null || about().read_only) return [];
+    const opened = (reader) => {
+      const replay = new Replay(stage.graph);
+      replay.title = `What ${reader} looked at`;
+      const timeline = new Timeline(replay);
+      steps.replaceWith(timeline.element);
+      steps = timeline.element;
+      shownNow = Object.assign(shownNow, { timeline, replay });
+      fill(after);
+      const onAnswer = (answer) => {
+        timeline.show(answer.trace);
+        fill(after, evidence(answer.evidence, answer.text === null));
+        replay.finished(answer.trace, answer.evidence).catch(() => {}); // the answer stands without its picture
+      };
+      return { onStep: (step) => (timeline.append(step), replay.happened(step)), onAnswer };
+    };
+    talk = new Conversation({ stage, first, form, thread, opened });
+    return [talk.element];
   }
 
   async function search(text, controller, remember) {
@@ -124,6 +151,7 @@ export function createView({ stage }) {
     const hadFocus = waiting?.contains(document.activeElement);
     if (waiting) waiting.replaceWith(card);
     else fill(result, card);
+    if (fault.evidence) card.after(el("p", { class: "muted" }, "This was found until then:"), evidence(fault.evidence, true));
     if (hadFocus) card.querySelector("button")?.focus();
     announce(stopped ? "Stopped" : fault.message);
   }
@@ -148,6 +176,7 @@ export function createView({ stage }) {
     form.choose(parameters.reader ?? about().readers[0].name, parameters.route);
     drawButton();
     running?.abort();
+    talk?.abort();
     running = null; // so that its end is no longer told
     const before = done.get(key);
     shown = before ? key : null;

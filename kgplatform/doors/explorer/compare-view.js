@@ -56,12 +56,12 @@ export function createView({ stage }) {
     const mine = new AbortController();
     whole.signal.addEventListener("abort", () => mine.abort());
     const timeline = new Timeline();
-    const { card, say } = waitingCard(form.reader, () => mine.abort());
+    const { card, say, write } = waitingCard(form.reader, () => mine.abort());
     fill(result, card, timeline.element);
     const started = performance.now();
     const onStep = (step, number) => (timeline.append(step), say(`Step ${number}: ${readable(step.name)}`));
     try {
-      const answer = await askReader({ question: text, reader: form.reader, options: form.changed, keep: false }, { signal: mine.signal, onStep });
+      const answer = await askReader({ question: text, reader: form.reader, options: form.changed, keep: false }, { signal: mine.signal, onStep, onText: write });
       const seconds = (performance.now() - started) / 1000;
       card.replaceWith(answerCard(answer, { open: citationOpener(stage, answer.citations), seconds }));
       timeline.show(answer.trace);

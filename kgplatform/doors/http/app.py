@@ -19,7 +19,7 @@ from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.guard import LOOPBACK, Guard
-from kgplatform.doors.http import ask, browse, changes
+from kgplatform.doors.http import ask, browse, changes, threads
 from kgplatform.doors.http.failures import Reporting, answer_errors, errors
 from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.http.parts import Limits, Parts, Quota, Workers
@@ -56,6 +56,7 @@ _TAGS = {
     "graph": "Nodes, neighbours and the map.",
     "tree": "The knowledge tree and its communities.",
     "runs": "Saved runs of readers.",
+    "threads": "Questions and their follow-ups.",
     "jobs": "Long-running work: its progress, and stopping it.",
 }
 _PACKED = 1000
@@ -69,6 +70,9 @@ class ErrorText(BaseModel):
 
     kind: str
     message: str
+    evidence: dict[str, Any] | None = Field(
+        None, description="Of /api/ask where a reader failed: what it had found, as /api/search answers it."
+    )
 
 
 class ErrorBody(BaseModel):
@@ -105,7 +109,7 @@ def make_app(
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
-    for module in (browse, ask, changes):
+    for module in (browse, ask, threads, changes):
         app.include_router(module.router)
     add_examples(app)
     answer_errors(app)

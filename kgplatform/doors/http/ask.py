@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -9,15 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.client import KnowledgeGraph, check_options
 from kgplatform.doors.http.failures import errors
-from kgplatform.doors.http.parts import Served
-from kgplatform.doors.http.streams import STREAM, STREAMED, answer_json, asked, stream
+from kgplatform.doors.http.parts import Parts, Served
+from kgplatform.doors.http.streams import STREAM, STREAMED, Ask, answer_json, asked, stream
 from kgplatform.errors import InputError, StatementError
-from kgplatform.readers.run import Tell
+from kgplatform.readers.run import Hear, Tell
 from kgplatform.records import Answer
 
 router = APIRouter(prefix="/api", tags=["ask"])
 
-_LONGEST_QUESTION = 20_000
+LONGEST_QUESTION = 20_000
 _LONGEST_STATEMENT = 100_000
 
 
@@ -26,7 +27,7 @@ class SearchBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(max_length=_LONGEST_QUESTION)
+    question: str = Field(max_length=LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="How many passages and facts.")
 
@@ -36,7 +37,7 @@ class AskBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(max_length=_LONGEST_QUESTION)
+    question: str = Field(max_length=LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
     keep: bool = Field(False, description="Save the run in the graph.")
@@ -67,7 +68,9 @@ async def search(body: SearchBody, request: Request, parts: Served) -> Response:
     responses=STREAMED | errors(400, 403, 429, 502),
 )
 async def ask(body: AskBody, request: Request, parts: Served) -> Response:
-    """With `Accept: text/event-stream`, an event `step` for each step of the reader, then `answer` or `error`.
+    """With `Accept: text/event-stream`: an event `step` for each step of the reader; `text` while an answer is being
+    written, in which `text` replaces all characters of the answer so far from `start` on; then `answer`, whose text has
+    been checked and replaces what was written, or `error`.
 
     The reader stops when the client disconnects. Without a language model, the answer is the evidence.
     """
@@ -75,13 +78,19 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
         parts.refuse_change()
     check_options(body.reader, body.options)  # before a stream begins, which could not answer 400
 
-    def answer(graph: KnowledgeGraph, tell: Tell | None = None) -> Answer:
-        return graph.ask(body.question, body.reader, options=body.options, keep=body.keep, on_step=tell)
+    def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
+        told = {"on_step": on_step, "on_text": on_text}
+        return graph.ask(body.question, body.reader, options=body.options, keep=body.keep, **told)
 
+    return await answered(request, parts, answer, answer_json)
+
+
+async def answered(request: Request, parts: Parts, ask: Ask, shown: Callable[[Answer], dict[str, Any]]) -> Response:
+    """What ``ask`` answers, as ``shown``; a stream of events where the request accepts one."""
     if STREAM in request.headers.get("accept", ""):
         parts.workers.check_asks()
-        return stream(asked(parts.workers, answer), parts.limits)
-    return await parts.workers.answer(request, lambda graph: answer_json(answer(graph)), kind="asks")
+        return stream(asked(parts.workers, ask, shown), parts.limits)
+    return await parts.workers.answer(request, lambda graph: shown(ask(graph)), kind="asks")
 
 
 @router.post("/cypher", summary="The rows of a read-only Cypher statement", responses=errors(400))

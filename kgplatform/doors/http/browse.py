@@ -35,7 +35,7 @@ class SubgraphBody(BaseModel):
     ids: list[str] = Field(max_length=_MOST_IDS)
 
 
-async def _look(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
+async def look_at(request: Request, parts: Parts, look: Callable[[KnowledgeGraph], object]) -> Response:
     """What ``look`` finds; 404 for an unknown id."""
 
     def found(graph: KnowledgeGraph) -> object:
@@ -87,7 +87,7 @@ def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
         "readers": [{name: getattr(reader, name) for name in _ABOUT_READERS} for reader in READERS],
         "routes": SEARCHES,
         "schemas": list(graph.schemas()),
-        "model": graph.chat.model if graph.chat is not None else None,
+        "model": graph.language_model.model if graph.language_model is not None else None,
         "embedder": graph.embedder.name,
         "browser_url": browser_url_of(graph.settings, graph.connection),
         "documents": nodes.get("Document", 0),
@@ -118,7 +118,7 @@ async def document(
     """The characters from `start` to `end`, and the facts stated there. `id` may also be the document's URI."""
     if start is not None and end is not None and start > end:
         raise InputError("`start` must not be after `end`.")
-    return await _look(request, parts, lambda graph: graph.look.document(id, start, end))
+    return await look_at(request, parts, lambda graph: graph.look.document(id, start, end))
 
 
 @router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities")
@@ -145,7 +145,7 @@ async def find(
 @router.get("/graph/nodes/{id}", tags=["graph"], summary="A node", responses=errors(404))
 async def node(id: Id, request: Request, parts: Served) -> Response:
     """Its properties, the facts about it with the places that state them, and its communities."""
-    return await _look(request, parts, lambda graph: graph.look.node(id))
+    return await look_at(request, parts, lambda graph: graph.look.node(id))
 
 
 @router.get("/graph/neighbours/{id}", tags=["graph"], summary="A node with its neighbours", responses=errors(404))
@@ -153,7 +153,7 @@ async def neighbours(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
     """The strongest first; `more` is how many were left out."""
-    return await _look(request, parts, lambda graph: graph.look.neighbours(id, limit))
+    return await look_at(request, parts, lambda graph: graph.look.neighbours(id, limit))
 
 
 @router.post("/graph/subgraph", tags=["graph"], summary="Nodes by id, with their edges")
@@ -169,7 +169,7 @@ async def tree(
     parent: Annotated[str | None, Query(max_length=4000, description="A node of the tree; default: the top.")] = None,
 ) -> Response:
     """What is below `parent`: a community's inner communities, keywords and entities; an entity's attributes."""
-    return await _look(request, parts, lambda graph: {"nodes": graph.look.tree(parent)})
+    return await look_at(request, parts, lambda graph: {"nodes": graph.look.tree(parent)})
 
 
 @router.get("/communities", tags=["tree"], summary="The communities")
@@ -183,7 +183,7 @@ async def community(
     id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """The members with the highest scores first."""
-    return await _look(
+    return await look_at(
         request, parts, lambda graph: {"node": graph.look.community(id), "members": graph.look.members(id, limit)}
     )
 
@@ -202,4 +202,4 @@ async def run(id: Id, request: Request, parts: Served) -> Response:
         info, steps = graph.look.run(id)
         return {"run": info, "steps": steps, "citations": graph.look.citations(id)}
 
-    return await _look(request, parts, run_of)
+    return await look_at(request, parts, run_of)

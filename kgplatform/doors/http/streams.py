@@ -1,4 +1,4 @@
-"""Streams of server-sent events: the steps of a reader as they happen, and the progress of a job.
+"""Streams of server-sent events: the steps of a reader and its answer as they come, and the progress of a job.
 
 A reader stops when its client disconnects, or leaves the stream unread for too long. Nothing else stops then.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os.path
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -22,10 +25,21 @@ from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.http.parts import Limits, Workers
 from kgplatform.errors import StoppedError
 from kgplatform.neo4j.pasteable import pasteable
+from kgplatform.readers.run import Hear, Tell
 from kgplatform.records import Answer, QueryRun, Step
 from kgplatform.work.stopping import Stop
 
-Ask = Callable[[KnowledgeGraph, Callable[[Step], None]], Answer]
+
+class Ask(Protocol):
+    """What asks a reader, and has its steps and its text told as they come."""
+
+    def __call__(self, graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
+        """The answer."""
+
+
+Shown = Callable[[Answer], dict[str, Any]]
+"""How an answer is sent."""
+_Last = Callable[[KnowledgeGraph, Tell, Hear], ServerSentEvent]
 
 STREAM = "text/event-stream"
 STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {STREAM: {}}}}
@@ -33,6 +47,8 @@ STREAMED: Responses = {200: {"description": "Server-sent events.", "content": {S
 
 _AHEAD = 16
 """Steps that a reader may be ahead of its client; then it waits."""
+_TEXT_EVERY = 0.05
+"""Seconds between two pieces of an answer that is being written."""
 _LOOK_EVERY = 0.2
 """Seconds between two looks at a job."""
 _LONGEST_LIST = 32
@@ -50,12 +66,12 @@ def stream(events: AsyncIterator[ServerSentEvent], limits: Limits) -> EventSourc
     )
 
 
-async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
-    """``step`` for each step of the reader, then ``answer``, or ``error``."""
+async def asked(workers: Workers, ask: Ask, shown: Shown) -> AsyncIterator[ServerSentEvent]:
+    """``step`` for each step of the reader, ``text`` while it writes, then ``answer``, or ``error``."""
     try:
         with workers.asking() as stop:
             sender, receiver = anyio.create_memory_object_stream[ServerSentEvent](_AHEAD)
-            reading = asyncio.create_task(_read(workers, ask, stop, sender))
+            reading = asyncio.create_task(_read(workers, partial(_last, ask, shown), stop, sender))
             try:
                 async for event in receiver:
                     yield event
@@ -68,28 +84,78 @@ async def asked(workers: Workers, ask: Ask) -> AsyncIterator[ServerSentEvent]:
         yield _event("error", error_of(error))
 
 
-async def _read(workers: Workers, ask: Ask, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
-    """Run the reader, and send its steps and its answer."""
-    loop, numbers = asyncio.get_running_loop(), itertools.count(1)
+def _last(ask: Ask, shown: Shown, graph: KnowledgeGraph, on_step: Tell, on_text: Hear) -> ServerSentEvent:
+    """The answer, or why there is none: the last event of a stream."""
+    try:
+        return _event("answer", shown(ask(graph, on_step, on_text)))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
+        told = error_of(error)
+        if told["kind"] == "Fault":
+            report_fault(error)
+        return _event("error", told)
+
+
+async def _read(workers: Workers, ask: _Last, stop: Stop, sender: MemoryObjectSendStream[ServerSentEvent]) -> None:
+    """Run the reader, and send its steps, its text and its answer."""
+    loop, numbers, written = asyncio.get_running_loop(), itertools.count(1), Written()
 
     def tell(step: Step) -> None:
         event = _event("step", {"number": next(numbers), "step": step_json(step)})
         try:
-            asyncio.run_coroutine_threadsafe(sender.send(event), loop).result()
+            asyncio.run_coroutine_threadsafe(_send_after(written, event, sender), loop).result()
         except anyio.BrokenResourceError:  # nobody listens any more
             raise StoppedError from None
 
-    def read(graph: KnowledgeGraph) -> ServerSentEvent:
-        try:
-            return _event("answer", answer_json(ask(graph, tell)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client learns that there is no answer
-            told = error_of(error)
-            if told["kind"] == "Fault":
-                report_fault(error)
-            return _event("error", told)
-
     with sender, suppress(anyio.BrokenResourceError):
-        await sender.send(await workers.in_thread(read, stop))
+        ended = asyncio.Event()
+        writing = asyncio.create_task(_send_text(written, sender, ended))
+        try:
+            last = await workers.in_thread(lambda graph: ask(graph, tell, written.hear), stop)
+        finally:
+            ended.set()
+            await writing
+        await sender.send(last)
+
+
+class Written:
+    """The answer so far, as it is written in one thread and sent from another, which may be slower: it skips then."""
+
+    def __init__(self) -> None:
+        self._text = self._sent = ""
+        self._lock = threading.Lock()
+
+    def hear(self, text: str) -> None:
+        """Take in the answer so far, at once."""
+        with self._lock:
+            self._text = text
+
+    def piece(self) -> dict[str, Any] | None:
+        """What changed since the last piece: ``text`` stands in place of all characters from ``start`` on."""
+        with self._lock:
+            now, before, self._sent = self._text, self._sent, self._text
+        if now == before:
+            return None
+        start = len(before) if now.startswith(before) else len(os.path.commonprefix([before, now]))
+        return {"start": start, "text": now[start:]}
+
+
+async def _send_text(written: Written, sender: MemoryObjectSendStream[ServerSentEvent], ended: asyncio.Event) -> None:
+    """Send what is written, now and then, and all of it when it has ``ended``, or until nobody listens."""
+    with suppress(anyio.BrokenResourceError):
+        while not ended.is_set():
+            with anyio.move_on_after(_TEXT_EVERY):
+                await ended.wait()
+            if piece := written.piece():
+                await sender.send(_event("text", piece))
+
+
+async def _send_after(
+    written: Written, event: ServerSentEvent, sender: MemoryObjectSendStream[ServerSentEvent]
+) -> None:
+    """Send ``event`` behind what was written before it."""
+    if piece := written.piece():
+        await sender.send(_event("text", piece))
+    await sender.send(event)
 
 
 async def told_job(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[ServerSentEvent]:

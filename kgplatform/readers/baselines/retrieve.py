@@ -49,7 +49,7 @@ def _answer(found: Retrieved, run: Run, mode: AnswerMode, reader: str, step: str
     question = found.result.question
     if run.chat is None:
         return without_model(question, reader, found, run.tell)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     calls.take(search_step(found, step))
     return record(reader, write_answer(question, found.result, run.evidence, calls, mode), found.result, calls)
 

@@ -270,6 +270,82 @@ def test_ask_with_a_model_cites(ada: Path, run: Run, monkeypatch: pytest.MonkeyP
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         done = run("ask", "Where was Ada Lovelace born?")
     assert done.out.splitlines() == ["In London [1].", "[1] ada, characters 0–40"]
+    assert re.fullmatch(r"1 model call, \d+ tokens in, \d+ out, [\d.]+ m?s\n", done.err)
+
+
+def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line a question; a question that fails is told, and the next is answered; a thread is resumed by its id."""
+    quote = "Ada Lovelace was born in London in 1815."
+    cited = {"answer": "In London [1].", "sufficient": True, "citations": [{"passage": 1, "quote": quote}]}
+    alone = {"reasoning": "She is Ada Lovelace.", "question": "Where was Ada Lovelace born?"}
+
+    def reply(messages: list[dict[str, str]]) -> str | Fault:
+        if "she born" in messages[1]["content"] and "stand alone" in messages[0]["content"]:
+            return json.dumps(alone)
+        return Fault.refuse(401, "No.") if "Why" in messages[1]["content"] else json.dumps(cited)
+
+    def said(*lines: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines)))
+
+    with OpenAIServer(reply) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        said("Who was Ada Lovelace?", "", "Where was she born?", "/quit", "Never asked?")
+        done = run("chat", "--option", "top_k=3")
+        assert done.code == 0
+        assert done.out.splitlines() == [
+            *("In London [1].", "[1] ada, characters 0–40"),
+            *("In London [1].", "[1] ada, characters 0–40", "Asked as: Where was Ada Lovelace born?"),
+        ]
+        *costs, last = done.err.splitlines()
+        assert [line.partition(",")[0] for line in costs] == ["1 model call", "2 model calls"]
+        thread = last.removeprefix("To go on with this thread: kgplatform chat --thread ")
+        said("Why?", "Where was she born?")
+        again = run("chat", "--thread", thread, "--json")
+    assert (again.code, again.document["thread"]) == (1, thread)
+    assert [answer["text"] for answer in again.document["answers"]] == ["In London [1]."]
+    assert "check OPENAI_API_KEY" in again.err
+    said()
+    shown = run("chat", "--thread", thread)
+    assert shown.out.count("[1] ada, characters 0–40") == 3
+    assert "> Where was she born?" in shown.out
+    listed = run("chat", "--list")
+    assert re.search(rf"{thread} +│ +3 │.*│ Who was Ada Lovelace\?", listed.out)
+    assert run("chat", "--remove", thread).out.splitlines()[-1] == "0 threads"
+    assert run("chat", "--thread", thread).code == 2
+
+
+def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where was Ada Lovelace born?")
+        for_programs = run("ask", "Where was Ada Lovelace born?", "--json")
+    assert done.code == for_programs.code == 1
+    assert done.out.startswith(
+        "The reader failed. This is what was found until then:\nPassages\n  1. ada, characters 0–"
+    )
+    assert "Ada Lovelace was born in London in 1815." in done.out
+    cost, sentence = done.err.splitlines()
+    assert cost.startswith("no model call, ")
+    assert sentence.startswith("kgplatform: ") and "check OPENAI_API_KEY" in sentence
+    assert (for_programs.out, for_programs.err.count("\n")) == ("", 1)
+
+
+def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was shown while it was written is gone at the end; a mark of a wrong citation is not in the answer."""
+    said = "In London [1], where the Thames flows. [7]"
+    reply = {"sufficient": True, "answer": said, "citations": [{"passage": 1, "quote": "born in London in 1815"}]}
+    with OpenAIServer(lambda messages: json.dumps(reply), faults=lambda request: Fault.slowly(0.4)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        shown = _on_terminal("ask", "Where was Ada Lovelace born?")
+    cleared = shown.rpartition("\x1b[2K")
+    assert "search: " in cleared[0]
+    assert "In London [1], where the" in cleared[0]
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", cleared[2]).replace("\r", "").split("\n")
+    assert [line for line in last if line][:2] == [
+        "In London [1], where the Thames flows.",
+        "[1] ada, characters 17–39",
+    ]
+    assert "1 model call, " in last[-2]
 
 
 def test_cypher(ada: Path, run: Run) -> None:
@@ -481,9 +557,18 @@ def test_a_reader_that_stops_reading_is_no_fault(ada: Path) -> None:
 
 
 def test_progress_on_a_terminal(store: Store, environment: None, texts: Path) -> None:
+    shown = _on_terminal("ingest", str(texts), "--extractor", "local")
+    assert "extracting" in shown
+    assert "3/3" in shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    assert "Documents: 3 new. Passages: 3, all read now by the extractor local." in plain.replace("\r\n", " ")
+
+
+def _on_terminal(*arguments: str) -> str:
+    """What a terminal gets of a command that ends well."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*KGPLATFORM, "ingest", str(texts), "--extractor", "local"],
+        [*KGPLATFORM, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -491,12 +576,9 @@ def test_progress_on_a_terminal(store: Store, environment: None, texts: Path) ->
     )
     os.close(theirs)
     shown = _read_terminal(ours)
-    assert process.wait() == 0
+    assert process.wait() == 0, shown
     os.close(ours)
-    assert "extracting" in shown
-    assert "3/3" in shown
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
-    assert "Documents: 3 new. Passages: 3, all read now by the extractor local." in plain.replace("\r\n", " ")
+    return shown
 
 
 def _read_terminal(ours: int) -> str:

@@ -70,6 +70,7 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     with client.stream("POST", "/api/ask", json=asked, headers={"Accept": "text/event-stream"}) as response:
         example["answered"]["text/event-stream"] = streamed(list(events(response)))
     yield endpoint, example
+    yield from conversation(client)
     yield sent("/api/cypher", {"statement": statement, "parameters": {}, "limit": 2, "timeout": 10})
     field = client.get("/api/graph/find", params={"text": "Cyrus Field"}).json()["nodes"][0]["id"]
     document = client.get("/api/documents").json()["documents"][0]["id"]
@@ -87,6 +88,29 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield got(f"/api/communities/{top}", "/api/communities/{id}")
     yield from (got("/api/runs"), got(f"/api/runs/{run}", "/api/runs/{id}"))
     yield from jobs(client)
+
+
+def conversation(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A thread of two questions, which is removed again."""
+    first = {"question": "Who was the captain of the Great Eastern?", "reader": "retrieve"}
+    follow_up = {"question": "Which cable did he lay?", "reader": "retrieve", "options": {"top_k": 5}}
+    id = client.post("/api/threads", json=first).json()["thread"]
+    for endpoint, path, body in (("", "", first), ("/{id}", f"/{id}", follow_up)):
+        example: dict[str, Any] = {"sent": body, "answered": {}}
+        for media_type in ("application/json", "text/event-stream"):
+            with client.stream("POST", f"/api/threads{path}", json=body, headers={"Accept": media_type}) as response:
+                assert response.status_code == 200
+                streams = media_type == "text/event-stream"
+                said = streamed(list(events(response))) if streams else short(json.loads(response.read()))
+            example["answered"][media_type] = said
+        yield f"POST /api/threads{endpoint}", example
+    for endpoint, path in (("", ""), ("/{id}", f"/{id}")):
+        answered = short(client.get(f"/api/threads{path}").json())
+        yield f"GET /api/threads{endpoint}", {"answered": {"application/json": answered}}
+    answered = short(client.delete(f"/api/threads/{id}").json())
+    yield "DELETE /api/threads/{id}", {"answered": {"application/json": answered}}
+    for left in client.get("/api/threads").json()["threads"]:
+        client.delete(f"/api/threads/{left['id']}")
 
 
 def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:

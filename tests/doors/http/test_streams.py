@@ -19,6 +19,7 @@ from web_server import client_of, served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.http.parts import Limits
+from kgplatform.doors.http.streams import Written
 from kgplatform.doors.web_server import PromptProtocol
 from kgplatform.errors import StoppedError
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -26,7 +27,6 @@ from kgplatform.records import Answer, Step
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest
-from kgplatform.work.stopping import Stop
 
 pytest_plugins = ["sample_server"]
 
@@ -69,8 +69,9 @@ def test_steps_as_they_happen_then_the_answer(client: httpx.Client, reader: str)
         assert response.headers["content-type"].startswith("text/event-stream")
         assert "content-encoding" not in response.headers
         told = list(events(response))
-    assert [name for name, _ in told] == ["step"] * (len(told) - 1) + ["answer"]
-    steps, answer = [data for _, data in told[:-1]], told[-1][1]
+    assert {name for name, _ in told[:-1]} <= {"step", "text"}
+    assert told[-1][0] == "answer"
+    steps, answer = [data for name, data in told if name == "step"], told[-1][1]
     assert [each["number"] for each in steps] == list(range(1, len(steps) + 1))
     assert sorted(each["step"]["name"] for each in steps) == sorted(each["name"] for each in answer["trace"])
     assert all("statements" in each["step"] for each in steps)
@@ -90,24 +91,98 @@ def test_what_fails_is_told(sample: KnowledgeGraph, tmp_path: Path) -> None:
         settings = load_settings(home=tmp_path / "no", embedder="hash:64", openai_base_url=model.base_url)
         failing = KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
         with client_of(failing) as client:
-            error(client.post("/api/ask", json={"question": QUESTION}), 502, "RefusedError")
+            failed = client.post("/api/ask", json={"question": QUESTION})
+            error(failed, 502, "RefusedError")
             with client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response:
                 name, told = list(events(response))[-1]
             assert (name, told["kind"]) == ("error", "RefusedError")
+            assert told["evidence"]["passages"] == failed.json()["error"]["evidence"]["passages"] != []
             error(client.post("/api/ask", json={"question": "?", "reader": "no"}, headers=STREAM), 400, "InputError")
 
 
+# ----------------------------------------------------------------------------------------------------------------- text
+
+
+def put_together(told: list[tuple[str, Any]]) -> list[str]:
+    """What a reader of the stream shows after each event ``text``."""
+    shown = [""]
+    for name, data in told:
+        if name == "text":
+            assert set(data) == {"start", "text"}
+            assert data["start"] <= len(shown[-1])
+            shown.append(shown[-1][: data["start"]] + data["text"])
+    return shown[1:]
+
+
+def test_text_appears_while_it_is_written(sample: KnowledgeGraph, tmp_path: Path) -> None:
+    """The last of the text comes before the step that ends it; what was checked is in the answer."""
+    said = "In 1866 the Great Eastern, an “iron ship” 😀, laid the cable [1]. " * 12
+    written = json.dumps({"sufficient": True, "answer": said, "citations": [{"passage": 1, "quote": "no such words"}]})
+    with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(0.01)) as model:
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=model.base_url)
+        graph = KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
+        with (
+            client_of(graph) as client,
+            client.stream("POST", "/api/ask", json={"question": QUESTION}, headers=STREAM) as response,
+        ):
+            told = list(events(response))
+    shown = put_together(told)
+    assert 3 <= len(shown) <= 20 * 0.01 * len(written) / 16 + 3, "at most twenty a second"
+    assert all(said.startswith(each) for each in shown)
+    assert shown[-1] == said
+    names = [name for name, _ in told]
+    assert names[0] == "step"
+    assert "text" not in names[names.index("step", names.index("text")) :]
+    assert told[-1][1]["text"] != said
+
+
+def test_only_what_changed_is_sent() -> None:
+    written = Written()
+    assert written.piece() is None
+    written.hear("In Kings")
+    assert written.piece() == {"start": 0, "text": "In Kings"}
+    written.hear("In Kingston 😀.")
+    written.hear("In Kingston 😀. Not")
+    assert written.piece() == {"start": 8, "text": "ton 😀. Not"}
+    assert written.piece() is None
+    written.hear("In Kingston [1].")
+    assert written.piece() == {"start": 12, "text": "[1]."}
+    written.hear("")
+    assert written.piece() == {"start": 0, "text": ""}
+
+
+def test_who_writes_does_not_wait_for_who_reads(sample: KnowledgeGraph) -> None:
+    written, ended = threading.Event(), threading.Event()
+
+    def writes(tell: Callable[[Step], None], hear: Callable[[str], None]) -> Answer:
+        for number in range(300):
+            hear(f"{number} " * 50_000)
+        written.set()
+        ended.wait(LONG)
+        raise StoppedError
+
+    graph = Simulated(sample.store, sample.settings, embedder=HashEmbedder(64))
+    graph.said = writes
+    with (
+        client_of(graph, limits=Limits(stall=LONG)) as client,
+        socket.create_connection((client.base_url.host, client.base_url.port or 0)) as idle,
+    ):
+        idle.sendall(raw_request({"question": QUESTION}, STREAM))
+        assert written.wait(LONG)
+        ended.set()
+
+
 class Simulated(KnowledgeGraph):
-    """A graph whose only reader is simulated: it tells ``steps``, or raises."""
+    """A graph whose only reader is simulated: it tells steps and text, or raises."""
 
-    said: Callable[[Callable[[Step], None]], Answer]
+    said: Callable[[Callable[[Step], None], Callable[[str], None]], Answer]
 
-    def ask(self, question: str, *_: Any, on_step: Any = None, stop: Stop | None = None, **__: Any) -> Answer:
-        return self.said(on_step)
+    def ask(self, question: str, *_: Any, on_step: Any = None, on_text: Any = None, **__: Any) -> Answer:
+        return self.said(on_step, on_text)
 
 
 def test_a_fault_of_the_platform_has_no_details(sample: KnowledgeGraph, caplog: pytest.LogCaptureFixture) -> None:
-    def fails(_: object) -> Answer:
+    def fails(*_: object) -> Answer:
         raise ZeroDivisionError("the secret words of a question")
 
     graph = Simulated(sample.store, sample.settings, embedder=HashEmbedder(64))
@@ -152,7 +227,7 @@ def test_a_client_that_does_not_read_stops_its_reader(sample: KnowledgeGraph) ->
     """The reader waits for it first: it is never far ahead of what was taken."""
     ended, told = threading.Event(), 0
 
-    def chatters(tell: Callable[[Step], None]) -> Answer:
+    def chatters(tell: Callable[[Step], None], _: object) -> Answer:
         nonlocal told
         try:
             while True:

@@ -25,8 +25,10 @@ from kgplatform.records import Step, Usage
 from kgplatform.text import counted, duration
 
 if TYPE_CHECKING:
+    from kgplatform.errors import ModelError
     from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats
     from kgplatform.graph.runs import CallStatistics
+    from kgplatform.graph.threads import ThreadInfo, Turn
     from kgplatform.neo4j.store import Table
     from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult
 
@@ -61,10 +63,11 @@ def show_search(result: SearchResult, out: Console | None = None) -> None:
     for number, passage in enumerate(result.passages, 1):
         page = f", page {passage.page}" if passage.page is not None else ""
         where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
-        out.print(f"{number:3}. [bold]{safe(where)}[/bold]  score {passage.score:.3f}  by {', '.join(passage.routes)}")
+        how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
+        out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(passage.text))}")
     found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
-    out.print(f"{found} in {duration(result.seconds)}")
+    out.print(f"{found} in {duration(result.seconds)}" if result.seconds else found)
 
 
 def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
@@ -97,6 +100,45 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
         out.print(safe(answer.note))
+
+
+def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
+    """What was asked and answered in a thread, with the citations."""
+    out = out or console()
+    for turn in turns:
+        out.print(f"[bold]> {safe(turn.asked)}[/bold]")
+        out.print(safe(turn.text if turn.text is not None else "(no answer)"))
+        for number, citation in enumerate(turn.citations, 1):
+            out.print(f"{safe(f'[{number}]')} {safe(_place(citation) if citation else 'no longer in the graph')}")
+        if turn.note:
+            out.print(safe(turn.note))
+        out.print()
+
+
+def show_threads(threads: Sequence[ThreadInfo]) -> None:
+    """A line for each thread, the last first."""
+    out = console()
+    if threads:
+        rows = ((each.id, f"{each.turns:,}", each.at[:16].replace("T", " "), short(each.question)) for each in threads)
+        table(out, ("Thread", "Turns", "Last", "First question"), rows)
+    out.print(counted(len(threads), "thread"))
+
+
+def show_failed(error: ModelError, out: Console | None = None) -> None:
+    """What a reader had found that failed; nothing where it had found nothing."""
+    if error.evidence:
+        out = out or console()
+        out.print("The reader failed. This is what was found until then:")
+        show_search(error.evidence, out)
+
+
+def spent_on(usage: Usage, seconds: float) -> str:
+    """One line: what an answer cost.
+
+    >>> spent_on(Usage(calls=1, input_tokens=900, output_tokens=20), 2.4)
+    '1 model call, 900 tokens in, 20 out, 2.4 s'
+    """
+    return f"{(_spent(usage) or ', no model call').removeprefix(', ')}, {duration(seconds)}"
 
 
 def _place(citation: Citation) -> str:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 _QUOTE = 400
 _UNWRAPPED = 100_000
-_NUMBERS = {"Count", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved"}
+_NUMBERS = {"Count", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Turns"}
 
 
 def console() -> Console:

@@ -1,0 +1,87 @@
+"""A thread of questions to a graph: follow-ups understand what was asked before, and all of it is kept in the graph.
+
+thread = graph.chat()
+thread.ask("Who designed the Great Eastern?")
+thread.ask("And who was its captain?").note        # 'Asked as: Who was the captain of the Great Eastern?'
+graph.chat(thread.id).turns                        # later, perhaps in another process
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any, Protocol
+
+from kgplatform.graph.threads import Turn, keep_turn, turns_of
+from kgplatform.neo4j.store import Store
+from kgplatform.readers.answer import joined
+from kgplatform.readers.run import Calls, Hear, Run, Tell
+from kgplatform.readers.thread import FAILED, Exchange, stand_alone
+from kgplatform.records import Answer, Step, Usage
+from kgplatform.work.stopping import Stop
+
+
+class Asked(Protocol):
+    """The graph, as far as a thread needs it."""
+
+    store: Store
+
+    def ask(self, question: str, reader: str | None = None, **more: Any) -> Answer:
+        """See ``KnowledgeGraph.ask``."""
+
+    def run(self, **more: Any) -> AbstractContextManager[Run]:
+        """See ``KnowledgeGraph.run``."""
+
+
+class ChatThread:
+    """A thread of ``graph``; ``id`` names it. It is kept turn by turn: what is not asked leaves nothing."""
+
+    def __init__(self, graph: Asked, id: str) -> None:
+        self._graph = graph
+        self.id = id
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """All questions and answers so far, as the graph has them now."""
+        return turns_of(self._graph.store, self.id)
+
+    def ask(
+        self,
+        question: str,
+        reader: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        on_step: Tell | None = None,
+        on_text: Hear | None = None,
+        stop: Stop | None = None,
+        **more: Any,
+    ) -> Answer:
+        """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn.
+
+        A follow-up is first made to stand alone, by one call of the model: the answer's ``question`` is what the reader
+        was asked, and its ``note`` says so. The first question of a thread is asked as it is.
+        """
+        started = time.perf_counter()
+        alone, note, steps, spent = self._stand_alone(question, on_step, stop)
+        answer = self._graph.ask(alone, reader, options=options, on_step=on_step, on_text=on_text, stop=stop, **more)
+        answer = replace(
+            answer, note=joined(note, answer.note), trace=(*steps, *answer.trace), usage=spent + answer.usage
+        )
+        return keep_turn(self._graph.store, self.id, question, answer, time.perf_counter() - started)
+
+    def _stand_alone(
+        self, question: str, on_step: Tell | None, stop: Stop | None
+    ) -> tuple[str, str, tuple[Step, ...], Usage]:
+        """What to ask, what to note, and the step with its cost."""
+        earlier = [Exchange(turn.question, turn.text) for turn in self.turns]
+        if not earlier:
+            return question, "", (), Usage()
+        with self._graph.run(on_step=on_step, stop=stop) as run:
+            if run.chat is None:
+                return question, FAILED, (), Usage()
+            calls = Calls(run.chat, run.ledger, run.tell)
+            alone, note = stand_alone(question, earlier, calls, run.context)
+            note = note or ("" if alone == question else f"Asked as: {alone}")
+            return alone, note, tuple(calls.steps), calls.usage

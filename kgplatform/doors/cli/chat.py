@@ -1,0 +1,107 @@
+"""The command ``chat``: questions and follow-up questions, line by line, kept as a thread of the graph."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kgplatform.doors.cli.ask import watched
+from kgplatform.doors.cli.shared import AsJson, Home, connect_to, named_values, note, open_at, spelled
+from kgplatform.errors import KgError, StoppedError
+
+if TYPE_CHECKING:
+    from kgplatform.chat_thread import ChatThread
+    from kgplatform.client import KnowledgeGraph
+    from kgplatform.records import Answer
+
+_QUIT = "/quit"
+
+
+def chat(
+    thread: Annotated[str | None, typer.Option("--thread", help="Go on with this thread. Default: a new one.")] = None,
+    reader: Annotated[str | None, typer.Option("--reader", help="Who answers, as for ask.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", help="NAME=VALUE, an option of the reader, such as mode=open. May be repeated."),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the threads, and ask nothing.")] = False,
+    remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask, and ask on: each line is a question, which may refer to the ones before. /quit or Ctrl-D ends it."""
+    if list_ or remove:
+        with open_at(home) as graph:
+            _manage(graph, remove, as_json)
+        return
+    from kgplatform.client import check_options
+
+    options = named_values(option or [], "--option")
+    check_options(reader, options)  # before a server is started for it
+    with connect_to(home) as graph:
+        failed = _talk(graph, graph.chat(thread), reader, options, as_json)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _manage(graph: KnowledgeGraph, remove: str | None, as_json: bool) -> None:
+    from kgplatform.doors.cli.show.answers import show_threads
+    from kgplatform.doors.cli.show.terminal import show
+
+    if remove:
+        graph.remove_thread(remove)
+    threads = graph.look.threads()
+    show(as_json, threads, show_threads, {"threads": threads})
+
+
+def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options: dict[str, Any], as_json: bool) -> int:
+    """Answer line after line; how many questions failed."""
+    from kgplatform.doors.cli.show.answers import show_answer, show_turns
+    from kgplatform.doors.cli.show.terminal import print_json
+
+    earlier = thread.turns
+    if not as_json:
+        show_turns(earlier)
+    answers: list[Answer] = []
+    failed = 0
+    for question in _questions():
+        try:
+            answer, cost = watched(partial(thread.ask, question, reader, options=options), graph, as_json)
+        except StoppedError:
+            raise
+        except KgError as error:  # the next question may go better
+            note(f"kgplatform: {spelled(error)}")
+            failed += 1
+            continue
+        answers.append(answer)
+        if not as_json:
+            show_answer(answer)
+            note(cost)
+    if as_json:
+        print_json({"thread": thread.id, "answers": answers})
+    elif earlier or answers:
+        note(f"To go on with this thread: kgplatform chat --thread {thread.id}")
+    return failed
+
+
+def _questions() -> Iterator[str]:
+    """The lines of standard input, up to /quit or its end; on a terminal each is asked for."""
+    asks = sys.stdin.isatty()
+    if asks:
+        with suppress(ImportError):  # not everywhere
+            import readline  # noqa: F401 - lines can be edited, and called back with the arrow keys
+        note(f"Ask. {_QUIT} or Ctrl-D ends it.")
+    while True:
+        try:
+            line = (input("> ") if asks else next(sys.stdin)).strip()
+        except (EOFError, StopIteration):
+            return
+        if line == _QUIT:
+            return
+        if line:
+            yield line

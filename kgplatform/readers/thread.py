@@ -1,0 +1,124 @@
+"""Follow-up questions: made to stand alone by one call of the model, before any reader is asked.
+
+    stand_alone("And when did she die?", [Exchange("Who was Ada Lovelace?", "A mathematician [1].")], calls, 32_768)
+    # ('When did Ada Lovelace die?', '')
+
+A rewriting that fails, or that cannot be the same question, is not used: the question is asked as it was put.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, Field
+
+from kgplatform.errors import ModelError
+from kgplatform.models.reply import ask
+from kgplatform.prompt import Messages, render
+from kgplatform.readers.answer import fence_for
+from kgplatform.readers.refusals import is_members_refusal
+from kgplatform.readers.run import Calls
+from kgplatform.readers.window import Window
+from kgplatform.text import clipped, count_tokens, tidy
+
+FAILED = "The question could not be made to stand alone, so it was asked as it is."
+
+_PROMPT = "readers/standalone"
+_TOKENS = 600
+"""Of the reply."""
+_LONGEST_ANSWER = 1200
+"""Characters of an earlier answer that are shown."""
+_MOST_TURNS = 10
+_LONGER = 400
+"""Characters that a question may have more than the follow-up that it was made of."""
+_MARK = re.compile(r"\s*\[\d+\]")
+_NUMBER = re.compile(r"\d+")
+_ASKS = re.compile(r"[?？؟]\W*$")
+_LABEL = re.compile(
+    r"^\W*(?:[\w’'-]+ ){0,3}(?:\w*question|\w*frage|pregunta|pergunta|domanda|rewritten|standalone|問題|问题|質問)"
+    r"[^:：?？]{0,30}[:：]\s*",
+    re.IGNORECASE,
+)
+_EDGES = ' \t*_`"“”„«»>#-'
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An earlier question, as it stands alone, and its answer; None where none was written."""
+
+    question: str
+    answer: str | None
+
+
+class _Standalone(BaseModel):
+    reasoning: str = Field("", json_schema_extra={"maxLength": 400})
+    question: str = Field(json_schema_extra={"maxLength": 600})
+
+
+def stand_alone(question: str, earlier: Sequence[Exchange], calls: Calls, context: int) -> tuple[str, str]:
+    """``question`` as it stands alone, and what there is to note about it; a step of ``calls`` says how it came about.
+
+    Without anything ``earlier`` it is asked as it is, and the model is not called. ``context``: the tokens of the
+    model's window; of what does not fit, the oldest is left out.
+    """
+    if not earlier:
+        return question, ""
+    mark = calls.mark()
+    try:
+        messages = standalone_messages(question, earlier, context)
+        reply, _ = ask(calls, messages, _Standalone, stage="standalone", tokens=_TOKENS, free=_in_free_text)
+    except ModelError as error:
+        calls.add("stand alone", f"failed: {error}", mark, prompt=_PROMPT)
+        return question, FAILED
+    made = tidy(reply.question)
+    fault = why_not(made, question, earlier)
+    calls.add("stand alone", f"not used: {fault}" if fault else f"asked as: {made}", mark, prompt=_PROMPT)
+    return (question, FAILED) if fault else (made, "")
+
+
+def _in_free_text(text: str) -> _Standalone | None:
+    """The last line that asks something, less its label; None where none does, and for JSON that was of no use."""
+    asking = [line for line in text.splitlines() if _ASKS.search(line) and "{" not in text]
+    lines = [_LABEL.sub("", line).strip(_EDGES) for line in asking]
+    return _Standalone(question=lines[-1]) if lines else None
+
+
+def standalone_messages(question: str, earlier: Sequence[Exchange], context: int) -> Messages:
+    """The prompt: the last exchanges, as many as fit, between tags that none of them can contain."""
+    room = Window(context, reply=_TOKENS).room(render(_PROMPT, question=question, turns="", fence=fence_for("")))
+    shown: list[str] = []
+    for exchange in reversed(earlier[-_MOST_TURNS:]):
+        answer = clipped(_MARK.sub("", exchange.answer or "(no answer)"), _LONGEST_ANSWER)
+        turn = f"Question: {exchange.question}\nAnswer: {answer}"
+        room -= count_tokens(turn) + 2
+        if shown and room < 0:
+            break
+        shown.insert(0, turn)
+    turns = "\n\n".join(shown)
+    return render(_PROMPT, question=question, turns=turns, fence=fence_for(turns))
+
+
+def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
+    """Why ``made`` cannot be what ``question`` asks; empty where it may be.
+
+    It cannot where it says nothing, is an earlier question once more, is far longer, lacks a number of the follow-up or
+    has one that nobody named.
+    """
+    asked = tidy(question)
+    if made == asked:
+        return ""
+    if is_members_refusal(made):
+        return "it asks nothing"
+    if len(made) > len(asked) + _LONGER:
+        return "it is too long for a question"
+    if made.casefold() in {tidy(each.question).casefold() for each in earlier}:
+        return "it is an earlier question"
+    numbers, known = set(_NUMBER.findall(made)), set(_NUMBER.findall(asked))
+    if lost := sorted(known - numbers):
+        return f"it leaves out {lost[0]}"
+    told = " ".join(f"{each.question} {each.answer or ''}" for each in earlier)
+    if strange := sorted(numbers - known - set(_NUMBER.findall(told))):
+        return f"nobody named {strange[0]}"
+    return ""

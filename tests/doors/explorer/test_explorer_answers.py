@@ -1,0 +1,183 @@
+"""Answers in the explorer: written as they come, as Markdown that runs nothing, and asked on."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from explorer_steps import CLOSING, ask, opened
+from playwright.sync_api import Page, expect
+from simulated_readers import reply
+from web_server import served
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.testing import Fault, OpenAIServer
+
+pytest_plugins = ["explorer_page"]
+
+CAPTAIN = "Who was the captain of the Great Eastern?"
+DRAWN = """async ([text, cited]) => {
+    const { markdown } = await import("/static/markdown.js");
+    const place = document.createElement("div");
+    const mark = (n) => Object.assign(document.createElement("b"), { textContent: n });
+    place.append(...markdown(text, (n) => (n <= cited ? mark(n) : null)));
+    return place.innerHTML;
+}"""
+LINK = '<a href="https://a.example/b" title="https://a.example/b" target="_blank" rel="noopener noreferrer">a</a>'
+TABLE = (
+    '<div class="table-box"><table><thead><tr><th>Ship</th><th>Year</th></tr></thead>'
+    "<tbody><tr><td>Agamemnon</td><td>1858 <b>1</b></td></tr></tbody></table></div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("One [1].\nTwo [3].\n\nThree.", "<p>One <b>1</b>.\nTwo [3].</p><p>Three.</p>"),
+        ("# A\n### B *c*\nd", "<h3>A</h3><h5>B <em>c</em></h5><p>d</p>"),
+        (
+            "**a *b* c** __d__ _e_ 2*3*4 snake_case_name",
+            "<p><strong>a <em>b</em> c</strong> <strong>d</strong> <em>e</em> 2*3*4 snake_case_name</p>",
+        ),  # fmt: skip
+        ("- a\n- b\n  - c [1]\n\n- d", "<ul><li>a</li><li>b<ul><li>c <b>1</b></li></ul></li><li>d</li></ul>"),
+        ("3. a\n4. b\n\nc", '<ol start="3"><li>a</li><li>b</li></ol><p>c</p>'),
+        ("> a\n> - b\n\nc", "<blockquote><p>a</p><ul><li>b</li></ul></blockquote><p>c</p>"),
+        (
+            "```cypher\nRETURN '<b>' [1]\n```\n`x < y`",
+            "<pre><code>RETURN '&lt;b&gt;' [1]</code></pre><p><code>x &lt; y</code></p>",
+        ),  # fmt: skip
+        ("| Ship | Year |\n|---|:-:|\n| Agamemnon | 1858 [1] |", TABLE),
+        ("[a](https://a.example/b)", f"<p>{LINK}</p>"),
+        ("---\n\\*a\\*", "<hr><p>*a*</p>"),
+        ("**not ended\n```\nneither", "<p>**not ended</p><pre><code>neither</code></pre>"),
+        ("", ""),
+    ],
+)
+def test_markdown(page: Page, explorer: str, text: str, drawn: str) -> None:
+    page.goto(explorer)
+    assert page.evaluate(DRAWN, [text, 1]) == drawn
+
+
+TABLE_PARTS = ("table", "thead", "tbody", "tr", "th", "td")
+HOSTILE = [
+    "<script>window.ran = 1</script>",
+    '<img src=x onerror="window.ran = 1">',
+    '<svg onload="window.ran = 1"><a href="javascript:window.ran=1">x</a></svg>',
+    "[a](javascript:window.ran=1)",
+    "[a](JaVaScRiPt:window.ran=1)",
+    "[a](&#106;avascript:window.ran=1)",
+    "[a](java\tscript:window.ran=1)",
+    "[a](\x01javascript:window.ran=1)",
+    "[a](data:text/html,<script>window.ran=1</script>)",
+    "[a](vbscript:x)",
+    "[a](file:///etc/passwd)",
+    "[a](//evil.example/x)",
+    "![a](https://evil.example/track.png)",
+    "![a](x onerror=window.ran=1)",
+    '[a](https://a.example/"onmouseover="window.ran=1)',
+    "[<img src=x onerror=window.ran=1>](https://a.example/)",
+    "`<script>window.ran = 1</script>`",
+    "```html\n<script>window.ran = 1</script>\n```",
+    "| <img src=x onerror=window.ran=1> | b |\n|---|---|\n| [x](javascript:window.ran=1) | ok |",
+    "> <iframe srcdoc='<script>parent.ran=1</script>'></iframe>",
+    "# <style>* { display: none }</style>",
+    "<a href=javascript:window.ran=1>x</a> <https://a.example/> <javascript:window.ran=1>",
+    "[a]: javascript:window.ran=1\n\n[a]",
+]
+
+
+def test_hostile_markdown_runs_nothing(page: Page, explorer: str) -> None:
+    text = "\n\n".join(HOSTILE)
+    usage = {"calls": 1, "cached_calls": 0, "input_tokens": 1, "output_tokens": 1}
+    evidence = {"passages": [], "facts": [], "paths": [], "communities": []}
+    answer = {"reader": "retrieve", "text": text, "note": text, "run": None, "usage": usage}
+    answer |= {"citations": [], "trace": [], "evidence": evidence}
+    told = [("text", {"start": 0, "text": text}), ("answer", answer)]
+    body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
+    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    page.goto(explorer)
+    ask(page, "Who?")
+    drawn = page.locator(".answer-text")
+    for link in drawn.locator("a").all():
+        assert re.match(r"https://a\.example/", link.get_attribute("href") or "")
+        assert link.get_attribute("rel") == "noopener noreferrer"
+    assert drawn.locator("a").count() == 2
+    names = drawn.locator("*").evaluate_all("all => [...new Set(all.map((each) => each.localName))].sort()")
+    assert {*names} <= {"p", "h3", "code", "pre", "blockquote", "a", "div", *TABLE_PARTS}
+    attributes = drawn.locator("*").evaluate_all("all => [...new Set(all.flatMap((each) => each.getAttributeNames()))]")
+    assert set(attributes) <= {"class", "href", "title", "target", "rel"}
+    expect(drawn).to_contain_text("<script>window.ran = 1</script>")
+    assert page.evaluate("window.ran") is None
+    assert not [url for url in asked if "evil" in url or "track" in url]
+
+
+def test_markdown_of_any_length_takes_no_time(page: Page, explorer: str) -> None:
+    page.goto(explorer)
+    for piece in ("*", "_a", "`", "[", "![", "> ", "- ", "|-", "**a ", "[a](", "\\"):
+        took = page.evaluate(
+            """async (text) => {
+                const { markdown } = await import("/static/markdown.js");
+                const started = performance.now();
+                markdown(text);
+                return performance.now() - started;
+            }""",
+            piece * 10_000,
+        )
+        assert took < 4000, piece
+
+
+def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    allowed_errors += CLOSING
+    said = "## The captain\n\nIt was **James Anderson** 😀 [1], says the report. [2]"
+    cited = [{"passage": 1, "quote": "no such words"}]
+    written = json.dumps({"sufficient": True, "answer": said, "citations": cited})
+    with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(1)) as slow:
+        graph = opened(sample.store, sample.settings.home_folder / "slow", openai_base_url=slow.base_url)
+        with served(graph) as address:
+            page.goto(address)
+            page.get_by_label("Reader", exact=True).select_option("retrieve")
+            page.get_by_role("textbox", name="Question").fill(CAPTAIN)
+            page.keyboard.press("Enter")
+            waiting = page.locator(".waiting .answer-text")
+            expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
+            expect(waiting.locator("strong")).to_have_text("James Anderson")
+            answer = page.get_by_role("article", name="Answer")
+            answer.wait_for()
+            expect(waiting).to_have_count(0)
+            expect(answer).not_to_contain_text("[2]")
+
+
+def test_a_reader_that_fails_shows_what_it_found(page: Page, sample: KnowledgeGraph, allowed_errors: list[str]) -> None:
+    allowed_errors += CLOSING
+    with OpenAIServer(reply, faults=lambda request: Fault.refuse(401, "No.")) as refusing:
+        graph = opened(sample.store, sample.settings.home_folder / "refusing", openai_base_url=refusing.base_url)
+        with served(graph) as address:
+            page.goto(address)
+            page.get_by_role("textbox", name="Question").fill(CAPTAIN)
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("alert")).to_contain_text("check OPENAI_API_KEY")
+            evidence = page.get_by_role("region", name="Evidence")
+            evidence.get_by_role("button", name="Expedition of 1865").first.click()
+            expect(page.locator("mark")).to_be_visible()
+
+
+def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> None:
+    page.goto(explorer)
+    ask(page, CAPTAIN)
+    talk = page.get_by_role("region", name="Conversation")
+    talk.get_by_role("textbox", name="Follow-up question").fill("Which cable did he lay?")
+    page.keyboard.press("Enter")
+    answer = talk.get_by_role("article", name="Answer")
+    expect(answer).to_contain_text("Asked as: Which cable did James Anderson lay?")
+    expect(talk).to_contain_text("Which cable did he lay?")
+    expect(page.get_by_role("article", name="Answer")).to_have_count(2)
+    expect(page.locator(".step-name").first).to_have_text("stand alone")
+    (thread,) = sample.look.threads()
+    assert [turn.asked for turn in sample.look.thread(thread.id)] == [CAPTAIN, "Which cable did he lay?"]
+    page.get_by_role("article", name="Answer").first.get_by_role("button", name="Citation 1").click()
+    expect(page.locator("mark")).to_be_visible()
+    sample.remove_thread(thread.id)
