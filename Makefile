@@ -39,7 +39,7 @@ test: setup  ## run what a change can break, in two processes with a real Neo4j 
 test-all: setup  ## run all tests: with Chromium, killed processes and long runs as well
 	@$(PYTEST)
 
-bench: setup  ## measure, and print tables; ONLY=build, recall, latency, tree, graphreader, readagent, longagent, evaluate, killed_evaluation, exchange, explorer, medical, serve, stop or support measures that alone
+bench: setup  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
 measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it, MINUTES=1 times the tests

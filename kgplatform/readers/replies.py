@@ -222,7 +222,7 @@ def ask_said(calls: Calls, messages: Messages, form: type[Answering], *, stage: 
     """
     before = calls.made
     try:
-        reply, _ = ask(calls, messages, form, stage=stage, tokens=tokens, free=form.free)
+        reply, _ = ask(calls, messages, form, stage=stage, tokens=tokens, free=form.free, show=calls.shown("answer"))
     except ReplyError:
         return Said(None, marked=False), calls.made - before
     return reply.said, calls.made - before - 1

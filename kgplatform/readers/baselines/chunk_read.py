@@ -117,7 +117,8 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
         return without_model(question, reader, run.evidence.search(question), run.tell)
     size = window_of(options.window_tokens, options.preset, run.context, _PAPER_WINDOW)
     window = Window(size, reply_tokens(options.answer_style, size))
-    reading = _Pass(reader, question, Calls(run.chat, run.ledger, run.tell, limit=options.calls), options, window)
+    calls = Calls(run.chat, run.ledger, run.tell, limit=options.calls, hear=run.hear)
+    reading = _Pass(reader, question, calls, options, window)
     text, note = None, ""
     read: list[FoundPassage] = []
     for parts, queries in _pieces(reading, run.evidence):

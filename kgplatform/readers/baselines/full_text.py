@@ -65,7 +65,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         found = run.evidence.search(question, documents=options.documents)
         return without_model(question, READER.name, found, run.tell)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     size = window_of(options.window_tokens, options.preset, run.context, _PAPER_WINDOW)
     window = Window(size, reply_tokens(options.answer_style, size))
     room = room_for(window, _messages(question, "", options))

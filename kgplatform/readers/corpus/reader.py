@@ -87,7 +87,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     question = asked(question)
     if run.chat is None:
         return without_model(question, READER.name, run.evidence.search(question, route="community"), run.tell)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     window = _window(options.window_tokens or run.context)
     room = _room(question, window, options)
     groups = run.evidence.groups(question, options.level, options.communities, options.facts)

@@ -193,7 +193,8 @@ class Reducer:
         mark = self.calls.mark()
         messages = self._messages(data)
         try:
-            reply, repairs = ask(self.calls, messages, Final, stage="reduce", tokens=self.window.reply, free=free_final)
+            most, show = self.window.reply, self.calls.shown("answer")
+            reply, repairs = ask(self.calls, messages, Final, stage="reduce", tokens=most, free=free_final, show=show)
         except ModelError as error:
             self.calls.add("answer", f"failed: {error}", mark, prompt=_REDUCE)
             return _as_found(found, str(error))

@@ -87,7 +87,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         return without_model(found.result.question, READER.name, found, run.tell)
     question = tidy(question)
     statements = run.evidence.statements(question)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     messages = _look(question, statements, calls, options)
     found_rows = _find(messages, statements, calls, options)
     sources = _trace_back(found_rows, statements, calls)
@@ -219,7 +219,8 @@ def _from_rows(question: str, found: _Found, calls: Calls, options: Options) -> 
     messages = render("cypher/answer", fence=fence_for(statement, rows), **inputs)
     mark, most = calls.mark(), reply_tokens(options.answer_style, _ROWS_TOKENS * 8)
     try:
-        reply, repairs = ask(calls, messages, _Reply, stage="answer", tokens=most, free=_Reply.free)
+        show = calls.shown("answer")
+        reply, repairs = ask(calls, messages, _Reply, stage="answer", tokens=most, free=_Reply.free, show=show)
     except ModelError as error:
         calls.add("answer", f"failed: {error}", mark, prompt="cypher/answer")
         raise

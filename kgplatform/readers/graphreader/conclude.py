@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat
-from kgplatform.models.reply import ask
+from kgplatform.models.reply import Show, ask
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import (
@@ -82,12 +82,14 @@ class _Reply(BaseModel):
         return {"reasoning": reasoning, "answer": answer, "sufficient": said not in _NO}
 
 
-def ask_answer(chat: Chat, messages: Messages, *, tokens: int) -> tuple[str, bool, bool]:
+def ask_answer(
+    chat: Chat, messages: Messages, *, tokens: int, show: Show | None = None
+) -> tuple[str, bool, bool]:
     """The final answer, empty where there is none; whether the notebooks say it; and whether it was marked as such.
 
     In a reply of at most ``tokens``. Raises ``ReplyError`` where two replies are empty.
     """
-    reply, _ = ask(chat, messages, _Reply, stage=_ANSWER, tokens=tokens, free=_free)
+    reply, _ = ask(chat, messages, _Reply, stage=_ANSWER, tokens=tokens, free=_free, show=show)
     return reply.answer, reply.sufficient, reply._is_marked
 
 
@@ -178,7 +180,8 @@ def _ask(paths: Sequence[Walk], brief: Brief, calls: Calls) -> tuple[str, bool]:
     mark, made = calls.mark(), calls.made
     messages = brief.answer_messages([path.notebook for path in paths])
     try:
-        text, is_sufficient, is_marked = ask_answer(calls, messages, tokens=brief.window.reply)
+        show = calls.shown("answer")
+        text, is_sufficient, is_marked = ask_answer(calls, messages, tokens=brief.window.reply, show=show)
     except ReplyError:
         text, is_sufficient, is_marked = "", True, False
     except ModelError as error:

@@ -40,7 +40,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         return without_model(question, READER.name, run.evidence.search(question), run.tell)
     brief = make_brief(question, options, run.context)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     nodes = run.evidence.nodes(question)
     if options.plan:
         brief = _plan(brief, calls)

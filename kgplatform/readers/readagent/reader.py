@@ -50,7 +50,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         found = run.evidence.search(brief.question, documents=options.documents)
         return without_model(brief.question, READER.name, found, run.tell)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     pages = run.evidence.pages(brief.question, options.documents)
     if options.has_gists:
         remembered = remember(brief, pages, run.evidence, calls)

@@ -95,7 +95,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     question = asked(question)
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
-    calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps)
+    calls = Calls(run.chat, run.ledger, run.tell, limit=3 + options.steps, hear=run.hear)
     window = _window(options.window_tokens or run.context, options.answer_style)
     memory = AgentMemory(question, window, options.evidence_tokens, queries=[question])
     schema = run.schema() if options.schema else None
