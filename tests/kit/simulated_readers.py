@@ -270,9 +270,16 @@ def _batch(asked: Prompt) -> str:
 
 
 def _said(asked: Prompt) -> list[str]:
-    """All members' replies, those of earlier rounds too."""
+    """All members' replies, those of earlier rounds too, less their quotes."""
     shown = [asked.section("Replies", each["content"]) for each in asked.messages[1:] if each["role"] == "user"]
-    return list(dict.fromkeys(re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)))
+    lines = re.findall(r"^Members? [\d-]+: (.*)$", "\n".join(shown), re.MULTILINE)
+    return list(dict.fromkeys(line.partition(" — “")[0] for line in lines))
+
+
+def _rivals(replies: str) -> str:
+    """All replies contradict each other."""
+    members = list(range(1, len(replies.splitlines()) + 1))
+    return json.dumps({"groups": [{"members": members, "relation": "conflicting"}]})
 
 
 def _envelope(kind: str, content: str) -> str:
@@ -387,6 +394,8 @@ RULES: dict[str, Callable[[Prompt], str]] = {
     "longagent/expert": lambda asked: _envelope("member", "QA member"),
     "longagent/instruct": lambda asked: _envelope("instruction", asked.section("Objective")),
     "longagent/member": _member,
+    "longagent/joint": _member,
+    "longagent/group": lambda asked: _rivals(asked.section("Replies")),
     "longagent/decide": _decide,
     "longagent/end": _decide,
     "longagent/batch": _batch,

@@ -29,8 +29,9 @@ from longagent_runs import (
 
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, STYLES
 from kgplatform.readers.longagent.reader import COLLECTED, NO_GROUND, NOBODY, NOTHING_CONFIRMED
+from kgplatform.readers.reader import AnswerStyle
 from kgplatform.readers.window import tokens
 from kgplatform.records import Answer
 from kgplatform.testing import Fault
@@ -405,6 +406,14 @@ def test_groups_that_cannot_be_read_make_all_answers_rivals(graph: Store, tmp_pa
     done = run(graph, tmp_path, script)
     assert script.of("decide")[0].replies == ["Member 1: Mara Voss"]
     assert (len(script.of("group")), done.counts["malformed.leader"]) == (2, 1)
+
+
+@pytest.mark.parametrize("style", ["phrase", "report"])
+def test_the_leader_is_told_how_long_an_answer_is(graph: Store, tmp_path: Path, style: AnswerStyle) -> None:
+    script = play([instructs(ASKED), instructs("Since when?"), answers("Mara Voss")])
+    run(graph, tmp_path, script, answer_style=style, rounds=1)
+    assert all(STYLES[style] in each.system for each in script.of("decide", "end"))
+    assert len(script.of("decide", "end")) == 2
 
 
 def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Path) -> None:
