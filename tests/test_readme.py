@@ -142,6 +142,8 @@ def test_every_command_runs(
             prepare(reader, monkeypatch)
         else:
             wipe(reader)
+    if "--reader global" in line:
+        assert run("kgplatform tree", monkeypatch) == 0
     capsys.readouterr()
     with OpenAIServer(reply) as model:
         if needs_a_model(line):
