@@ -21,7 +21,8 @@ from kgplatform.readers.marks import labels, marked, renumbered, replaced, witho
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
-from kgplatform.readers.support import Source, Support, nearest, says_something, support
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import Support, nearest, says_something, support
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
 from kgplatform.text import WORD_RUN, count_tokens, counted, node_id, tidy
@@ -272,8 +273,8 @@ class _Shown:
             words = passage.text[quoted.start : quoted.end] if quoted else ""
             if quoted and (label not in cited or support(question, self.plain, [Source(words, passage.title)]).holds):
                 cited[label] = [cite(passage, quoted)]
-            elif label in self.bare and label not in cited and (place := nearest(said, passage.text)):
-                cited[label] = [cite(passage, place)]
+            elif label in self.bare and label not in cited and (best := nearest(said, passage.text)):
+                cited[label] = [cite(passage, best)]
         return {label: cited[label] for label in self.order if label in cited}
 
     @property
