@@ -9,22 +9,20 @@ Without a language model the evidence is the answer, and that is said.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
 from kgplatform.places import Place, find_names, find_words
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.marks import label_of, labels, marked, renumbered, replaced, without_marks
+from kgplatform.readers.answer_reply import AnswerReply, read_free
+from kgplatform.readers.marks import labels, marked, renumbered, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
-from kgplatform.readers.support import Source, Support, nearest, says_something, support
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import Support, nearest, says_something, support
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
 from kgplatform.text import WORD_RUN, count_tokens, counted, node_id, tidy
@@ -58,110 +56,6 @@ STYLES: dict[AnswerStyle, str] = {
 
 REPLY_TOKENS: dict[AnswerStyle, int] = {"phrase": 500, "sentences": 900, "report": 3000}
 """The most tokens of a reply, its reasoning and its quotes included."""
-
-
-# -------------------------------------------------------------------------------------------------------- the reply
-
-_EXAMPLE = ("orla quennell", "pell harbour", "tarrow mills")
-"""Names of the prompt's example: a reply with them has copied it."""
-
-_PLACEHOLDER = re.compile(r"\W*|<[^<>]*>|\W*(?:the|your) (?:final )?answer\W*", re.IGNORECASE)
-_FALSE = frozenset(["false", "no", "0", "none", "null", "nein", "non", "insufficient"])
-_FREE_LABEL = re.compile(
-    r"^[\W_]*(?:the )?(?:final |short )?(?:answer|antwort|réponse|respuesta|risposta|答案|回答|答)[*_`\s]*[:：\n]"
-    r"[\s*_`]*",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def _text_of(value: Any) -> str:
-    """A field that should be text, whatever it is."""
-    if value is None or isinstance(value, bool):
-        return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else ""
-    if isinstance(value, dict):
-        return next((_text_of(each) for each in value.values() if isinstance(each, str | int | float)), "")
-    if isinstance(value, list):
-        return "\n".join(filter(None, map(_text_of, value)))
-    return str(value).strip()
-
-
-def _cited_in(value: Any) -> Iterator[dict[str, str]]:
-    """What a field of citations says, whatever its form: a list or one, numbers, marks, objects, bare quotes."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _cited_in(each)
-    elif isinstance(value, dict):
-        keys = {str(key).strip().casefold(): each for key, each in value.items()}
-        named = next((keys[key] for key in ("passage", "fact", "source", "number", "id", "index") if key in keys), None)
-        quote = next((_text_of(keys[key]) for key in ("quote", "text", "words", "content") if key in keys), "")
-        if named is not None or quote:
-            label = label_of(named)
-            yield {"passage": f"F{label}" if "fact" in keys and label[:1].isdigit() else label, "quote": quote}
-        else:
-            yield from ({"passage": label_of(key), "quote": _text_of(each)} for key, each in value.items())
-    elif isinstance(value, str) and not re.fullmatch(r"\W*(?:passage|fact|F)?\W*\d+\W*", value, re.IGNORECASE):
-        yield {"passage": "", "quote": value.strip()}
-    elif value is not None and label_of(value):
-        yield {"passage": label_of(value), "quote": ""}
-
-
-class _Cited(BaseModel):
-    """``passage``: its label, "2" or "F1"; empty where the words alone are given."""
-
-    passage: str = ""
-    quote: str = Field("", json_schema_extra={"maxLength": 300})
-
-
-class _Reply(BaseModel):
-    """Its fields stand in the order in which they are written: thoughts before decisions."""
-
-    reasoning: str = Field("", json_schema_extra={"maxLength": 800})
-    answer: str = Field(
-        "",
-        validation_alias=AliasChoices(
-            "answer", "Answer", "ANSWER", "final_answer", "Final Answer", "antwort", "response"
-        ),
-        json_schema_extra={"maxLength": 4000},
-    )
-    citations: list[_Cited] = Field(default_factory=list, json_schema_extra={"maxItems": 12})
-    sufficient: bool = True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _field_by_field(cls, value: Any) -> Any:
-        """Each field as it should be, whatever was written: one that cannot be read loses nothing but itself."""
-        if not isinstance(value, dict):
-            return value
-        keys = {str(key).strip().casefold().replace(" ", "_"): each for key, each in value.items()}
-        said = next((keys[key] for key in ("answer", "final_answer", "antwort", "response") if key in keys), None)
-        text = _text_of(said)
-        if text and (
-            _PLACEHOLDER.fullmatch(re.sub(r"\[\w+\]", "", text))
-            and not re.fullmatch(r"\[\w+\]", text)
-            or any(name in text.casefold() for name in _EXAMPLE)
-        ):
-            raise ValueError("the answer is that of the example; answer the question that is asked")
-        cited = next((keys[key] for key in ("citations", "citation", "sources", "quotes") if key in keys), None)
-        enough = _text_of(keys.get("sufficient", True)).casefold() not in _FALSE
-        return {
-            "reasoning": _text_of(keys.get("reasoning")),
-            "answer": text,
-            "citations": list(_cited_in(cited)),
-            "sufficient": enough,
-        }
-
-
-def read_free(text: str) -> _Reply | None:
-    """An answer in prose with its marks: what stands after the last "Answer:", if one does. None for broken JSON."""
-    found = list(_FREE_LABEL.finditer(text))
-    said = text[found[-1].end() :] if found else text
-    said = said.strip().strip("*").strip()
-    if not any(letter.isalnum() for letter in said) or re.match(r"(?:```\w*\s*)?[{\[]\s*[\"'}\]]", said):
-        return None
-    return _Reply(answer=said)
-
-
-# -------------------------------------------------------------------------------------------------------- the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +98,7 @@ def write_answer(
         reply, repairs = ask(
             calls,
             messages,
-            _Reply,
+            AnswerReply,
             stage=_STAGE,
             tokens=REPLY_TOKENS[style],
             free=read_free,
@@ -324,14 +218,14 @@ def within(result: SearchResult, tokens: int) -> SearchResult:
 class _Shown:
     """What a prompt showed and a reply marks: ``sources`` by label, those that the reply cites first."""
 
-    reply: _Reply
+    reply: AnswerReply
     shown: frozenset[str]
     cited: tuple[str, ...]
     passages: dict[str, FoundPassage]
     facts: dict[str, FoundFact]
 
     @classmethod
-    def of(cls, result: SearchResult, stored: Stored, reply: _Reply) -> _Shown:
+    def of(cls, result: SearchResult, stored: Stored, reply: AnswerReply) -> _Shown:
         """The passages as the store has them; facts that have a place."""
         shown = labels(len(result.passages), len(result.facts))
         known = {str(n): stored.passages.get(each.id) for n, each in enumerate(result.passages, 1)}
@@ -387,8 +281,8 @@ class _Shown:
             words = passage.text[quoted.start : quoted.end] if quoted else ""
             if quoted and (label not in cited or support(question, self.plain, [Source(words, passage.title)]).holds):
                 cited[label] = [cite(passage, quoted)]
-            elif label in self.bare and label not in cited and (place := nearest(said, passage.text)):
-                cited[label] = [cite(passage, place)]
+            elif label in self.bare and label not in cited and (best := nearest(said, passage.text)):
+                cited[label] = [cite(passage, best)]
         return {label: cited[label] for label in self.order if label in cited}
 
     @property
@@ -408,7 +302,7 @@ class _Shown:
 
 
 def _checked(
-    reply: _Reply,
+    reply: AnswerReply,
     shown: _Shown,
     citations: dict[str, list[Citation]],
     found: Support,

@@ -6,7 +6,7 @@ without_marks("Who was born? [1819] Ada [2].", 5)      # 'Who was born? [1819] A
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 _LABEL = r"(?:passages?|facts?|sources?|rows?|nos?\.?|#)?\s*(?:F\s*)?\d{1,9}"
 _MARK = re.compile(
@@ -60,7 +60,7 @@ def replaced(text: str, shown: Collection[str], mark: Callable[[list[str]], str]
     return _LEFT.sub("", _MARK.sub(put, text)).strip()
 
 
-def renumbered(text: str, shown: Collection[str], numbers: dict[str, Iterable[int]]) -> str:
+def renumbered(text: str, shown: Collection[str], numbers: Mapping[str, Iterable[int]]) -> str:
     """``text`` with the numbers of citations in the place of labels. What has no number loses its mark; what no mark
     leads to is marked at the end."""
 

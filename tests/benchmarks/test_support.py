@@ -11,7 +11,8 @@ from typing import NamedTuple
 from data_sets import Data
 from tables import Section, Table
 
-from kgplatform.readers.support import Source, support
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import support
 
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{3,}(?: [A-Z]\w+)*")
 

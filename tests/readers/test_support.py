@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from kgplatform.readers.marks import without_marks
-from kgplatform.readers.support import Source, says_something, support
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import says_something, support
 
 FOLDER = Path(__file__).parent / "support"
 

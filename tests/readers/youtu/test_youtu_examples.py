@@ -112,7 +112,7 @@ def test_y1_a_new_query_finds_what_step_0_lacked(kg: KnowledgeGraph, tmp_path: P
     for prompt in (two, final):
         assert june in prompt
         assert "compared the goal" in prompt, "the evidence of every step is in it"
-    assert "- Diego Maradona transferred from Boca Juniors" in final
+    assert "] Diego Maradona transferred from Boca Juniors" in final
 
 
 def test_y1_the_trace_says_what_happened(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:
@@ -212,7 +212,7 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert bounded == [True, True, True, True, False], "the whole question is not bounded by types"
     assert [len(step.facts) for step in searches] == [4, 4, 4, 4, 5], "facts of other types are left out"
     assert [len(step.passages) for step in searches] == [5] * 5, "passages never are"
-    assert "- Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0].user
+    assert "] Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0].user
     assert done.text == "Gordon of Ghost City [1][2]"
     assert sorted(cited(done)) == [("riggs", quotes[1]), ("taylor", quotes[0])]
 
