@@ -287,7 +287,9 @@ def _bounded(
     tools: Tools, passage: Passage, document: Document, extraction: Extraction, schema: Schema
 ) -> tuple[Row, Rows]:
     """What becomes of a passage that was read: its properties, and its rows."""
-    usable, unnamed = without_inventions(_without_unusable(extraction), passage, document.title)
+    usable, unnamed = _without_unusable(extraction), 0
+    if tools.extractor.name == "llm":  # the rules invent nothing, and for a recording its maker answers
+        usable, unnamed = without_inventions(usable, passage, document.title)
     bounded, tally = bound(usable, schema, tools.mode)
     rows = rows_of(passage, bounded, schema, document.title)
     found, not_found = rows.found()

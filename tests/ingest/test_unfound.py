@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ import pytest
 from corpora import put, put_jsonl
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
+from kgplatform.testing import ScriptedChat
 
 PEOPLE = [{"name": "Ada Lovelace", "type": "Person"}, {"name": "London", "type": "Place"}]
 BORN = {"subject": "Ada Lovelace", "predicate": "born_in", "object": "London"}
@@ -47,3 +51,20 @@ def test_once_a_passage_says_so_they_are_shown(told: KnowledgeGraph, tmp_path: P
 def test_a_node_of_graphreader_has_only_facts_that_a_passage_states(told: KnowledgeGraph, store: Store) -> None:
     rows = store.read("retrieve/node_facts", node="London", vector=[0.0] * 64, count=5)
     assert rows == []
+
+
+def test_what_a_model_invents_stays_out_and_is_counted(store: Store, tmp_path: Path) -> None:
+    """The prompt's own example among it, copied back."""
+    text = "Ada Lovelace was born in London in 1815, and he who knew her wrote that it was true of all her friends."
+    names = ["Ada Lovelace", "London", "John Smith", "he", "true", "...", text + text, "Odo Brandt", "Lindau"]
+    said = {
+        "entities": [{"name": name, "type": "Person" if name != "London" else "Place"} for name in names],
+        "triples": [["Ada Lovelace", "born_in", "London"], ["Odo Brandt", "born_in", "Lindau"]],
+    }
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
+    chat = ScriptedChat([json.dumps(said)])
+    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+    report = kg.ingest(put(tmp_path, {"life.txt": text}))
+    assert (report.extractor, report.unnamed) == ("llm", 7)
+    assert [row[0] for row in kg.cypher("MATCH (e:Entity) RETURN e.name ORDER BY e.name").rows] == names[:2]
+    assert kg.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Lovelace born_in London"]]

@@ -15,7 +15,7 @@ from kgplatform.retrieve.nodes import Nodes, in_reading_order
 
 TEXTS = {
     "one.txt": "The Tern sailed from Whitby. The Tern carried coal.\n\nHer captain was Ruth Moss.",
-    "two.txt": "Ruth Moss was born in Whitby.",
+    "two.txt": "Ruth Moss was born in Whitby. The town is in Yorkshire.",
 }
 FACTS = {
     "one.txt": [
