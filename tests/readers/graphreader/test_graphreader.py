@@ -315,7 +315,9 @@ def after_reading(text: str, *days: int) -> Walker:
         ),
         (
             'Osric Vane, and Lisbon [ID-1003 "Osric Vane", ID-1006: "Lisbon"].',
-            "Osric Vane, and Lisbon [1][2].", ["Osric Vane", "Lisbon"]),
+            "Osric Vane, and Lisbon [1][2].",
+            ["Osric Vane", "Lisbon"],
+        ),
         ("A pilot named Osric Vane came on board (ID-1003).", "A pilot named Osric Vane came on board [1].", [DAYS[2]]),
         ("Gold, salt and a pilot of great age, wit and skill [ID-1003].", None, [DAYS[2]]),
         ("It was day two, of gales off Fastnet [ID-1002].", None, [DAYS[1]]),

@@ -202,7 +202,7 @@ def test_each_prompt_has_what_the_paper_gives_it(settings: Settings, evidence: E
 def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidence) -> None:
     done, _ = walk(settings, evidence, model(), nodes=1)
     assert [each.name for each in done.trace][:2] == ["rational plan", "initial nodes"]
-    assert [each.name for each in done.trace][-2:] == ["answer", "check citations"]
+    assert [each.name for each in done.trace][-3:] == ["answer", "check citations", "find citations"]
     steps = [each for each in done.trace if each.path == 1]
     second = steps[3]
     assert second.detail == "at Danko Jones: ID-1002 (Toronto notes); 2 facts of 2 passages shown"
@@ -222,7 +222,7 @@ def test_a_second_path_has_ids_of_its_own(settings: Settings, evidence: Evidence
     done, _ = walk(settings, evidence, played, nodes=2)
     assert walked(done, 2) == ["read_chunk", "search_more", "read_neighbor_node", "read_chunk", "termination"]
     assert {each.path for each in done.trace} == {0, 1, 2}
-    assert [each.path for each in done.trace] == [0, 0, 0, *[1] * 8, *[2] * 5, 0, 0]
+    assert [each.path for each in done.trace] == [0, 0, 0, *[1] * 8, *[2] * 5, 0, 0, 0]
     assert (done.text or "").startswith("Casa Loma [1]")
     assert any(each.here == "ID-2002" for each in played.of("chunk"))
 
