@@ -31,7 +31,9 @@ class Asked(Protocol):
     def ask(self, question: str, reader: str | None = None, **more: Any) -> Answer:
         """See ``KnowledgeGraph.ask``."""
 
-    def run(self, **more: Any) -> AbstractContextManager[Run]:
+    def run(
+        self, *, on_step: Tell | None = None, on_text: Hear | None = None, stop: Stop | None = None
+    ) -> AbstractContextManager[Run]:
         """See ``KnowledgeGraph.run``."""
 
 

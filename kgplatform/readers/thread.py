@@ -82,7 +82,7 @@ def _in_free_text(text: str) -> _Standalone | None:
     """The last line that asks something, less its label; None where none does, and for JSON that was of no use."""
     asking = [line for line in text.splitlines() if _ASKS.search(line) and "{" not in text]
     lines = [_LABEL.sub("", line).strip(_EDGES) for line in asking]
-    return _Standalone(question=lines[-1]) if lines else None
+    return _Standalone(reasoning="", question=lines[-1]) if lines else None
 
 
 def standalone_messages(question: str, earlier: Sequence[Exchange], context: int) -> Messages:

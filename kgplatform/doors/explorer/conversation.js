@@ -20,7 +20,7 @@ export class Conversation {
     this.question = el("textarea", { id: field, rows: "1", maxlength: "4000", placeholder: "Ask on: “And when did she …?”", spellcheck: "true" });
     this.turns = el("ol", { class: "turns" });
     this.asks = el("form", { class: "ask-on", on: { submit: (event) => (event.preventDefault(), this.#submit()) } },
-      el("label", { for: field, class: "visually-hidden" }, "Follow-up question"),
+      el("label", { for: field, class: "visually-hidden" }, "Ask on"),
       el("div", { class: "question-box" }, this.question, el("button", { type: "submit" }, icon("send"), "Ask on")),
       el("p", { class: "muted" }, "A follow-up may refer to what was asked before. The conversation is saved in the graph."));
     this.element = el("section", { class: "conversation", "aria-label": "Conversation" }, this.turns, this.asks);

@@ -79,8 +79,8 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     check_options(body.reader, body.options)  # before a stream begins, which could not answer 400
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> Answer:
-        told = {"on_step": on_step, "on_text": on_text}
-        return graph.ask(body.question, body.reader, options=body.options, keep=body.keep, **told)
+        asked = body.question, body.reader
+        return graph.ask(*asked, options=body.options, keep=body.keep, on_step=on_step, on_text=on_text)
 
     return await answered(request, parts, answer, answer_json)
 

@@ -169,7 +169,7 @@ def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> No
     page.goto(explorer)
     ask(page, CAPTAIN)
     talk = page.get_by_role("region", name="Conversation")
-    talk.get_by_role("textbox", name="Follow-up question").fill("Which cable did he lay?")
+    talk.get_by_role("textbox", name="Ask on").fill("Which cable did he lay?")
     page.keyboard.press("Enter")
     answer = talk.get_by_role("article", name="Answer")
     expect(answer).to_contain_text("Asked as: Which cable did James Anderson lay?")

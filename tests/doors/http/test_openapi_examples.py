@@ -151,9 +151,11 @@ def short(value: Any, name: str = "") -> Any:
 
 def streamed(told: list[tuple[str, Any]]) -> str:
     """The first of each kind of event, with the plain fields of what it says."""
-    first = dict(reversed(told))
-    lines = [f"event: {event}\ndata: {json.dumps(fields(first[event]), ensure_ascii=False)}\n" for event in first]
-    return "\n".join(reversed(lines))
+    first: dict[str, Any] = {}
+    for event, data in told:
+        first.setdefault(event, data)
+    lines = [f"event: {event}\ndata: {json.dumps(fields(data), ensure_ascii=False)}\n" for event, data in first.items()]
+    return "\n".join(lines)
 
 
 def fields(data: dict[str, Any]) -> dict[str, Any]:
