@@ -63,7 +63,7 @@ class Cited(BaseModel):
 class AnswerReply(BaseModel):
     """Its fields stand in the order in which they are written: thoughts before decisions."""
 
-    reasoning: str = Field("", json_schema_extra={"maxLength": 800})
+    reasoning: str = Field(default="", json_schema_extra={"maxLength": 800})
     answer: str = Field(
         "",
         validation_alias=AliasChoices(

@@ -18,7 +18,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
 from kgplatform.ingest.graph_state import define_graph
 from kgplatform.ingest.load import load
-from kgplatform.ingest.named import is_named
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat

@@ -11,9 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.readers.answer import record, without_model, write_answer
-from kgplatform.readers.reader import AnswerMode, Need, Reader, check, mode_option, option
+from kgplatform.readers.answer import (
+    REPLY_TOKENS,
+    answer_messages,
+    record,
+    within,
+    without_model,
+    write_answer,
+)
+from kgplatform.readers.reader import AnswerMode, AnswerStyle, Need, Reader, check, mode_option, option, style_option
 from kgplatform.readers.run import Calls, Run, search_step
+from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import SEARCHES, round_robin
@@ -29,6 +37,7 @@ class Options:
     mode: AnswerMode = mode_option()
     route: str = option("all", "which route to search by", choices=SEARCHES)
     top_k: int = option(10, "how many passages and facts", least=1)
+    answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
         check(self)
@@ -37,7 +46,7 @@ class Options:
 def answer(question: str, run: Run, options: Options) -> Answer:
     """Search, and let the model answer from what was found. Raises ``ModelError``."""
     found = run.evidence.search(question, route=options.route, top_k=options.top_k)
-    return _answer(found, run, options.mode, READER.name, "")
+    return _answer(found, run, options.mode, READER.name, "", options.answer_style)
 
 
 def answer_from(found: SearchResult, run: Run, mode: AnswerMode, reader: str) -> Answer:
@@ -45,13 +54,18 @@ def answer_from(found: SearchResult, run: Run, mode: AnswerMode, reader: str) ->
     return _answer(Retrieved(found, ()), run, mode, reader, reader)
 
 
-def _answer(found: Retrieved, run: Run, mode: AnswerMode, reader: str, step: str) -> Answer:
+def _answer(
+    found: Retrieved, run: Run, mode: AnswerMode, reader: str, step: str, style: AnswerStyle = "sentences"
+) -> Answer:
     question = found.result.question
     if run.chat is None:
         return without_model(question, reader, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     calls.take(search_step(found, step))
-    return record(reader, write_answer(question, found.result, run.evidence, calls, mode), found.result, calls)
+    empty = replace(found.result, passages=(), facts=())
+    room = Window(run.context, reply=REPLY_TOKENS[style]).room(answer_messages(question, empty, mode, style=style))
+    shown = within(found.result, room)
+    return record(reader, write_answer(question, shown, run.evidence, calls, mode, style=style), shown, calls)
 
 
 def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:

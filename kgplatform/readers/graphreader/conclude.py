@@ -82,9 +82,7 @@ class _Reply(BaseModel):
         return {"reasoning": reasoning, "answer": answer, "sufficient": said not in _NO}
 
 
-def ask_answer(
-    chat: Chat, messages: Messages, *, tokens: int, show: Show | None = None
-) -> tuple[str, bool, bool]:
+def ask_answer(chat: Chat, messages: Messages, *, tokens: int, show: Show | None = None) -> tuple[str, bool, bool]:
     """The final answer, empty where there is none; whether the notebooks say it; and whether it was marked as such.
 
     In a reply of at most ``tokens``. Raises ``ReplyError`` where two replies are empty.
@@ -159,7 +157,7 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     checked = _check(marks, paths, evidence, calls)
     calls.counts["malformed.citation"] += checked.wrong
     read = checked.passages | {passage.id: passage for path in paths for passage in path.read.values()}
-    cited, citations = with_places(_without_marks(text), list(read.values()), calls)
+    cited, citations = with_places(_without_marks(text), list(read.values()), calls, brief.question)
     if not citations and mode == "open":
         return Answered(_without_marks(text), note=OWN_KNOWLEDGE, holds=True)
     if not citations:

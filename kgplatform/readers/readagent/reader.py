@@ -157,14 +157,14 @@ class _Run:
     def _citable(self, text: str) -> Sequence[FoundPassage]:
         """What was read again; where that has no words of the answer, also the pages whose gists have them."""
         read, memory = self.look_up.passages, self.remembered.memory
-        if cite_words(text, read) or not memory.gists:
+        if cite_words(text, read, self.brief.question) or not memory.gists:
             return read
         gists = [
             FoundPassage(page.id, page.document, page.title, 0, len(page.gist), None, page.gist, 0.0, ())
             for number, page in memory.pages.items()
             if page.gist and number not in self.look_up.raw
         ]
-        ids = list(dict.fromkeys(citation.passage for citation in cite_words(text, gists)))
+        ids = list(dict.fromkeys(citation.passage for citation in cite_words(text, gists, self.brief.question)))
         if not ids:
             return read
         found = self.pages.texts(ids)

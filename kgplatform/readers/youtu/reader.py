@@ -221,7 +221,8 @@ def _write(name: str, memory: AgentMemory, evidence: Evidence, calls: Calls, opt
     """The answer to the original question from all evidence so far and the thoughts about it; or why there is none."""
     shown, notes = memory.evidence(), memory.notes()
     try:
-        return write_answer(memory.question, shown, evidence, calls, options.mode, name=name, notes=notes)
+        style = options.answer_style
+        return write_answer(memory.question, shown, evidence, calls, options.mode, name=name, notes=notes, style=style)
     except ModelError as error:
         return error
 
