@@ -180,12 +180,17 @@ def style_option() -> Any:
     )
 
 
-def window_option(default: int | None = 4096) -> Any:
+def window_option(default: int | None = None) -> Any:
     """The option of the readers that divide the window of the model among the parts of their prompts.
 
     None: the window that the model has (``Run.context``).
     """
-    return option(default, "the most tokens of a prompt and its reply", least=SMALLEST, example="8192")
+    return option(
+        default,
+        "the most tokens of a prompt and its reply, by default the window of the model",
+        least=SMALLEST,
+        example="8192",
+    )
 
 
 def preset_option() -> Any:

@@ -61,7 +61,7 @@ class Options:
 
     mode: AnswerMode = mode_option()
     calls: int | None = option(None, "the most calls to the model, by default as many as the text needs", least=1)
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
     preset: Preset = preset_option()
     answer_style: AnswerStyle = style_option()
 

@@ -49,7 +49,7 @@ class Options:
     """How the reader works: ``window_tokens`` is the most that a prompt may have, with what the server adds to it."""
 
     mode: AnswerMode = mode_option()
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
     preset: Preset = preset_option()
     answer_style: AnswerStyle = style_option()
     from_end: bool = option(False, "the end of the text, not its beginning")

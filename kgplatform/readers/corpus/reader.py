@@ -72,7 +72,7 @@ class Options:
         None, "the most facts of a community, those that most passages state; by default all", least=0
     )
     part_tokens: int = option(12_000, "the most tokens of communities in a prompt", least=_LEAST_ROOM)
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
 
     def __post_init__(self) -> None:
         check(self)

@@ -39,7 +39,7 @@ class Options:
         None, "a seed, by which initial nodes and neighbours are drawn at random, not chosen (table 4)", example="7"
     )
     calls: int = option(10, "the most function calls of a path", least=1)
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
     reading_tokens: int = option(
         2000, "how much text is read at once: a passage with those before and after it in its document", least=1
     )

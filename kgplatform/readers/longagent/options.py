@@ -84,7 +84,7 @@ class Options:
         "test (group); every two are, to the letter of the paper (once); or the leader sees them all (off)",
     )
     seed: int = option(0, "draws the member that speaks for those that agree")
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
     preset: Preset = preset_option()
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ class Options:
         (), "an answer to choose from; repeat it for each; they become (A), (B), …", example="a horse", one="choice"
     )
     documents: tuple[str, ...] = documents_option()
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
     preset: Preset = preset_option()
     answer_style: AnswerStyle = style_option()
 

@@ -74,7 +74,7 @@ class Options:
         (), "leave this route out of its searches; may be repeated", choices=PARTS, example="path", one="route"
     )
     answer_style: AnswerStyle = style_option()
-    window_tokens: int | None = window_option(None)
+    window_tokens: int | None = window_option()
 
     def __post_init__(self) -> None:
         check(self)
