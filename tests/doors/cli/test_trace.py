@@ -187,7 +187,7 @@ def test_the_steps_are_printed_in_order_with_what_they_cost(
     assert "     prompt: youtu/decompose" in lines
     assert "     reply: So the answer is: Stockbridge" in lines
     calls, tokens = answer.usage.calls, f"{answer.usage.input_tokens:,} tokens in, {answer.usage.output_tokens:,} out"
-    assert calls == len(server.requests) > 4
+    assert calls == len(server.requests_to("/chat/completions")) > 4
     assert f"{len(names)} steps, {calls} model calls, {tokens}" in lines
     searched = [line for line in lines if line.startswith("     ran statement")]
     assert len(searched) == names.count("search") + names.count("check citations")
