@@ -210,7 +210,7 @@ def _unwrapped(value: Any, shape: type[BaseModel]) -> Any:
 
 
 def _is_one_list(shape: type[BaseModel]) -> bool:
-    """Whether ``shape`` has one field, and that is a list: "[bold] words" is no list of words for one that is a text."""
+    """Whether ``shape`` has one field, a list: "[bold] words" is no list of words where a text is wanted."""
     fields = list(shape.model_fields.values())
     return len(fields) == 1 and get_origin(fields[0].annotation) in (list, tuple)
 
