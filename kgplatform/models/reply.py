@@ -99,7 +99,16 @@ class _Read(Generic[M]):
             said = free(reply.text) if reply.text.strip() and not looped else None
             fault = "" if said else _with_lack(str(error), reply)
             return cls(said, True, fault, cut_off=reply.cut_off, looped=looped)
+        if reply.cut_off and _only_thinks(value):
+            return cls(None, fault="it broke off before it said anything.", cut_off=True, looped=looped)
         return cls(value, repaired, cut_off=reply.cut_off, looped=looped)
+
+
+def _only_thinks(value: BaseModel) -> bool:
+    """Whether a reply that broke off has its reasoning alone: the rest of it would be defaults, which nobody wrote."""
+    said = value.model_dump(exclude={"reasoning"})
+    written = [part for part in said.values() if isinstance(part, (str, list, dict))]
+    return bool(getattr(value, "reasoning", "")) and not any(written)
 
 
 def _with_lack(fault: str, reply: Reply) -> str:

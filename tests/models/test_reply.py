@@ -202,6 +202,16 @@ class TestCutOff:
         chat = ScriptedChat([self.reply('{"score": 1, "answer": "It was not'), '{"answer": "No"}'])
         assert ask(chat, QUESTION, Choice, stage="answer") == (Choice(answer="No"), 1)
 
+    def test_reasoning_alone_is_no_reply(self) -> None:
+        class Reasoned(BaseModel):
+            reasoning: str = ""
+            answer: str = ""
+            sufficient: bool = True
+
+        half = self.reply('{"reasoning": "The ship was built in Millwall, and')
+        with pytest.raises(ReplyError, match="broke off before it said anything"):
+            ask(ScriptedChat([half, half]), QUESTION, Reasoned, stage="answer")
+
     def test_a_thought_that_is_cut_off_holds_no_answer(self) -> None:
         chat = ScriptedChat([self.reply(f"<think>Perhaps {ADA} or"), '{"entities": []}'])
         assert ask(chat, QUESTION, Graph, stage="extract") == (Graph(), 1)
