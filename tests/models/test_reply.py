@@ -208,7 +208,7 @@ class TestCutOff:
             answer: str = ""
             sufficient: bool = True
 
-        half = self.reply('{"reasoning": "The ship was built in Millwall, and')
+        half = self.reply('{"reasoning": "The ship was built in Millwall, and", "ans')
         with pytest.raises(ReplyError, match="broke off before it said anything"):
             ask(ScriptedChat([half, half]), QUESTION, Reasoned, stage="answer")
 
