@@ -339,7 +339,8 @@ def test_a_mark_without_words_holds_at_the_sentence_that_says_most_else_at_the_p
 
 
 def test_marks_that_do_not_hold_are_removed_and_counted(evidence: Evidence) -> None:
-    said = 'Osric Vane [ID-1003 "Osric Vane"], a pilot [ID-1003 "who was a Dane"], and Lisbon [ID-4711] and salt [ID-1004].'
+    marked = 'Osric Vane [ID-1003 "Osric Vane"], a pilot [ID-1003 "who was a Dane"]'
+    said = f"{marked}, and Lisbon [ID-4711] and salt [ID-1004]."
     done = ask(evidence, after_reading(said), QUESTION, nodes=1)
     assert done.text == "Osric Vane [1], a pilot, and Lisbon and salt."
     assert len(done.citations) == 1

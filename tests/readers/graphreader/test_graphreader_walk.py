@@ -22,16 +22,16 @@ from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
     "Record reviews.txt": (
-        "This autumn brought many guitars. Never Too Loud, the fourth studio album by Danko Jones, a hard rock band from "
-        "Canada, came out on vinyl as well. The drums were recorded in a barn."
+        "This autumn brought many guitars. Never Too Loud, the fourth studio album by Danko Jones, a hard rock band "
+        "from Canada, came out on vinyl as well. The drums were recorded in a barn."
     ),
     "Toronto notes.txt": (
-        "Three players are enough for a lot of noise. Danko Jones, a hard rock band, was formed in Toronto, Canada, where "
-        "they still rehearse above a bakery."
+        "Three players are enough for a lot of noise. Danko Jones, a hard rock band, was formed in Toronto, Canada, "
+        "where they still rehearse above a bakery."
     ),
     "Old houses.txt": (
-        "Whoever comes to Toronto should climb the hill. Casa Loma, a castle-style mansion in the Gothic Revival style, "
-        "stands there in Toronto, Canada. Tickets are sold at the gate."
+        "Whoever comes to Toronto should climb the hill. Casa Loma, a castle-style mansion in the Gothic Revival "
+        "style, stands there in Toronto, Canada. Tickets are sold at the gate."
     ),
     "Bakeries.txt": "The bread of the north is dark, and the ovens are hot before dawn.",
 }
