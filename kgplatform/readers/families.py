@@ -52,6 +52,9 @@ _SHORTEST_STEM = 4
 
 _SPELT = {"iz": "is", "our": "or", "tre": "ter"}  # British and American
 
+_LOST_E = re.compile(r"[^aeiouy][aeiou][^aeiouhswxyz]")
+"""What is left of "gales" and "dating"; what has no "e" of its own doubles its last letter: "hopping"."""
+
 _SPELLING = re.compile(r"(?<=\w{3})(?:iz(?=[eia])|our(?!$)|our$|tre(?=s?$))")
 
 
@@ -60,6 +63,8 @@ def stem(word: str) -> str:
     """``word``, folded before, without endings, the same for most forms of a word; of no use to people.
 
     >>> stem("designed") == stem("designer") == stem("designs")
+    True
+    >>> stem("gales") == stem("gale")
     True
     """
     word = _SPELLING.sub(lambda found: _SPELT[found[0]], word)
@@ -70,6 +75,8 @@ def stem(word: str) -> str:
         word = word[: -len(ending)]
         if len(word) > _SHORTEST_STEM and word[-1] == word[-2]:
             word = word[:-1]
+        elif ending[0] in "ei" and _LOST_E.fullmatch(word):
+            word += "e"
     return word
 
 

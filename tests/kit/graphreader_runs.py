@@ -133,7 +133,7 @@ def walk(kg: KnowledgeGraph, question: str, *names: str, keep: bool = False) -> 
         names,
         facts=lambda asked: step("read_chunk({})".format(*re.findall(r"^(ID-\d+) \(", asked.user, re.MULTILINE))),
         chunk=_first_words,
-        answer=lambda asked: final("It is so {}.".format(*re.findall(r'\[ID-\d+ "[^"]*"\]', asked.user))),
+        answer=lambda asked: final("It is {1} {0}.".format(*re.findall(r'(\[ID-\d+ "([^"]*)"\])', asked.user)[0])),
     )
     scripted = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
     return scripted.ask(question, "graphreader", nodes=len(names), keep=keep)

@@ -38,8 +38,8 @@ RUNS: list[tuple[str, dict[str, Any], int]] = [
     ("longagent", {"member_tokens": 512}, 5),
     ("global", {"part_tokens": 1500}, 3),
     ("fulltext", {}, 1),
-    ("chunkread", {"calls": 4}, 1),
-    ("chunknotes", {"calls": 4}, 1),
+    ("chunkread", {"calls": 4, "preset": "paper"}, 1),
+    ("chunknotes", {"calls": 4, "preset": "paper"}, 1),
     ("cypher", {}, 2),
 ]
 """Readers with options, and the request to the model at which they are stopped; each sends as many."""

@@ -110,6 +110,16 @@ def test_numbers_and_dates_count_by_their_value(said: str, written: str) -> None
     assert support("", written, [Source(f"It was {said} then.")]).holds
 
 
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [("gales", "gale"), ("gale", "gales"), ("plates", "plate"), ("tides", "tide"), ("robes", "robe"), ("maps", "maps")],
+)
+def test_a_short_word_holds_in_both_numbers(said: str, written: str) -> None:
+    text = [Source(f"On the way the ship met the {written} of Fastnet.")]
+    assert support("What did the ship meet?", f"The {said} of Fastnet.", text).holds
+    assert not support("What did the ship meet?", "The gals of Fastnet.", text).holds
+
+
 def test_the_reason_names_what_was_not_found() -> None:
     assert support("Who?", "Cyrus Field, in 1899", [CABLE]).why == '"1899" was not found in what was read.'
 

@@ -309,8 +309,8 @@ def after_reading(text: str, *days: int) -> Walker:
         ('Osric Vane [ID-1003 "old pilot named Osric Vane"].', "Osric Vane [1].", ["old pilot named Osric Vane"]),
         ("Osric Vane [id 1003: “old pilot  named osric vane”].", "Osric Vane [1].", ["old pilot named Osric Vane"]),
         (
-            'In Lisbon [ID-1006 "to Lisbon"], after Osric Vane [ID-1003 "Osric Vane"], Lisbon [ID-1006 "to Lisbon"].',
-            "In Lisbon [1], after Osric Vane [2], Lisbon [1].",
+            'To Lisbon [ID-1006 "to Lisbon"], with Osric Vane [ID-1003 "Osric Vane"], Lisbon [ID-1006 "to Lisbon"].',
+            "To Lisbon [1], with Osric Vane [2], Lisbon [1].",
             ["to Lisbon", "Osric Vane"],
         ),
         (
@@ -318,8 +318,8 @@ def after_reading(text: str, *days: int) -> Walker:
             "Osric Vane, and Lisbon [1][2].",
             ["Osric Vane", "Lisbon"],
         ),
-        ("A pilot named Osric Vane came on board (ID-1003).", "A pilot named Osric Vane came on board [1].", [DAYS[2]]),
-        ("Gold, salt and a pilot of great age, wit and skill [ID-1003].", None, [DAYS[2]]),
+        ("A pilot named Osric Vane was on board (ID-1003).", "A pilot named Osric Vane was on board [1].", [DAYS[2]]),
+        ("Gold coins, salt, Lisbon and an old pilot [ID-1003].", None, [DAYS[2]]),
         ("It was day two, of gales off Fastnet [ID-1002].", None, [DAYS[1]]),
     ],
 )
@@ -332,18 +332,17 @@ def test_marks_become_citations(evidence: Evidence, said: str, shown: str | None
 
 
 def test_a_mark_without_words_holds_at_the_sentence_that_says_most_else_at_the_passage(evidence: Evidence) -> None:
-    whole = ask(
-        evidence, after_reading("Gold, salt and a pilot of great age, wit and skill [ID-1003]."), QUESTION, nodes=1
-    )
+    whole = ask(evidence, after_reading("Gold coins, salt, Lisbon and an old pilot [ID-1003]."), QUESTION, nodes=1)
     assert [each.found for each in whole.citations] == [False]
     sentence = ask(evidence, after_reading("The pilot was Osric Vane [ID-1003]."), QUESTION, nodes=1)
     assert [each.found for each in sentence.citations] == [True]
 
 
 def test_marks_that_do_not_hold_are_removed_and_counted(evidence: Evidence) -> None:
-    said = 'Osric Vane [ID-1003 "Osric Vane"], a Dane [ID-1003 "who was a Dane"] of Cork [ID-4711] and Rome [ID-1001].'
+    marked = 'Osric Vane [ID-1003 "Osric Vane"], a pilot [ID-1003 "who was a Dane"]'
+    said = f"{marked}, and Lisbon [ID-4711] and salt [ID-1004]."
     done = ask(evidence, after_reading(said), QUESTION, nodes=1)
-    assert done.text == "Osric Vane [1], a Dane of Cork and Rome."
+    assert done.text == "Osric Vane [1], a pilot, and Lisbon and salt."
     assert len(done.citations) == 1
     assert done.counts["malformed.citation"] == 3
     assert done.note == "3 of the model's citations were left out: their words are not in the passage."

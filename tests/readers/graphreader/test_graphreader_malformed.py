@@ -234,9 +234,11 @@ def test_a_plan_that_fails_or_is_empty_is_done_without(evidence: Evidence, setti
         ([""], REFUSAL, 2),
     ],
 )
-def test_forms_of_the_last_reply(evidence: Evidence, replies: list[str], text: str, count: int) -> None:
+def test_forms_of_the_last_reply(
+    evidence: Evidence, settings: Settings, replies: list[str], text: str, count: int
+) -> None:
     model = Walker(["Anna Reed"], facts=Script(step(READS)), answer=Script(*replies))
-    done = ask(evidence, model, QUESTION, nodes=1)
+    done, _ = served(settings, evidence, model)
     assert done.text == text
     assert done.counts.get("malformed.no final answer", 0) == count
     assert done.note == (NO_REPLY if text == REFUSAL else "")

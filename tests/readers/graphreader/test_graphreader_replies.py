@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from kgplatform.models.chat import Reply
+from kgplatform.models.response import read_answer
 from kgplatform.readers.graphreader.actions import Stage, ask_step, named, passage_numbers
 from kgplatform.readers.graphreader.conclude import ask_answer, is_refusal
 from kgplatform.readers.graphreader.plan import ask_plan
@@ -29,7 +30,12 @@ def replies(prompt: str) -> list[Any]:
 
 
 def chat(row: dict[str, Any]) -> ScriptedChat:
-    return ScriptedChat([Reply(row["reply"], Usage(1, 1, 1), cut_off=row.get("cut_off", False))])
+    """Plays the reply as the client reads it from a server. One that was cut off is asked for again: to no avail."""
+    is_cut_off = row.get("cut_off", False)
+    choice = {"message": {"content": row["reply"]}, "finish_reason": "length" if is_cut_off else "stop"}
+    reply, _ = read_answer({"choices": [choice]}, ASKED)
+    is_kept = is_cut_off and row["reads"] != AGAIN
+    return ScriptedChat([reply, Reply("", Usage(1, 1, 1), cut_off=True)] if is_kept else [reply])
 
 
 def test_there_are_many() -> None:

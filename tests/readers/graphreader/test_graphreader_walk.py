@@ -22,16 +22,16 @@ from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
     "Record reviews.txt": (
-        "This autumn brought many guitars. Never Too Loud, album number four of the Canadian rockers Danko Jones, came "
-        "out on vinyl as well. The drums were recorded in a barn."
+        "This autumn brought many guitars. Never Too Loud, the fourth studio album by Danko Jones, a hard rock band "
+        "from Canada, came out on vinyl as well. The drums were recorded in a barn."
     ),
     "Toronto notes.txt": (
-        "Three players are enough for a lot of noise. Danko Jones got together in Toronto, where they still rehearse "
-        "above a bakery."
+        "Three players are enough for a lot of noise. Danko Jones, a hard rock band, was formed in Toronto, Canada, "
+        "where they still rehearse above a bakery."
     ),
     "Old houses.txt": (
-        "Whoever comes to Toronto should climb the hill. Casa Loma, a castle in the Gothic Revival style, looks down "
-        "on Toronto from there. Tickets are sold at the gate."
+        "Whoever comes to Toronto should climb the hill. Casa Loma, a castle-style mansion in the Gothic Revival "
+        "style, stands there in Toronto, Canada. Tickets are sold at the gate."
     ),
     "Bakeries.txt": "The bread of the north is dark, and the ovens are hot before dawn.",
 }
@@ -52,9 +52,9 @@ FACTS = {
 QUESTION = "What is the castle called in the city where the performer of Never Too Loud was formed?"
 PLAN = "First find the performer, then the city in which that band was formed, then a castle in that city."
 NOTED = {
-    "Record reviews": 'The performer is Danko Jones [{id} "the Canadian rockers Danko Jones"].',
-    "Toronto notes": 'It was formed in Toronto [{id} "Danko Jones got together in Toronto"].',
-    "Old houses": 'A castle there is Casa Loma [{id} "Casa Loma, a castle in the Gothic Revival style"].',
+    "Record reviews": 'The performer is Danko Jones [{id} "the fourth studio album by Danko Jones"].',
+    "Toronto notes": 'It was formed in Toronto [{id} "was formed in Toronto"].',
+    "Old houses": 'A castle there is Casa Loma [{id} "Casa Loma, a castle-style mansion in the Gothic Revival style"].',
 }
 NEXT = {"Never Too Loud": "Danko Jones", "Danko Jones": "Toronto"}
 CHOSEN = {"Never Too Loud": "fourth studio album", "Danko Jones": "formed in", "Toronto": "Casa Loma"}
@@ -153,8 +153,8 @@ def test_eight_calls_lead_to_the_castle(settings: Settings, evidence: Evidence) 
     }
     assert done.text == "Casa Loma [1], in the city of the band [2]."
     assert cited(done) == [
-        ("Old houses", "Casa Loma, a castle in the Gothic Revival style"),
-        ("Toronto notes", "Danko Jones got together in Toronto"),
+        ("Old houses", "Casa Loma, a castle-style mansion in the Gothic Revival style"),
+        ("Toronto notes", "was formed in Toronto"),
     ]
     assert done.note == ""
     assert [each.title for each in done.evidence.passages] == ["Record reviews", "Toronto notes", "Old houses"]
