@@ -143,7 +143,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         cited = [{"passage": number, "quote": "Ada Lovelace was born in London"} for number in range(1, 11)]
         chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
         reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
-        assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
+        assert reading.chat().ask("Where was Ada Lovelace born?").citations
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
         gisting = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(lambda _: "A gist."))
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0

@@ -20,8 +20,8 @@ from kgplatform.settings import Settings
 PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
-errors
-records text settings
+errors records
+text settings
 query prompt work
 sentences
 places

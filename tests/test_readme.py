@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import shutil
@@ -125,6 +126,7 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
         monkeypatch.setenv(name, value)
     assert words[0] == "kgplatform"
     monkeypatch.setattr(sys, "argv", words)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("What laid the cable of 1866?\n"))
     with pytest.raises(SystemExit) as ended:
         cli.main()
     return int(ended.value.code or 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_origin
 
 from pydantic import BaseModel, RootModel, ValidationError
 from pydantic_core import InitErrorDetails
@@ -202,11 +202,17 @@ def _unwrapped(value: Any, shape: type[BaseModel]) -> Any:
             if isinstance(inner, dict) and (fitting := keyed(inner, shape)).keys() & set(names):
                 return fitting
         level = [each for inner in level for each in _inside(inner)]
-    if isinstance(value, list) and len(shape.model_fields) == 1:
+    if isinstance(value, list) and _is_one_list(shape):
         return {names[0]: value}
     wanted = [keys_of(name, field)[0] for name, field in shape.model_fields.items()]
     missing: list[InitErrorDetails] = [{"type": "missing", "loc": (name,), "input": None} for name in wanted]
     raise ValidationError.from_exception_data(shape.__name__, missing)
+
+
+def _is_one_list(shape: type[BaseModel]) -> bool:
+    """Whether ``shape`` has one field, a list: "[bold] words" is no list of words where a text is wanted."""
+    fields = list(shape.model_fields.values())
+    return len(fields) == 1 and get_origin(fields[0].annotation) in (list, tuple)
 
 
 def _inside(value: Any) -> list[Any]:

@@ -15,6 +15,8 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"(?P<fact>F|facts?\s*F?)?\s*(?P<number>\d{1,9})", re.IGNORECASE)
+_LONGEST_STRAY = 2
+"""Characters of a label that was not shown: a longer number is more likely a year or a quantity."""
 _LEFT = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
 
 
@@ -48,13 +50,21 @@ def without_marks(text: str, passages: int, facts: int = 0) -> str:
 
 
 def replaced(text: str, shown: Collection[str], mark: Callable[[list[str]], str]) -> str:
-    """``text`` with ``mark(labels)`` in the place of each mark of what was ``shown``; brackets with others stay."""
+    """``text`` with ``mark(labels)`` in the place of each mark of what was ``shown``.
+
+    A number of one or two digits behind other words is a mark too, of nothing that was shown: it goes. Other brackets
+    stay, "[1819]" among them.
+    """
 
     def put(found: re.Match[str]) -> str:
         inside = _inside(found)
-        if not inside or not set(inside) <= set(shown):
+        known = [label for label in inside if label in shown]
+        strays = [label for label in inside if label not in shown]
+        if not inside or any(len(label) > _LONGEST_STRAY for label in strays):
             return found[0]
-        new = mark(inside)
+        if strays and not text[: found.start()].strip():
+            return found[0]
+        new = mark(known) if known else ""
         return found["space"] + new if new else ""
 
     return _LEFT.sub("", _MARK.sub(put, text)).strip()

@@ -14,10 +14,11 @@ from kgplatform.testing import ScriptedChat
 
 
 def model(messages: Messages) -> str:
-    """Cites the first words of the first passage."""
-    found = re.search(r"\[1\] [^:]+: (\w+ \w+ \w+)", messages[-1]["content"])
-    quote = {"passage": 1, "quote": found[1] if found else ""}
-    return json.dumps({"sufficient": True, "answer": "It says so [1].", "citations": [quote]})
+    """Says the first sentence of the first passage."""
+    found = re.search(r"\[1\] [^:]+: ([^.]+)", messages[-1]["content"])
+    said = found[1] if found else ""
+    citation = {"passage": 1, "quote": said}
+    return json.dumps({"answer": f"{said} [1].", "citations": [citation], "sufficient": True})
 
 
 def read_again(graph: KnowledgeGraph) -> None:

@@ -132,3 +132,9 @@ def test_the_time_grows_with_the_text_alone() -> None:
         seconds.append(time.process_time() - begun)
     print(f"\n5 passages {seconds[0] * 1000:.0f} ms, 20 passages {seconds[1] * 1000:.0f} ms")
     assert seconds[1] < 40 * max(seconds[0], 0.001)
+
+
+def test_a_mark_of_nothing_that_was_shown_goes_and_a_year_stays() -> None:
+    assert without_marks("In London [1], in 1815. [7]", 1) == "In London, in 1815."
+    assert without_marks("In which year? [1819] [1]", 1) == "In which year? [1819]"
+    assert without_marks("[42]", 1) == "[42]"

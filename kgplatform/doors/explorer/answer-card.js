@@ -13,9 +13,17 @@ const QUOTE = 160;
 export function answerCard(answer, { open, seconds = null }) {
   return el("article", { class: "answer card", "aria-label": "Answer" },
     answer.text === null ? withoutModel(answer) : answerText(answer, open),
-    answer.note && answer.text !== null ? el("p", { class: "note" }, icon("warning"), answer.note) : null,
+    notes(answer),
     citationList(answer, open),
     el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "saved run") : null, answer.text === null ? null : copyButton(answer)));
+}
+
+/** What there is to note; that a follow-up was asked in other words is nothing to warn of. */
+function notes({ text, note, asked, question }) {
+  if (!note || text === null) return null;
+  const asAnother = asked && asked !== question ? `Asked as: ${question}` : "";
+  const rest = note.startsWith(asAnother) ? note.slice(asAnother.length).trim() : note;
+  return [asAnother && el("p", { class: "muted", dir: "auto" }, asAnother), rest && el("p", { class: "note" }, icon("warning"), rest)].filter(Boolean);
 }
 
 function figures(answer, seconds) {

@@ -1,6 +1,7 @@
 // Ask: the question, the reader at work, its answer, and the evidence behind it.
 
 import { announce } from "./announce.js";
+import { get } from "./api.js";
 import { el, fill, freshId } from "./dom.js";
 import { icon } from "./icons.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
@@ -127,6 +128,25 @@ export function createView({ stage }) {
     return [talk.element];
   }
 
+  /** A thread that is there already: its questions and answers, and where to ask on. */
+  async function resume(id) {
+    shown = id;
+    shownNow = {};
+    fill(result, el("p", { class: "loading" }, el("span", { class: "spinner" }), "Loading the conversation …"));
+    try {
+      const { turns } = await get(`api/threads/${encodeURIComponent(id)}`);
+      if (shown !== id) return; // something else was opened meanwhile
+      const timeline = new Timeline();
+      const after = el("div", {});
+      const last = turns.at(-1);
+      const said = turns.map((turn) => [el("p", { class: "asked", dir: "auto" }, turn.asked), answerCard(turn, { open: citationOpener(stage, turn.citations) })]);
+      const first = { question: turns[0].asked, reader: last.reader, options: {} };
+      fill(result, el("div", { class: "turns" }, said.map((parts) => el("div", { class: "turn" }, parts))), conversation({ text: "", thread: id }, first, timeline.element, after), timeline.element, after);
+    } catch (fault) {
+      if (shown === id) fill(result, failure(fault, () => resume(id)));
+    }
+  }
+
   async function search(text, controller, remember) {
     fill(result, el("p", { class: "loading" }, el("span", { class: "spinner" }), "Searching …"));
     shownNow = {};
@@ -167,6 +187,14 @@ export function createView({ stage }) {
   }
 
   function showParameters(parameters) {
+    if (parameters.thread !== undefined) {
+      if (shown === parameters.thread) return;
+      running?.abort();
+      talk?.abort();
+      running = null; // so that its end is no longer told
+      resume(parameters.thread);
+      return;
+    }
     const key = keyOf(parameters);
     if (parameters.q === undefined || key === shown) {
       if (shown === null) idle();

@@ -3,7 +3,7 @@
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { get } from "./api.js";
-import { count, duration, moment, named } from "./format.js";
+import { count, counted, duration, moment, named } from "./format.js";
 import { answerCard, citationOpener } from "./answer-card.js";
 import { emptyState, failure, linkButton, loading } from "./states.js";
 import { Replay } from "./replay.js";
@@ -20,9 +20,9 @@ export function createView({ stage }) {
     timeline = null;
     fill(element, el("h1", {}, "Runs"), loading());
     try {
-      const { runs } = await get("api/runs");
+      const [{ runs }, { threads }] = await Promise.all([get("api/runs"), get("api/threads")]);
       if (shown !== null) return; // one of them was opened meanwhile
-      fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row)) : none());
+      fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row)) : none(), conversations(threads));
     } catch (fault) {
       fill(element, el("h1", {}, "Runs"), failure(fault, list));
     }
@@ -30,6 +30,14 @@ export function createView({ stage }) {
 
   function none() {
     return emptyState("play", "No saved runs", "Tick “Save the run in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true }));
+  }
+
+  function conversations(threads) {
+    if (!threads.length) return null;
+    return [el("h2", {}, "Conversations"), el("ul", { class: "run-list" }, threads.map((thread) =>
+      el("li", {}, el("a", { class: "run-row", href: routeTo("ask", { thread: thread.id }) },
+        el("strong", { dir: "auto" }, named(thread.question)),
+        el("span", { class: "muted" }, `${counted(thread.turns, "question")} · ${moment(thread.at)}`)))))];
   }
 
   function row(run) {

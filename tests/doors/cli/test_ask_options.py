@@ -32,7 +32,10 @@ ASK = ["kgplatform", "ask", "Who founded it?", "--json"]
 def test_the_help_names_the_readers_that_have_an_option() -> None:
     command = typer.main.get_command(cli.app).commands["ask"]  # type: ignore[attr-defined]  # it is a group
     helps = {each.name: each.help for each in command.params if each.param_type_name == "option"}
-    options = {reader.name: {each.name for each in reader.options} - {"mode"} for reader in READERS}
+    for name in ("mode", "answer_style"):
+        assert all(name in {each.name for each in reader.options} for reader in READERS)
+        assert "all readers" in helps[name]
+    options = {reader.name: {each.name for each in reader.options} - {"mode", "answer_style"} for reader in READERS}
     asked = {name.removeprefix("no_"): said for name, said in helps.items()}
     assert len(asked.keys() & set().union(*options.values())) >= 30
     for name in asked.keys() & set().union(*options.values()):
@@ -100,7 +103,7 @@ def library(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         ("--reader readagent --lookup dense --pages 1 --document letter", ["answer"]),
         ("--reader cypher --rows 1 --timeout 20 --repairs 0", ["write", "answer"]),
         ("--reader longagent --document letter", ["instruct", "member", "decide"]),
-        ("--reader longagent --members retrieved:2", ["instruct", "member", "member", "decide"]),
+        ("--reader longagent --members retrieved:2", ["instruct", "member", "decide"]),
     ],
 )
 def test_options_reach_their_reader(
@@ -147,6 +150,7 @@ LINES = {
             "--members retrieved:3 --task kv --conflict once --seed 7",
             {"members": "retrieved:3", "task": "kv", "conflict": "once", "seed": 7},
         ),
+        ("--preset paper --answer-style phrase", {"preset": "paper", "answer_style": "phrase"}),
     ),
     "cypher": (
         (

@@ -42,7 +42,7 @@ def test_the_command_for_people_and_programs(monkeypatch: pytest.MonkeyPatch) ->
         done = CliRunner().invoke(app, ["gist"])
         assert done.exit_code == 0, done.output
         said = done.stdout.split("\n")
-        assert said[0] == "2 documents in 5 pages (article, 280 to 600 words, by the model). Gists: 5 written now."
+        assert said[0] == "2 documents in 5 pages (report, 280 to 600 words, by the model). Gists: 5 written now."
         assert said[1].startswith("Compression: 89.32%, 1,030 words in 110 of gists (")
         assert said[2].startswith("Model, gist: 5 calls, ")
         assert said[3].startswith("Model, paginate: 3 calls, ")
@@ -80,7 +80,7 @@ def test_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
         assert all("Who sailed?" in system for system in systems)
         assert sum("Keep dates." in system for system in systems) == 5
         uniform = CliRunner().invoke(app, ["gist", "ten", "--uniform"]).stdout
-        assert "1 document in 2 pages (article, 280 to 600 words, of equal length). Gists: 2 written now." in uniform
+        assert "1 document in 2 pages (report, 280 to 600 words, of equal length). Gists: 2 written now." in uniform
         shrunk = CliRunner().invoke(app, ["gist", "ten", "--fit", "40", "--shrink", "older"])
         assert shrunk.exit_code == 1
         assert "Too long: ten: its gists have " in shrunk.stdout

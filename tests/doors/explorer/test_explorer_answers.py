@@ -180,4 +180,12 @@ def test_a_conversation(page: Page, explorer: str, sample: KnowledgeGraph) -> No
     assert [turn.asked for turn in sample.look.thread(thread.id)] == [CAPTAIN, "Which cable did he lay?"]
     page.get_by_role("article", name="Answer").first.get_by_role("button", name="Citation 1").click()
     expect(page.locator("mark")).to_be_visible()
+    page.get_by_role("link", name="Runs").click()
+    page.get_by_role("link", name=re.compile(f"^{re.escape(CAPTAIN)} ?2 questions")).click()
+    expect(page.get_by_role("article", name="Answer")).to_have_count(2)
+    expect(page.get_by_text("Asked as: Which cable did James Anderson lay?")).to_be_visible()
+    page.get_by_role("textbox", name="Ask on").fill("Who was Cyrus Field?")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article", name="Answer")).to_have_count(3)
+    assert [turn.number for turn in sample.look.thread(thread.id)] == [1, 2, 3]
     sample.remove_thread(thread.id)

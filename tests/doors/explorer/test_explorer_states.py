@@ -18,6 +18,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.http.app import AppServer, make_app
 from kgplatform.doors.web_server import listen
 from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing.openai_server import RecordedRequest
 
 pytest_plugins = ["explorer_page"]
 
@@ -225,7 +226,12 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
 ) -> None:
     allowed_errors += CLOSING
     home = sample.settings.home_folder / "other"
-    with OpenAIServer(reply, faults=[Fault.refuse(401, "The model is on holiday.")]) as broken, ExitStack() as stack:
+    refusals = [Fault.refuse(401, "The model is on holiday.")]
+
+    def once(request: RecordedRequest) -> Fault | None:
+        return refusals.pop() if refusals and request.method == "POST" else None
+
+    with OpenAIServer(reply, faults=once) as broken, ExitStack() as stack:
         graph = opened(sample.store, home, openai_base_url=broken.base_url, model_retries=0)
         page.goto(stack.enter_context(served(graph)))
         page.get_by_role("textbox", name="Question").fill("Who was Cyrus Field?")

@@ -168,8 +168,10 @@ def test_the_requests_of_the_page(environment: dict[str, str]) -> None:
     Path("notes.md").write_text("Cyrus Field founded the Atlantic Telegraph Company in London.")
     shutil.copy(ROOT / "examples" / "corpus" / "Expedition_of_1865.pdf", "report.pdf")
     page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
-    requests = sorted((each for each in blocks(page, "bash") if "curl" in each), key=lambda each: "-F" not in each)
-    assert len(requests) == 3
+    order = ("-F", "api/threads", "api/ask")
+    of_page = [each for each in blocks(page, "bash") if "curl" in each]
+    requests = sorted(of_page, key=lambda each: next((n for n, words in enumerate(order) if words in each), 1))
+    assert len(requests) == 4
     with serving(environment, "--port", "0") as (_, address):
         for block in requests:
             here = block.replace("http://127.0.0.1:8600", address)
