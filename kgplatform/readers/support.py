@@ -118,8 +118,9 @@ def nearest(words: str, text: str) -> Place | None:
 
 
 def says_something(quote: str) -> bool:
-    """Whether a quote has at least three telling words: "the", a mark or a name alone shows nothing."""
-    return sum(word.kind in TELLING and not is_generic(word) for word in telling(quote)) >= _LEAST_QUOTED
+    """Whether a quote has three telling words, or a word and its date: "the", a mark or a name alone shows nothing."""
+    kinds = [word.kind for word in telling(quote) if word.kind in TELLING and not is_generic(word)]
+    return len(kinds) >= _LEAST_QUOTED or ("word" in kinds and bool({"date", "number"} & set(kinds)))
 
 
 _LEAST_QUOTED = 3

@@ -127,6 +127,8 @@ def test_the_reason_names_what_was_not_found() -> None:
 def test_a_quote_says_something_from_three_telling_words_on() -> None:
     assert not any(map(says_something, ("the", "[1]", "Cyrus Field", "1854", "and so on")))
     assert says_something("Cyrus Field founded the company")
+    assert says_something("He died on 5 April 1994."), "a date with what happened then"
+    assert not any(map(says_something, ("on 5 April 1994", "Field in 1854", "the year 1854")))
 
 
 def test_the_time_grows_with_the_text_alone() -> None:

@@ -11,7 +11,7 @@ from corpora import put
 from kgplatform.client import KnowledgeGraph
 from kgplatform.retrieve import nodes as nodes_module
 from kgplatform.retrieve.evidence import Evidence
-from kgplatform.retrieve.nodes import Nodes, in_reading_order
+from kgplatform.retrieve.nodes import Nodes, ToRead, in_reading_order
 
 TEXTS = {
     "one.txt": "The Tern sailed from Whitby. The Tern carried coal.\n\nHer captain was Ruth Moss.",
@@ -119,7 +119,9 @@ def test_a_form_of_a_node_is_no_node_and_its_facts_are_the_node_s(graph: Knowled
 def test_a_node_that_is_not_there_has_nothing(nodes: Nodes) -> None:
     assert nodes.facts("Atlantis", 10).groups == ()
     assert nodes.neighbours("Atlantis", 10).names == ()
-    assert nodes.to_read("no such passage").passage is None
+    nothing = nodes.to_read("no such passage", 1_000)
+    assert (nothing.passage, nothing.before, nothing.after) == (None, (), ())
+    assert nodes.places(["Atlantis"])[0] == {}
 
 
 def test_random_nodes_are_the_same_for_the_same_seed(nodes: Nodes) -> None:
@@ -140,19 +142,28 @@ def test_a_passage_is_read_in_full_and_knows_its_place(graph: KnowledgeGraph, tm
         row[0] for row in graph.cypher("MATCH (c:Chunk)-->(:Document {name: 'long'}) RETURN c.id ORDER BY c.index").rows
     ]
     assert len(ids) > 2
-    first, second, last = nodes.to_read(ids[0]), nodes.to_read(ids[1]), nodes.to_read(ids[-1])
-    assert (first.before, first.after) == (None, ids[1])
-    assert (second.before, second.after) == (ids[0], ids[2])
-    assert last.after is None
+    first, second, last = nodes.to_read(ids[0], 1), nodes.to_read(ids[1], 1), nodes.to_read(ids[-1], 1)
+    assert (around(first), around(second)) == (([], [ids[1]]), ([ids[0]], [ids[2]])), "one each, however few characters"
+    assert around(last) == ([ids[-2]], [])
     assert first.passage is not None
     assert first.passage.text.startswith("Paragraph 0")
+    assert around(nodes.to_read(ids[1], 1_000_000)) == (ids[:1], ids[2:]), "as far as the characters reach"
+    assert [each.text for each in nodes.to_read(ids[1], 1).before] == [first.passage.text]
     order = [each.id for passages, _ in in_reading_order(graph.store) for each in passages]
     assert [each.id for passages, _ in in_reading_order(graph.store, 1) for each in passages] == order
     assert order[: len(ids)] == ids
     assert len(order) == len(ids) + 2
 
 
+def around(read: ToRead) -> tuple[list[str], list[str]]:
+    """The ids of the passages before and after, in the order of the text."""
+    return [each.id for each in read.before], [each.id for each in read.after]
+
+
 def test_the_nearest_names_by_meaning_are_nodes(nodes: Nodes, graph: KnowledgeGraph) -> None:
-    near = Evidence(graph.store, graph.embedder).nodes("Whitby").near(2).names
-    assert near[0] == "Whitby"
-    assert len(near) == 2
+    near = Evidence(graph.store, graph.embedder).nodes("Whitby").near(2)
+    assert near.named == ("Whitby",)
+    assert {"Whitby", "Yorkshire"} <= {name for ranking in near.rankings for name in ranking}
+    every = {name for page in nodes.pages() for name in page.names}
+    assert {name for ranking in near.rankings for name in ranking} <= every
+    assert "Whitby" in {ranking[0] for ranking in near.rankings if ranking}

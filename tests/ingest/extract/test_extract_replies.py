@@ -11,6 +11,7 @@ import yaml
 from kgplatform.errors import ReplyError
 from kgplatform.ingest.extract.llm import LlmExtractor, read_facts
 from kgplatform.ingest.schema import EntityType, RelationType, Schema
+from kgplatform.models.response import read_answer
 from kgplatform.records import Document, Extraction, Passage
 from kgplatform.testing import ScriptedChat
 
@@ -26,8 +27,9 @@ def replies(name: str) -> list[Any]:
 
 
 def once(reply: str) -> ScriptedChat:
-    """A model that writes ``reply``, and nothing of use when it is asked again."""
-    return ScriptedChat([reply, "No."])
+    """A model that writes ``reply``, handed over as from a server, and nothing of use when it is asked again."""
+    served, _ = read_answer({"choices": [{"message": {"content": reply}, "finish_reason": "stop"}]}, [])
+    return ScriptedChat([served, "No."])
 
 
 def named(extraction: Extraction) -> dict[str, list[Any]]:

@@ -155,7 +155,17 @@ def test_a_passage_that_says_nothing_may_have_no_facts() -> None:
     assert read_facts(chat, *passage_of("* * *", 3), 1024) == Extraction()
 
 
-def test_a_reply_at_its_length_limit_is_used() -> None:
-    chat = ScriptedChat([Reply(f"{LINE}\n2. Her fath", Usage(1), cut_off=True)])
+@pytest.mark.parametrize("second", [f"{LINE}\n2. Her fath", ""])
+def test_a_reply_at_its_length_limit_is_used_when_more_room_brings_no_more(second: str) -> None:
+    cut_off = [Reply(text, Usage(1), cut_off=True) for text in (f"{LINE}\n2. Her fath", second)]
+    chat = ScriptedChat(cut_off)
     found = read_facts(chat, *passage_of(), 1024)
     assert (found.facts, [each.detail for each in found.malformed]) == ((FACT,), ['"2. Her fath"'])
+    assert [call.wanted.tokens for call in chat.calls] == [1024, 4096]
+
+
+def test_a_reply_at_its_length_limit_is_asked_for_with_more_room() -> None:
+    chat = ScriptedChat([Reply(f"{LINE}\n2. Her fath", Usage(1), cut_off=True), f"{LINE}\n2. He drowned. | He"])
+    found = read_facts(chat, *passage_of(), 1024)
+    assert (found.facts, found.malformed) == ((FACT, AtomicFact("He drowned.", ("He",))), ())
+    assert chat.calls[0].messages == chat.calls[1].messages

@@ -213,8 +213,9 @@ def test_y2_four_sub_questions_bounded_by_the_types(kg: KnowledgeGraph, tmp_path
     assert [len(step.facts) for step in searches] == [4, 4, 4, 4, 5], "facts of other types are left out"
     assert [len(step.passages) for step in searches] == [5] * 5, "passages never are"
     assert "] Ethnic Notions directed by Marlon Riggs" in model.of("answer")[0].user
-    assert done.text == "Gordon of Ghost City [1][2]"
-    assert sorted(cited(done)) == [("riggs", quotes[1]), ("taylor", quotes[0])]
+    assert done.text == "Gordon of Ghost City [1][2] [3]"
+    named = "Gordon of Ghost City is a serial of 1933 in twelve parts, directed by Ray Taylor."
+    assert sorted(cited(done)) == [("gordon", named), ("riggs", quotes[1]), ("taylor", quotes[0])]
 
 
 def test_y2_in_dependent_form_takes_two_levels_and_one_more_call(kg: KnowledgeGraph, tmp_path: Path, ask: Ask) -> None:

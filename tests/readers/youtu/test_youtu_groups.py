@@ -77,7 +77,7 @@ def test_groups_are_shown_with_what_stands_under_them(grouped: Evidence, said: s
     assert step.detail.startswith("groups near the question: ")
     assert step.facts
     assert set(step.facts) <= {fact.id for fact in done.evidence.facts}, "its facts are evidence"
-    assert all(f"- {fact.text}" in model.of("answer")[0].user for fact in done.evidence.facts)
+    assert all(f"] {fact.text}" in model.of("answer")[0].user for fact in done.evidence.facts)
 
 
 def test_other_questions_show_no_groups(grouped: Evidence) -> None:

@@ -32,7 +32,7 @@ def test_a_graph_of_one_entity(kg: KnowledgeGraph, tmp_path: Path) -> None:
     told = plan("Who?", nodes=["Person"])
     model = Model(decompose=told, answer=says("Anna Reed", "Anna Reed"), reflect="No more.")
     done = run(evidence, model)
-    assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed")])
+    assert (done.text, cited(done)) == ("Anna Reed [1]", [("one", "Anna Reed.")]), "the sentence"
     assert model.kinds == ["decompose", "answer", "reflect"]
 
 
