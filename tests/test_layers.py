@@ -20,8 +20,9 @@ from kgplatform.settings import Settings
 PACKAGE = Path(__file__).parent.parent / "kgplatform"
 
 ORDER = """
+records
 errors
-records text settings
+text settings
 query prompt work
 sentences
 places
