@@ -129,6 +129,10 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         "proposals": [{"kind": "relation", "name": "knew", "confidence": 0.95, "example": "knew Lady Lovelace"}],
     }
     (folder / "ada.jsonl").write_text(json.dumps(recorded))
+    # Of a type that the schema does not have: strict mode leaves it out, and keeps it.
+    (folder / "gizmo.txt").write_text("The whirligig was built by Ada Lovelace.")
+    strange = {"document": "gizmo.txt", "entities": [{"name": "whirligig", "type": "Gizmo"}]}
+    (folder / "gizmo.jsonl").write_text(json.dumps(strange))
     (folder / "two.txt").write_text("word " * 900)
     settings = load_settings(home=folder / "home", embedder="hash:64", same_as_threshold=0.1)
     with Store(neo4j_server) as store:
@@ -136,6 +140,7 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         files = [folder / "ada.txt", folder / "two.txt", EXAMPLES / "corpus" / "Expedition_of_1865.pdf"]
         graph.ingest(files, recorded=folder / "ada.jsonl", mode="flexible")
+        graph.ingest([folder / "gizmo.txt"], recorded=folder / "gizmo.jsonl", mode="strict")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 2)  # so that there are communities inside of communities
             graph.build_tree()
@@ -143,7 +148,10 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         cited = [{"passage": number, "quote": "Ada Lovelace was born in London"} for number in range(1, 11)]
         chat = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
         reading = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
-        assert reading.chat().ask("Where was Ada Lovelace born?").citations
+        assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
+        asking = ScriptedChat([json.dumps({"answer": "In London [1].", "citations": cited})])
+        talking = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=asking)
+        talking.chat().ask("Where was Ada Lovelace born?")
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
         gisting = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=ScriptedChat(lambda _: "A gist."))
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0

@@ -15,6 +15,7 @@ import typer
 from conftest import ROOT, wipe
 from simulated_readers import reply
 
+from kgplatform.client import connect
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.cli.serve import read_token
 from kgplatform.ingest.extract.recorded import is_open_ie
@@ -36,6 +37,8 @@ NAMES = sorted(each.name or each.callback.__name__ for each in cli.app.registere
 MANAGED = ("kgplatform up", "kgplatform down")
 # These run until they are ended, as test_serve_command.py, test_mcp.py and test_browser_command.py do.
 SERVERS = ("kgplatform serve", "kgplatform mcp", "kgplatform browser")
+# What is asked where a page shows no questions.
+_TALK = "Who founded the Atlantic Telegraph Company?\nAnd where?\n"
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -119,8 +122,16 @@ def reader(neo4j_server: Connection, folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def run(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Run one line of documentation in this process, with the settings that stand before the command."""
+    """Run one line of documentation in this process, with the settings that stand before the command.
+
+    What another program writes into it, and a thread that it names, are there.
+    """
+    told, _, line = line.rpartition(" | ")
+    asked = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True).stdout if told else ""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(asked or _TALK))
     words = shlex.split(line)
+    if words[-2:] == ["--thread", "ID"]:
+        words[-1] = a_thread()
     while "=" in words[0]:
         name, _, value = words.pop(0).partition("=")
         monkeypatch.setenv(name, value)
@@ -130,6 +141,14 @@ def run(line: str, monkeypatch: pytest.MonkeyPatch) -> int:
     with pytest.raises(SystemExit) as ended:
         cli.main()
     return int(ended.value.code or 0)
+
+
+def a_thread() -> str:
+    """A thread in which a question was asked."""
+    with connect() as graph:
+        thread = graph.chat()
+        thread.ask("Who founded the Atlantic Telegraph Company?")
+        return thread.id
 
 
 @pytest.mark.parametrize("line", RUN)
@@ -154,6 +173,8 @@ def test_every_command_runs(
     out, err = capsys.readouterr()
     assert code == 0, err
     assert out.strip()
+    if re.search(r"kgplatform chat(?! --list)", line):
+        assert "To go on with this thread: kgplatform chat --thread " in err
 
 
 def needs_a_model(line: str) -> bool:
@@ -172,7 +193,8 @@ def prepare(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_are_commands_to_run() -> None:
     assert len(RUN) > 20
-    assert {line.split()[0] for line in ALL} <= {"kgplatform", "make", "KGPLATFORM_EMBEDDER=hash:64"}
+    known = {"kgplatform", "make", "KGPLATFORM_EMBEDDER=hash:64", "export"}
+    assert {line.rpartition(" | ")[2].split()[0] for line in ALL} <= known
 
 
 def mentioned(page: str) -> list[str]:

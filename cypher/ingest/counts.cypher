@@ -1,10 +1,9 @@
 // What the passages of these documents counted when they were read.
 // mode: read
 // param $documents: list<string>: document ids
-// returns: kept, mapped, dropped, offSchema, unnamed, turned, found, notFound, duplicates, malformedKinds,
-// malformedCounts
+// returns: kept, mapped, dropped, offSchema, unnamed, turned, found, notFound, duplicates, malformed, times
 UNWIND $documents AS id
 MATCH (c:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(:Document {id: id})
 RETURN c.kept AS kept, c.mapped AS mapped, c.dropped AS dropped, c.offSchema AS offSchema,
        coalesce(c.unnamed, 0) AS unnamed, coalesce(c.turned, 0) AS turned, c.found AS found, c.notFound AS notFound,
-       c.duplicates AS duplicates, c.malformedKinds AS malformedKinds, c.malformedCounts AS malformedCounts
+       c.duplicates AS duplicates, c.malformedKinds AS malformed, c.malformedCounts AS times

@@ -1,6 +1,6 @@
 // The communities that a question over all of the graph is put to: those of one depth, and innermost ones above it, in
-// the order of the tree. Each with the communities around it, the outermost first, as [name, summary]. Nothing without a
-// finished tree.
+// the order of the tree. Each with the communities around it, the outermost first, as [name, summary]. Nothing without
+// a finished tree.
 // mode: read
 // param $deepest: int: the depth of the communities, 0 for the outermost
 // param $vector: list<float>: the question's vector

@@ -37,6 +37,7 @@ from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.config import has_store
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
+from kgplatform.readers.corpus.reader import READER as CORPUS
 from kgplatform.readers.reader import Need
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
@@ -374,11 +375,11 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
         raise InputError(
             f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add prepare.", "prepare"
         )
-    by_community = [setup for setup in setups if resolved(setup).get("route") == "community"]
+    by_community = [each for each in setups if each.reader == CORPUS.name or resolved(each).get("route") == "community"]
     if "tree" in lacking:
         lack, run = "the graph has no knowledge tree", "run `kgplatform tree`"
         if by_community:
-            what = f"{_named(by_community)} searches by communities, and {lack}"
+            what = f"{_named(by_community)} reads communities, and {lack}"
             raise InputError(f"{what}. {run.capitalize()} first, or add prepare.", "prepare")
         notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or evaluate with prepare.")
     if "facts" in lacking:

@@ -193,7 +193,7 @@ def _counts(store: Store, documents: Sequence[str]) -> dict[str, int | Counter[s
     for some in batches(documents):
         for row in store.read("ingest/counts", documents=some):
             sums.update({name: row[column] for name, column in _COUNTED.items()})
-            malformed.update(dict(zip(row["malformedKinds"], row["malformedCounts"], strict=True)))
+            malformed.update(dict(zip(row["malformed"], row["times"], strict=True)))
     return {**sums, "malformed": malformed}
 
 

@@ -70,9 +70,10 @@ def test_one_option_at_a_time_beside_the_usual_setup(tmp_path: Path) -> None:
         "graphreader nodes=3",
         "graphreader nodes=7",
         "graphreader window_tokens=2048",
+        "graphreader window_tokens=4096",
         "longagent rounds=3",
         "longagent rounds=3 conflict=off",
-    ], "the values by default stand in the table already"
+    ], "the values by default (5 nodes, a conflict in a group) stand in the table already"
     assert grid.setups[-1].options == {"rounds": 3, "conflict": "off"}, "off is a word here, and not false"
 
 

@@ -216,6 +216,20 @@ def test_notes_say_what_the_graph_lacks(desk: Desk) -> None:
     assert again == results
 
 
+@pytest.mark.parametrize("reader", ["global", "retrieve:route=community"])
+def test_what_cannot_answer_without_the_tree_is_refused_once_before_any_call(desk: Desk, reader: str) -> None:
+    said = r"reads communities, and the graph has no knowledge tree\. Run `kgplatform tree` first, or add prepare\."
+    with pytest.raises(InputError, match=said):
+        desk.run(f"{reader},closed", raters=())
+    assert desk.asked == []
+
+
+def test_prepared_the_global_reader_has_the_tree(desk: Desk, graph: KnowledgeGraph) -> None:
+    results, _ = desk.run("global", prepare=True, raters=())
+    assert graph.state()["treeState"] == "complete"
+    assert results.setups[0].failed == 0
+
+
 def test_prepared_it_has_pages_tree_and_facts(desk: Desk, graph: KnowledgeGraph) -> None:
     with pytest.raises(InputError, match=r"^readagent reads gists of pages, and 3 documents have none\. "):
         desk.run("readagent,graphreader")

@@ -50,6 +50,7 @@ def test_an_answer_quotes_the_passage_that_says_it() -> None:
         "readers/answer",
         question=QUESTION,
         insufficient="-",
+        style="in a phrase",
         fence="data-0123456789ab",
         facts="(none)",
         passages=f"[1] Weather: It rained.\n\n[2] Lamp: {LAMP}",
