@@ -12,7 +12,7 @@ from pydantic_core import InitErrorDetails
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.json_text import mend, partial_text, pieces, read, whole_items, without_thoughts
+from kgplatform.models.json_text import mend, partial_text, pieces, read, split_thoughts, whole_items, without_thoughts
 from kgplatform.models.lenient import keyed, keys_of, validated
 from kgplatform.models.several import all_values
 from kgplatform.models.useless import copied, is_looped
@@ -96,7 +96,8 @@ class _Read(Generic[M]):
         try:
             value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off, messages=messages)
         except ReplyError as error:
-            said = free(reply.text) if reply.text.strip() and not looped else None
+            text, _ = split_thoughts(reply.text)
+            said = free(text) if text.strip() and not looped else None
             fault = "" if said else _with_lack(str(error), reply)
             return cls(said, True, fault, cut_off=reply.cut_off, looped=looped)
         if reply.cut_off and _only_thinks(value):

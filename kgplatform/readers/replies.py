@@ -68,7 +68,6 @@ _ASIDE = re.compile(
 )
 _BOLD = re.compile(r"\A(\*\*|__|`|\")(?!\s)((?:(?!\1).)+)\1([.!]?)\Z", re.DOTALL)
 _NUMBER = re.compile(r"(?<=\S)\s?\[\d{1,3}\](?!\w)")
-_ANNOUNCED = re.compile(r"(?:the\s+)?answer\s*(?::|is\s*:)\s*", re.IGNORECASE)
 # Between a mark and what follows it in its line, and before the next one: a list's bullet in a line of its own stays.
 _BEFORE = re.compile(r"(?:[^\S\n]|[*_`:：]|[–—-](?=\s))*\s*")
 _AFTER = re.compile(r"[\s*_`#>–—-]*\Z")

@@ -83,12 +83,12 @@ def test_a_page_that_comes_in_while_an_ingest_is_half_done_goes_with_the_old_tex
 
 @pytest.mark.parametrize(("task", "number"), [("pause", 1), ("pause", 3), ("gist", 2)])
 def test_two_runs_at_once_leave_one_memory(store: Store, tmp_path: Path, task: str, number: int) -> None:
-    """The later one pauses elsewhere, and is done first."""
+    """The later one pauses elsewhere, and is done first; which of its documents the other misses first is chance."""
     home = tmp_path / "home"
     ingested(opened(store, home), tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
     other = opened(store, home, last_label)
     kg = opened(store, home, once_at(task, number, other.gist))
-    with pytest.raises(StoreError, match=MEANWHILE):
+    with pytest.raises(StoreError, match=MEANWHILE.replace("ten", "(ten|one)", 1)):
         kg.gist()
     assert kg.gist().complete
     assert_memory(kg, "ten")

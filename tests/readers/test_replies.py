@@ -158,7 +158,10 @@ def test_a_reply_that_says_neither_is_asked_for_once_more(reply: str) -> None:
     chat = ScriptedChat([reply, "[answerable] Casa Loma"])
     assert said(chat, PieceReply) == (Said("Casa Loma"), 1)
     first, second = (call.messages for call in chat.calls)
-    assert first == second[:2] == PROMPT
+    assert (first, second[0]) == (PROMPT, PROMPT[0])
+    (again,) = second[1:]
+    assert again["role"] == "user"
+    assert again["content"].startswith(f"{PROMPT[1]['content']}\n\nA reply to this could not be used: ")
     assert said(ScriptedChat([reply, reply]), PieceReply) == (NOTHING, 2)
     assert said(ScriptedChat([reply]), PieceReply, limit=1) == (NOTHING, 1)
 
@@ -187,12 +190,13 @@ def test_replies_of_no_use_are_forgotten_so_that_another_run_asks_the_model() ->
         forgotten: list[str] = []
 
         def forget(self, messages: list[dict[str, str]], *, wanted: Wanted = FREE_TEXT) -> None:
-            assert wanted == Wanted(PieceReply, 400)
+            assert wanted == Wanted(PieceReply, 400, again=bool(self.forgotten))
             self.forgotten.append(messages[-1]["content"])
 
     said(Remembering(["", ""]), PieceReply)
-    assert Remembering.forgotten[0] == "Text."
-    assert len(Remembering.forgotten) == 2
+    first, again = Remembering.forgotten
+    assert first == "Text."
+    assert again.startswith("Text.\n\nA reply to this could not be used: ")
 
 
 def test_a_thought_that_was_cut_off_says_nothing() -> None:

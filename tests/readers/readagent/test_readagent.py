@@ -104,8 +104,9 @@ def test_the_trace_says_what_was_remembered_and_read(evidence: Evidence, tmp_pat
     assert (done.counts["words.in_context"], done.counts["words.of_text"]) == (shown, whole)
     rate = 100 * (1 - shown / whole)
     assert answered.detail == f"answered; {shown} of {whole} words in the prompt, compression rate {rate:.1f} %"
-    assert done.text == "(B) He slept nearly all of the time"
-    assert (done.citations, done.note) == ((), NO_WORDS), "the text says it in other words"
+    assert (done.text, done.note) == ("(B) He slept nearly all of the time [1]", "")
+    ((title, words),) = cited(done)
+    assert (title, "he had slept in the ministry's best bed" in words) == ("Off the wind", True), "in other words"
 
 
 def test_an_open_question_cites_the_pages_that_were_read_again(evidence: Evidence, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from answers import cited
 from off_the_wind import STORY
 from readagent_runs import Rereader, ask, details, fill
 
@@ -177,9 +178,11 @@ def test_a_reply_without_a_choice_is_asked_for_again(evidence: Evidence) -> None
     model = Rereader(choose=["Hard to say.", '{"reasoning": "It says so.", "choice": "b) he slept"}'])
     done = ask(evidence, model, "What did he do?", choices=CHOICES, lookup="none")
     first, again = model.asked
-    assert again.user == first.user
+    assert again.user.startswith(f"{first.user}\n\nA reply to this could not be used: ")
     assert "there is no JSON in it; it begins 'Hard to say.'" in again.messages[-1]["content"]
-    assert (done.text, done.counts["malformed.no choice"]) == ("(B) he slept", 1)
+    assert (done.text, done.counts["malformed.no choice"]) == ("(B) he slept [1]", 1)
+    ((_, words),) = cited(done)
+    assert "he had slept in the ministry's best bed" in words
 
 
 @pytest.mark.parametrize("mode", ["reject", "open"])
