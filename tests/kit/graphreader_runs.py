@@ -133,15 +133,15 @@ def walk(kg: KnowledgeGraph, question: str, *names: str, keep: bool = False) -> 
         names,
         facts=lambda asked: step("read_chunk({})".format(*re.findall(r"^(ID-\d+) \(", asked.user, re.MULTILINE))),
         chunk=_first_words,
-        answer=lambda asked: final("It is {1} {0}.".format(*re.findall(r'(\[ID-\d+ "([^"]*)"\])', asked.user)[0])),
+        answer=lambda asked: final("{1} {0}.".format(*re.findall(r'(\[ID-\d+ "([^"]*)"\])', asked.user)[0])),
     )
     scripted = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
     return scripted.ask(question, "graphreader", nodes=len(names), keep=keep)
 
 
 def _first_words(asked: Asked) -> str:
-    """Notes the first words of the passage."""
-    found = re.search(r"^Chunk (ID-\d+).*:\n(\w+ \w+ \w+)", asked.user, re.MULTILINE)
+    """Notes the first sentence of the passage, below its headings, which the answer repeats."""
+    found = re.search(r'^Chunk (ID-\d+).*:\n(?:[^".\n]*\n)*([^".\n]+)\.', asked.user, re.MULTILINE)
     mark = f'[{found[1]} "{found[2]}"]' if found else ""
     action = (
         "Hm." if asked.user.endswith("?") else "Chosen Action: search_more()"
