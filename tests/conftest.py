@@ -47,7 +47,12 @@ _SERVERS = "TESTS_OF_KGPLATFORM_SERVERS"
 """Names the folder with the homes of the run's servers."""
 _MEMORY = Path("/dev/shm")  # a disk in memory, where Linux has one
 _PLANNED_ONCE = ("dbms.cypher.min_replan_interval=1d", "internal.cypher.use_parameter_size=false")
-_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote")
+# With one compiler the JVM keeps 48 MB for compiled code. The statements of a whole run fill that, and then it cannot
+# link a method: Neo4j answers with InternalError.
+_QUICK = (
+    *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=192m"),
+    *("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"),
+)
 _ROOM = 2_000_000_000
 """Bytes that must be free there for the data of the run's servers."""
 
