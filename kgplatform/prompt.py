@@ -22,6 +22,7 @@ def prompt_names() -> list[str]:
     )
 
 
+@cache
 def source_of(name: str) -> str:
     """The file of the prompt ``name``."""
     return _FOLDER.joinpath(*f"{name}.md".split("/")).read_text(encoding="utf-8")

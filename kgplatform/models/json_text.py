@@ -60,7 +60,14 @@ def split_thoughts(text: str) -> tuple[str, bool]:
 
 def pieces(text: str) -> list[Piece]:
     """The outermost JSON-like parts of ``text``, largest first; where two are as long, the later one first."""
-    found: list[tuple[int, Piece]] = []
+    found = pieces_in_order(text)
+    found.reverse()
+    return sorted(found, key=lambda piece: -len(piece.text))
+
+
+def pieces_in_order(text: str) -> list[Piece]:
+    """The outermost JSON-like parts of ``text``, in the order in which they stand there."""
+    found: list[Piece] = []
     at = 0
     for _ in range(_MOST_BRACKETS):
         bracket = _BRACKET.search(text, at)
@@ -69,14 +76,14 @@ def pieces(text: str) -> list[Piece]:
         start = bracket.start()
         end = _closing(text, start)
         if end > 0:
-            found.append((start, Piece(text[start:end], whole=True)))
+            found.append(Piece(text[start:end], whole=True))
             at = end
         elif _OPENING.match(text, start):
-            found.append((start, Piece(text[start:], whole=False)))
+            found.append(Piece(text[start:], whole=False))
             break
         else:
             at = start + 1
-    return [piece for start, piece in sorted(found, key=lambda item: (-len(item[1].text), -item[0]))]
+    return found
 
 
 def read(text: str) -> Any:

@@ -106,3 +106,18 @@ def entities(kinds: dict[str, str]) -> list[dict[str, str]]:
 
 def triple(subject: str, predicate: str, object_: str) -> dict[str, str]:
     return {"subject": subject, "predicate": predicate, "object": object_}
+
+
+MILL_LINES: list[dict[str, Any]] = [
+    {
+        "document": "mill.txt",
+        "entities": entities({"Anna Reed": "Person", "Hollow Ford": "Place"}),
+        "triples": [triple("Anna Reed", "visited", "Hollow Ford")],
+    },
+    {
+        "document": "reed.txt",
+        "entities": entities({"Anna Reed": "Person", "Joost Vink": "Person", "Saltmarsh": "Place"}),
+        "triples": [triple("Anna Reed", "visited", "Saltmarsh")],
+    },
+]
+"""The extraction of "mill.txt" and "reed.txt", in which Anna Reed is named."""

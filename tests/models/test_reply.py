@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, RootModel
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
-from kgplatform.models.json_text import pieces, whole_items
+from kgplatform.models.json_text import pieces, pieces_in_order, whole_items
 from kgplatform.models.reply import Show, ask, parse_reply
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
@@ -298,6 +298,12 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         parse_reply(text, Graph)
     except ReplyError as error:
         assert str(error)
+
+
+def test_pieces_come_by_size_or_in_order() -> None:
+    text = '[{"a": 1}] {"b": 2} {"a": 1}'
+    assert [piece.text for piece in pieces(text)] == ['[{"a": 1}]', '{"a": 1}', '{"b": 2}']
+    assert [piece.text for piece in pieces_in_order(text)] == ['[{"a": 1}]', '{"b": 2}', '{"a": 1}']
 
 
 def test_pieces_of_a_long_text_are_few() -> None:

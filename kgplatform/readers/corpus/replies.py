@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from kgplatform.models.json_text import pieces, value_of, whole_items
+from kgplatform.models.json_text import pieces_in_order, value_of, whole_items
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import normalise_name, tidy
 
@@ -266,7 +266,7 @@ def free_findings(text: str) -> Findings | None:
 
 def _values(text: str) -> Iterator[Any]:
     """The JSON values in ``text``, in order; of one that breaks off, its complete items."""
-    for piece in sorted(pieces(text), key=lambda each: text.find(each.text)):
+    for piece in pieces_in_order(text):
         with suppress(ValueError):
             yield value_of(piece.text if piece.whole else whole_items(piece.text) or piece.text)
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any
 
-from kgplatform.models.json_text import pieces, value_of
+from kgplatform.models.json_text import pieces_in_order, value_of
 from kgplatform.text import type_key
 
 _GAP = r"[ _-]?"
@@ -83,8 +83,7 @@ def _pattern(kinds: tuple[str, ...]) -> re.Pattern[str]:
 
 def json_values(text: str) -> list[Any]:
     """The JSON values in a reply in their order, mended where they are broken."""
-    found = sorted(pieces(text), key=lambda piece: text.find(piece.text))
-    return [value for piece in found if (value := value_of(piece.text)) is not None]
+    return [value for piece in pieces_in_order(text) if (value := value_of(piece.text)) is not None]
 
 
 def first_of(value: object, keys: Collection[str]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
-from kgplatform.models.json_text import pieces, value_of
+from kgplatform.models.json_text import pieces, pieces_in_order, value_of
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import normalise_name, tidy, type_key
 
@@ -238,7 +238,7 @@ def _candidates(text: str, plain: str) -> Iterator[dict[str, Any]]:
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The objects in ``text``, the last first; one that is not closed only where its last string is."""
-    parts = sorted(pieces(text), key=lambda part: -text.rfind(part.text))
+    parts = reversed(pieces_in_order(text))
     values = [value_of(part.text) for part in parts if part.whole or part.text.rstrip(" `\n").endswith(('"', "}", "]"))]
     items = [each for value in values for each in (reversed(value) if isinstance(value, list) else [value])]
     yield from (item for item in items if isinstance(item, dict))

@@ -16,12 +16,13 @@ from typing import Any
 from pydantic import BaseModel, Field, RootModel, model_validator
 
 from kgplatform.errors import BudgetError, ModelError
+from kgplatform.models.forms import examples_of
 from kgplatform.models.reply import ask
-from kgplatform.prompt import render, source_of
+from kgplatform.prompt import render
 from kgplatform.readers.answer import LARGEST_FENCE, fence_for
 from kgplatform.readers.run import Calls, SchemaTypes
 from kgplatform.readers.window import Window, head
-from kgplatform.readers.youtu.forms import all_values, fields, plain_keys, truth_of
+from kgplatform.readers.youtu.forms import fields, plain_keys, truth_of, whole_objects
 from kgplatform.readers.youtu.sub_questions import SubQuestion, arrange, same_words
 from kgplatform.text import tidy, type_key
 
@@ -150,7 +151,7 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
 def read_free(text: str) -> _Reply | None:
     """A reply in prose: a numbered list of questions, or objects one a line; None where it has neither."""
     before = text[: found.start()] if (found := _TYPES_BEGIN.search(text)) else text
-    values = [value for value in all_values(text) if isinstance(value, dict)]
+    values = whole_objects(text)
     texts = [each for value in values if plain_keys(value).keys() & {*_TEXTS["text"]} for each in _texts(value)]
     texts = texts or [_question(line["text"]) for line in _LISTED.finditer(before)]
     if not _asks(texts):
@@ -198,8 +199,7 @@ def _in_words(
 @cache
 def _examples() -> frozenset[tuple[str, ...]]:
     """The sub-questions of the prompt's own examples."""
-    plans = [value for value in all_values(source_of(_PROMPT)) if isinstance(value, dict)]
-    return frozenset(tuple(map(same_words, plan["sub_questions"])) for plan in plans)
+    return frozenset(tuple(map(same_words, plan["sub_questions"])) for plan in examples_of(_PROMPT))
 
 
 def _asks(texts: Sequence[str]) -> bool:

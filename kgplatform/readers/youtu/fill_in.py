@@ -16,7 +16,7 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.readers.answer import fence_for, shown_facts, shown_passages
 from kgplatform.readers.run import Calls
-from kgplatform.readers.youtu.forms import all_values, fields, number_of, plain_keys, says_nothing, texts_of
+from kgplatform.readers.youtu.forms import fields, number_of, plain_keys, says_nothing, texts_of, whole_objects
 from kgplatform.readers.youtu.sub_questions import MOST_ANSWERS
 from kgplatform.records import SearchResult
 
@@ -99,7 +99,7 @@ def fill_in(
 
 def read_free(text: str) -> _Reply | None:
     """A reply in prose: a numbered line for each answer, or objects one a line; None where it has neither."""
-    values = [value for value in all_values(text) if isinstance(value, dict)]
+    values = whole_objects(text)
     pairs = [pair for value in values for pair in _pairs(value)]
     pairs = pairs or [(line["number"], _LABEL.sub("", line["text"].strip(" *_`"))) for line in _LINE.finditer(text)]
     if not pairs:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kgplatform.models.json_text import pieces, value_of
+from kgplatform.models.json_text import pieces_in_order, value_of
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import normalise_name, tidy
 
@@ -90,10 +90,10 @@ def number_of(value: object) -> int:
     return int(found[0]) if found else 0
 
 
-def all_values(text: str) -> list[Any]:
-    """The JSON values in ``text`` in their order, as models write them one a line."""
-    found = sorted((text.find(piece.text), piece.text) for piece in pieces(text) if piece.whole)
-    return [value_of(part) for _, part in found]
+def whole_objects(text: str) -> list[dict[str, Any]]:
+    """The JSON objects in ``text`` in their order, as models write them one a line; none that breaks off."""
+    values = [value_of(piece.text) for piece in pieces_in_order(text) if piece.whole]
+    return [value for value in values if isinstance(value, dict)]
 
 
 def _object(raw: object, keys: set[str], depth: int) -> dict[str, Any] | None:

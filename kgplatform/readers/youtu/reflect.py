@@ -14,11 +14,12 @@ from typing import Any
 from pydantic import BaseModel, Field, RootModel, model_validator
 
 from kgplatform.errors import BudgetError, ModelError
+from kgplatform.models.forms import examples_of
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render, source_of
+from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import NONE, fence_for, shown_facts, shown_passages
 from kgplatform.readers.run import Calls
-from kgplatform.readers.youtu.forms import all_values, fields, says_nothing, text_of, truth_of
+from kgplatform.readers.youtu.forms import fields, says_nothing, text_of, truth_of
 from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.sub_questions import same_words
 from kgplatform.records import SearchResult
@@ -103,7 +104,7 @@ class _Step(BaseModel):
         if not read.keys() & {"query", "answer", "done"}:
             raise ValueError("the reply must have query or answer")
         texts = {name: text_of(read.get(name)) for name in ("reasoning", "missing", "query", "answer")}
-        if any(example.items() <= texts.items() for example in _examples()):
+        if any(example.items() <= texts.items() for example in examples_of(_PROMPT)):
             raise ValueError("the reply repeats an example of the prompt; think about the user's question")
         for name in ("missing", "query", "answer"):
             texts[name] = "" if says_nothing(texts[name]) else texts[name]
@@ -249,7 +250,3 @@ def _in_words(thought: Thought) -> str:
 
 def _words(mark: re.Match[str]) -> str:
     return tidy(next(filter(None, mark.groupdict().values()), "")).strip("*_`\"'“”„«»{}, ")
-
-
-def _examples() -> list[dict[str, str]]:
-    return [value for value in all_values(source_of(_PROMPT)) if isinstance(value, dict)]

@@ -12,7 +12,17 @@ import pytest
 from answers import cited, passage, steps_of
 from conftest import wipe
 from model_by_prompt import Model, Prompt
-from youtu_runs import REFUSES, TYPES, concludes, entities, fill_graph, filled, looks_for, plan, says, triple
+from youtu_runs import (
+    MILL_LINES,
+    REFUSES,
+    TYPES,
+    concludes,
+    fill_graph,
+    filled,
+    looks_for,
+    plan,
+    says,
+)
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
@@ -42,18 +52,6 @@ TEXTS = {
 }
 PLACES = ("Ebbing", "Farlow", "Gorse", "Hythe", "Inver")
 TEXTS |= {f"{place}.txt": f"{place} has a lighthouse of its own." for place in PLACES}
-LINES: list[dict[str, Any]] = [
-    {
-        "document": "mill.txt",
-        "entities": entities({"Anna Reed": "Person", "Hollow Ford": "Place"}),
-        "triples": [triple("Anna Reed", "visited", "Hollow Ford")],
-    },
-    {
-        "document": "reed.txt",
-        "entities": entities({"Anna Reed": "Person", "Joost Vink": "Person", "Saltmarsh": "Place"}),
-        "triples": [triple("Anna Reed", "visited", "Saltmarsh")],
-    },
-]
 QUESTION = "Where was the builder of the mill at Hollow Ford born?"
 BORN = "Anna Reed was born in Saltmarsh"
 HOLDS = says("In Saltmarsh", BORN)
@@ -66,7 +64,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     """A graph of four texts, the same for all tests that only read it."""
     folder = tmp_path_factory.mktemp("youtu")
     with Store(neo4j_server) as store:
-        yield fill_graph(emptied(store, folder), folder, TEXTS, LINES)
+        yield fill_graph(emptied(store, folder), folder, TEXTS, MILL_LINES)
 
 
 def emptied(store: Store, folder: Path) -> KnowledgeGraph:

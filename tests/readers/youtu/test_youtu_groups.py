@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from answers import steps_of
 from model_by_prompt import Model
-from youtu_runs import REFUSES, TYPES, concludes, entities, fill_graph, plan, triple
+from youtu_runs import MILL_LINES, REFUSES, TYPES, concludes, fill_graph, plan
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
@@ -25,18 +25,6 @@ TEXTS = {
     "vink.txt": "Joost Vink came from Leiden.",
     "lamp.txt": "Ebbing has a lighthouse of its own.",
 }
-LINES = [
-    {
-        "document": "mill.txt",
-        "entities": entities({"Anna Reed": "Person", "Hollow Ford": "Place"}),
-        "triples": [triple("Anna Reed", "visited", "Hollow Ford")],
-    },
-    {
-        "document": "reed.txt",
-        "entities": entities({"Anna Reed": "Person", "Joost Vink": "Person", "Saltmarsh": "Place"}),
-        "triples": [triple("Anna Reed", "visited", "Saltmarsh")],
-    },
-]
 SUMMARY = "All of them came to the valley over water."
 IN_COMMON = "What do the people of the valley have in common?"
 
@@ -52,7 +40,7 @@ def run(evidence: Evidence, model: Model, question: str, **options: Any) -> Answ
 @pytest.fixture
 def grouped(kg: KnowledgeGraph, tmp_path: Path) -> Evidence:
     """The same graph with its tree, whose communities have a summary."""
-    found = fill_graph(kg, tmp_path, TEXTS, LINES)
+    found = fill_graph(kg, tmp_path, TEXTS, MILL_LINES)
     kg.build_tree()
     kg.store.run_statement(
         "MATCH (c:Community) SET c.summary = 'All of them came to the valley over water.'",
@@ -91,7 +79,7 @@ def test_other_questions_show_no_groups(grouped: Evidence) -> None:
 
 
 def test_a_graph_without_a_tree_has_no_groups(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    evidence = fill_graph(kg, tmp_path, TEXTS, LINES)
+    evidence = fill_graph(kg, tmp_path, TEXTS, MILL_LINES)
     model = lines(decompose=plan(IN_COMMON, group=True))
     done = run(evidence, model, IN_COMMON)
     assert not any("Groups near" in prompt.user for prompt in model.asked)
