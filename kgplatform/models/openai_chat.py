@@ -98,9 +98,8 @@ class OpenAIChat(ServedModel):
         where it does not."""
         if self._settings.context_tokens:
             return self._settings.context_tokens
-        known = self._abilities.now
-        if not known.told:
-            window = window_of(self._wire, self.model, self._stop)
+        if not self._abilities.now.told and (listed := self._wire.get("/models", self._stop)) is not None:
+            window = window_of(listed, self.model, self._wire, self._stop)
             self._abilities.learn(self._abilities.now.model_copy(update={"context": window, "told": True}))
         return self._abilities.now.context
 
@@ -223,11 +222,10 @@ class OpenAIChat(ServedModel):
         return answered
 
     def _read(self, answer: dict[str, Any], asked: _Asked) -> tuple[Reply, bool]:
-        usage = usage_of(answer, asked.messages, "")
         try:
             reply, thought = read_answer(answer, asked.messages)
         except ModelError:
-            self._count(asked.stage, usage)
+            self._count(asked.stage, usage_of(answer, asked.messages, ""))
             raise
         self._count(asked.stage, reply.usage)
         return reply, thought

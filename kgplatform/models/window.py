@@ -16,10 +16,10 @@ _TRAINED = "n_ctx_train"
 _LEAST = 512
 
 
-def window_of(wire: Wire, model: str, stop: Stop) -> int | None:
-    """The tokens of ``model``'s window, prompt and reply together; None where the server does not tell."""
-    listed = wire.get("/models", stop)
-    entries = listed.get("data") if listed else None
+def window_of(listed: dict[str, Any], model: str, wire: Wire, stop: Stop) -> int | None:
+    """The tokens of ``model``'s window, prompt and reply together, by the server's list of models; None where neither
+    that nor the server tells."""
+    entries = listed.get("data")
     ours = [entry for entry in entries or () if isinstance(entry, dict) and entry.get("id") == model]
     if not ours and isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):
         ours = entries  # a server of one model answers for it under any name

@@ -286,12 +286,13 @@ class Wire:
     def _before_retry(self, stage: str, most: int, state: RetryCallState) -> None:
         """Say why and when it is tried again; no thread sends anything before where the server asks for a pause."""
         error = _failure(state)
-        if state.next_action:
-            wait, number = state.next_action.sleep, state.attempt_number + 1
-            said = "The model server %s (stage %s): try %d of %d in %.0f s."
-            _log.warning(said, why(error), stage, number, most + 1, wait)
-        if state.next_action and (getattr(error, "status_code", 0) == 429 or retry_after(error) is not None):
-            self._pause.extend(state.next_action.sleep)
+        if state.next_action is None:
+            return
+        wait, number = state.next_action.sleep, state.attempt_number + 1
+        said = "The model server %s (stage %s): try %d of %d in %.0f s."
+        _log.warning(said, why(error), stage, number, most + 1, wait)
+        if getattr(error, "status_code", 0) == 429 or retry_after(error) is not None:
+            self._pause.extend(wait)
 
     def _without_key(self, error: openai.APIError) -> openai.APIError:
         """``error`` itself, less the key if the server's text repeats it."""

@@ -393,6 +393,13 @@ class TestWindow:
         with OpenAIServer(faults=lambda request: fault) as server, chatting(server) as chat:
             assert chat.context() is None
 
+    def test_a_server_that_was_away_is_asked_again(self, tmp_path: Path) -> None:
+        listed = Fault(body=json.dumps({"data": [{"id": "tiny", "max_model_len": 8192}]}))
+        with OpenAIServer(faults=[Fault.break_off(), listed]) as server:
+            for window in (None, 8192):
+                with chatting(server, tmp_path) as chat:
+                    assert chat.context() == window
+
 
 class TestWords:
     def test_a_short_key_spoils_no_words(self) -> None:
