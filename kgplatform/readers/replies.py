@@ -10,6 +10,7 @@ their case, brackets, stars and language; the last one counts. A reply that cann
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -94,14 +95,14 @@ class Answering(Form):
     COUNTS: ClassVar[str] = "answer"
 
     @property
+    @abstractmethod
     def said(self) -> Said:
         """What it says."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def free(cls: type[A], text: str) -> A | None:
         """Free text as such a reply."""
-        raise NotImplementedError
 
 
 def _answer(default: str = "") -> Any:
