@@ -41,7 +41,8 @@ p = xllamacpp.CommonParams()
 p.model.path = sys.argv[2]
 p.hostnames, p.port, p.n_ctx, p.n_parallel, p.use_jinja, p.n_gpu_layers = ["127.0.0.1"], 0, int(sys.argv[1]), 1, True, 0
 p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
-print(xllamacpp.Server(p).listening_address, flush=True)
+server = xllamacpp.Server(p)
+print(server.listening_address, flush=True)
 sys.stdin.read()
 """
 
