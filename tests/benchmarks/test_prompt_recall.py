@@ -1,8 +1,11 @@
-"""Whether the passages that answer a question stand in the prompts of ``youtu``: recall at a number of tokens.
+"""Whether the passages that answer a question stand in the prompts of ``youtu`` and of GraphReader's first steps.
 
-The model takes each question of MuSiQue apart as the data set does, fills in its answers to the parts, and then
-refuses: what the prompt of the first answer shows is counted. HotpotQA has no parts: there the question is asked as it
-is.
+The model takes each question of MuSiQue apart as the data set does; HotpotQA has no parts, there the question is asked
+as it is. For ``youtu`` it fills in the answers to the parts, and then refuses: what the prompt of the first answer
+shows is counted, at a number of tokens. For GraphReader it understands nothing: it takes the first nodes of the list,
+at each of them has the passage read whose facts share most words with question and plan, and stops. A passage counts
+for its facts where one of them is shown, and what all prompts of these two steps show is compared with a search of as
+many tokens, question by question.
 """
 
 from __future__ import annotations
@@ -10,9 +13,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from data_sets import Data
+from graphreader_runs import Asked, Walker, final
 from graphs import Built, Graphs
 from model_by_prompt import Model, Prompt
 from tables import Section, Table
@@ -22,12 +28,17 @@ from kgplatform import FoundPassage, KnowledgeGraph
 from kgplatform.evaluate.score.metrics import ranks, recall_at
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Ledger
+from kgplatform.readers.graphreader import explore
+from kgplatform.readers.graphreader.reader import Options as WalkOptions
+from kgplatform.readers.graphreader.reader import answer as walk
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import Window, tokens
 from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.reader import Options, answer
 from kgplatform.retrieve.evidence import Evidence
+from kgplatform.retrieve.nodes import Nodes
 from kgplatform.testing import ScriptedChat
+from kgplatform.text import normalise_name
 
 SIZES = (500, 1_000, 2_000, 4_000)
 """Tokens of evidence in a prompt."""
@@ -108,8 +119,132 @@ def _by_search(graph: KnowledgeGraph, asked: Question, size: int) -> Sequence[Fo
 
 
 def _passages_alone(graph: KnowledgeGraph, asked: Question, size: int) -> Sequence[FoundPassage]:
+    return _cut(graph.search(asked.text, top_k=TOP_K).passages, size)
+
+
+# --------------------------------------------------------------------------------------------------------- GraphReader
+
+
+def test_first_steps(
+    section: Callable[[str, str], Section], graphs: Graphs, data: Data, labelled: dict[str, str]
+) -> None:
+    found = section("first_steps", "Recall inside the prompts of GraphReader's first steps, and of a search as long")
+    gold = {each["question"]: each["question_decomposition"] for each in data.read("musique/questions.json")}
+    sets = (
+        ("MuSiQue, gold parts", graphs.musique(), data.musique_questions()[:QUESTIONS]),
+        ("HotpotQA, not taken apart", graphs.hotpotqa(), data.hotpotqa_questions()[:QUESTIONS]),
+    )
+    rows: list[list[str]] = []
+    for title, built, questions in sets:
+        with graphs.open(built.home) as graph:
+            walked = [_walked(graph, each, gold.get(each.text, ()), labelled) for each in questions]
+        graphs.stop(built.home)
+        for what, mine, plain, size in _compared(walked):
+            found.add(f"{title}: {what}, less search", mine - plain, "%", at_least=0)
+            rows.append([title, what, f"{size:,.0f}", f"{mine:.1f}", f"{plain:.1f}", str(len(questions))])
+    columns = ("", "shown", "tokens, mean", "recall", "recall of search", "questions")
+    found.tables.append(Table("Supporting passages, %", columns, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """Of one question: recall in the prompts with facts, and in these and those with text, and their tokens; and what a
+    search shows with as many tokens."""
+
+    by_facts: float
+    by_both: float
+    facts_size: int
+    size: int
+    search_facts: float
+    search_both: float
+
+
+@pytest.fixture
+def labelled(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Of each short id that a walk shows, the passage."""
+    known: dict[str, str] = {}
+    label = explore.Walk.label
+
+    def remembered(walk: explore.Walk, passage: str, title: str) -> str:
+        shown = label(walk, passage, title)
+        known[shown.partition(" ")[0]] = passage
+        return shown
+
+    monkeypatch.setattr(explore.Walk, "label", remembered)
+    return known
+
+
+def _walked(
+    graph: KnowledgeGraph, asked: Question, gold: Sequence[Mapping[str, Any]], labelled: dict[str, str]
+) -> Walked:
+    labelled.clear()
+    parts = [_part(each["question"]) for each in gold] or [asked.text]
+    wanted = _words(" ".join([asked.text, *parts]))
+    model = Walker(
+        plan=json.dumps({"steps": parts, "key_information": []}),
+        nodes=lambda prompt: json.dumps({"nodes": _first_nodes(prompt)}),
+        facts=lambda prompt: _reads(prompt, wanted),
+        chunk=json.dumps({"notebook": "nothing", "action": "termination"}),
+        answer=final("The documents do not say."),
+    )
+    evidence = Evidence(graph.store, graph.embedder)
+    walk(asked.text, Run(evidence, ScriptedChat(model), Ledger(), context=CONTEXT), WalkOptions())
+    facts, texts = [each.data for each in model.of("facts")], [each.data for each in model.of("chunk")]
+    nodes = evidence.nodes(asked.text)
+    by_facts = _passages(nodes, labelled, facts, r"^(ID-\d+) \(")
+    by_texts = _passages(nodes, labelled, [each.user for each in model.of("chunk")], r"^Chunk (ID-\d+) \(")
+    facts_size = sum(map(tokens, facts))
+    size = facts_size + sum(map(tokens, texts))
+    found = graph.search(asked.text, top_k=TOP_K)
+    shares = [
+        recall_at(ranks(asked.supports, shown), len(shown) or 1)
+        for shown in (by_facts, by_facts + by_texts, _cut(found.passages, facts_size), _cut(found.passages, size))
+    ]
+    return Walked(shares[0], shares[1], facts_size, size, shares[2], shares[3])
+
+
+def _compared(walked: Sequence[Walked]) -> list[tuple[str, float, float, float]]:
+    """What, its recall, that of a search, and tokens, all in the mean."""
+
+    def mean(values: Sequence[float]) -> float:
+        return sum(values) / len(values)
+
+    facts = 100 * mean([each.by_facts for each in walked]), 100 * mean([each.search_facts for each in walked])
+    both = 100 * mean([each.by_both for each in walked]), 100 * mean([each.search_both for each in walked])
+    return [
+        ("facts of the first nodes", *facts, mean([each.facts_size for each in walked])),
+        ("facts and the first passages read", *both, mean([each.size for each in walked])),
+    ]
+
+
+def _first_nodes(prompt: Asked) -> list[dict[str, Any]]:
+    names = prompt.data.splitlines()[: WalkOptions().nodes]
+    return [{"node": name, "score": 99 - place} for place, name in enumerate(names)]
+
+
+def _reads(prompt: Asked, wanted: set[str]) -> str:
+    """Reads the passage whose facts share most words with what is ``wanted``."""
+    groups = re.findall(r"^(ID-\d+) \(.*\)\n((?:- .*\n?)+)", prompt.data, re.MULTILINE)
+    best = max(groups, key=lambda group: max(len(_words(line) & wanted) for line in group[1].splitlines()))[0]
+    return json.dumps({"notebook": "nothing", "action": "read_chunk", "chunks": [best]})
+
+
+def _words(text: str) -> set[str]:
+    return set(normalise_name(text).split())
+
+
+def _passages(nodes: Nodes, labelled: Mapping[str, str], prompts: Sequence[str], pattern: str) -> list[FoundPassage]:
+    ids = dict.fromkeys(labelled[label] for text in prompts for label in re.findall(pattern, text, re.MULTILINE))
+    read = [nodes.to_read(each, 0).passage for each in ids]
+    return [passage for passage in read if passage]
+
+
+def _cut(passages: Sequence[FoundPassage], size: int) -> list[FoundPassage]:
+    """The first of ``passages`` that have at most ``size`` tokens together."""
     kept: list[FoundPassage] = []
-    for passage in graph.search(asked.text, top_k=TOP_K).passages:
+    for passage in passages:
         size -= tokens(passage.title) + tokens(passage.text)
-        kept += [passage] if size >= 0 else []
+        if size < 0:
+            break
+        kept.append(passage)
     return kept
