@@ -25,8 +25,11 @@ _NAME = 60
 """Characters of a run's name, which Neo4j Browser writes into a circle."""
 
 
-def keep_run(store: Store, answer: Answer, seconds: float) -> Answer:
-    """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all."""
+def keep_run(store: Store, answer: Answer, seconds: float, turn: Row | None = None) -> Answer:
+    """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all.
+
+    ``turn``: the ``thread`` that it is the next turn of, and what was ``asked`` in it.
+    """
     store.define("neo4j/schema/constraint_run")  # the graph may be older than the label
     store.define("neo4j/schema/constraint_step")
     run = uuid.uuid4().hex
@@ -43,6 +46,7 @@ def keep_run(store: Store, answer: Answer, seconds: float) -> Answer:
         ("graph/keep_found", {"rows": [row for index, step in steps for row in _found(run, index, step)]}),
         ("graph/keep_elements", {"rows": elements}),
         ("graph/keep_citations", {"run": run, "rows": citations}),
+        *([("graph/keep_turn", {"run": run, **turn})] if turn else []),
     )
     return replace(answer, run=run)
 

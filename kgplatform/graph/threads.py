@@ -48,9 +48,7 @@ class ThreadInfo:
 def keep_turn(store: Store, thread: str, asked: str, answer: Answer, seconds: float) -> Answer:
     """Save ``answer`` as the next turn of ``thread``; returns it with the id of its run."""
     store.define("neo4j/schema/index_run_thread")  # the graph may be older than the index
-    kept = keep_run(store, answer, seconds)
-    store.write(("graph/keep_turn", {"run": kept.run, "thread": thread, "asked": asked}))
-    return kept
+    return keep_run(store, answer, seconds, {"thread": thread, "asked": asked})
 
 
 def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:
