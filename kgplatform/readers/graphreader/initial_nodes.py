@@ -2,15 +2,17 @@
 
 The paper shows the names of all nodes. Here the model sees those that are nearest to the question and the plan, by
 name and by meaning, in one prompt whatever the size of the graph; with ``preset=paper`` all, in as many prompts as the
-window needs. What the model names and the graph does not have is counted, and the nearest node takes its place.
+window needs. First in the list stand those that open what a search finds, each something else. What the model names
+and the graph does not have is counted, and the first of the list takes its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat, metered
@@ -19,6 +21,7 @@ from kgplatform.readers.graphreader.proposals import Proposals, ask_nodes
 from kgplatform.readers.run import Calls, StepFound
 from kgplatform.readers.window import pack, short_name
 from kgplatform.records import QueryRun
+from kgplatform.retrieve.evidence import Retrieved
 from kgplatform.retrieve.found import rank_scores
 from kgplatform.retrieve.nodes import Names, NearNodes, NodePlaces, Nodes
 from kgplatform.text import WORD_RUN, listed, normalise_name
@@ -32,6 +35,17 @@ _MOST_PROMPTS = 2
 
 _REDUNDANT = 0.5
 """What the score of a node is worth that leads where another one leads."""
+
+_FOUND = 30
+"""Passages of a search that nodes are to open."""
+_FOUND_SHIFT = 10
+_OPENS = 3
+"""How many passages a node counts for."""
+_OPENED = 0.2
+"""What a passage is worth that a node before opens too."""
+_NEARNESS = 0.1
+_ORDERED = 15
+"""Nodes at the head of the list that are put in order so: more than are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +68,13 @@ class _Gathered:
     errors: list[ModelError] = field(default_factory=list)
 
 
-def initial_nodes(brief: Brief, nodes: Nodes, planned: Nodes, chat: Chat, calls: Calls) -> list[str]:
+def initial_nodes(
+    brief: Brief, nodes: Nodes, planned: Nodes, search: Callable[..., Retrieved], chat: Chat, calls: Calls
+) -> list[str]:
     """The names of up to ``nodes`` starts, best first; none for a graph without nodes. The steps go into ``calls``.
 
-    ``planned`` are the nodes as seen from the question and the plan. Raises ``BudgetError``, and ``ModelError`` where
-    the model answered no prompt at all.
+    ``planned`` are the nodes as seen from the question and the plan; ``search`` finds ``top_k`` passages
+    for the question. Raises ``BudgetError``, and ``ModelError`` where the model answered no prompt at all.
     """
     options = brief.options
     if options.random_nodes is not None:
@@ -72,13 +88,36 @@ def initial_nodes(brief: Brief, nodes: Nodes, planned: Nodes, chat: Chat, calls:
         return _begin([name for name, _ in _by_score(gathered)], _fused([nearest]), brief, gathered, calls)
     near = [nodes.near(options.candidates), *([planned.near(options.candidates)] if planned is not nodes else [])]
     candidates = _fused(near)[: options.candidates]
-    page = Names(tuple(candidates), len(candidates), tuple(query for each in near for query in each.queries))
+    found, (places, led) = search(top_k=_FOUND), nodes.places(candidates)
+    candidates = opening(candidates, places, [passage.id for passage in found.result.passages])
+    queries = chain(*(each.queries for each in near), found.queries, led)
+    page = Names(tuple(candidates), len(candidates), tuple(queries))
     gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
     ordered = sorted(_by_score(gathered), key=lambda scored: (-scored[1], candidates.index(scored[0])))
-    places, queries = nodes.places([name for name, _ in ordered]) if len(ordered) > 1 else ({}, ())
-    if queries:
-        calls.note(STEP, f"what {len(ordered)} of them lead to", queries)
     return _begin(diverse(ordered, places, options.nodes), candidates, brief, gathered, calls)
+
+
+def opening(candidates: Sequence[str], places: Mapping[str, NodePlaces], found: Sequence[str]) -> list[str]:
+    """``candidates``, at their head those that open most of the passages ``found`` (best first) that none before opens.
+
+    A node of many passages is worth less, since few of them can be read. Without it the first nodes are those of the
+    passage that is nearest to the question, all of it (docs/decisions.md has what it brings).
+    """
+    worth = {passage: 1 / (_FOUND_SHIFT + rank) for rank, passage in enumerate(found)}
+    left = {name: _NEARNESS / (_FOUND_SHIFT + rank) for rank, name in enumerate(candidates)}
+    head: list[str] = []
+
+    def opens(name: str) -> float:
+        passages = places[name].passages if name in places else frozenset[str]()
+        best = sorted((worth.get(passage, 0.0) for passage in passages), reverse=True)[:_OPENS]
+        return left[name] + sum(best) / math.sqrt(max(1, len(passages)))
+
+    while left and len(head) < _ORDERED:
+        head.append(max(left, key=opens))
+        del left[head[-1]]
+        for passage in places[head[-1]].passages & worth.keys() if head[-1] in places else ():
+            worth[passage] *= _OPENED
+    return [*head, *left]
 
 
 def diverse(scored: Sequence[tuple[str, float]], places: Mapping[str, NodePlaces], count: int) -> list[str]:

@@ -45,7 +45,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if options.plan:
         brief = _plan(brief, calls)
     planned = run.evidence.nodes(f"{question} {brief.plan}") if brief.plan and not options.is_paper else nodes
-    starts = initial_nodes(brief, nodes, planned, run.chat, calls)
+    starts = initial_nodes(brief, nodes, planned, partial(run.evidence.search, question), run.chat, calls)
     walks = [partial(explore, number, node, brief, nodes, run.chat, run.tell) for number, node in enumerate(starts, 1)]
     paths = side_by_side(walks, len(walks))
     errors = [path.error for path in paths if path.error]

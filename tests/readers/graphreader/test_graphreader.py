@@ -413,8 +413,9 @@ def test_the_candidates_are_the_nearest_to_question_and_plan(evidence: Evidence)
     done = ask(evidence, model, QUESTION, nodes=1, candidates=4)
     shown = model.of("nodes")[0].data.splitlines()
     assert len(shown) == 4
-    assert shown[0] == "Osric Vane", "the plan names it"
-    assert {run.name for run in done.trace[1].queries} == {"retrieve/node_candidates", "retrieve/node_named"}
+    assert "Osric Vane" in shown, "the plan names it"
+    ran = {run.name for run in done.trace[1].queries}
+    assert ran > {"retrieve/node_candidates", "retrieve/node_named", "retrieve/node_places"}
     assert walked(done)
 
 
