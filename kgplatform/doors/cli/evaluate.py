@@ -331,8 +331,8 @@ def _run(
     write_results(plan.out, results, timing)
     write_whole(report, markdown(results, timing, prices).encode(), mode=0o644)
     pictures = draw(results, timing, plan.out, caption)
-    if "needles" in given:
-        pictures += draw_heat_map(heat_map(results), plan.out, caption)
+    if found := heat_map(results):
+        pictures += draw_heat_map(found, plan.out, caption)
     names = [picture.relative_to(plan.out) for picture in pictures]
     write_whole(report, markdown(results, timing, prices, names).encode(), mode=0o644)
     return results, timing
