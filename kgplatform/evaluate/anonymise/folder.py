@@ -1,8 +1,8 @@
 """The files of a folder as texts that can be written back to the letter, and the map that holds what each was.
 
-What ``ingest`` reads is read, and what it leaves out is left out. Text keeps its encoding, its byte order mark and its
-line ends. JSON keeps its structure: strings are changed where they stand, keys never are. Of formats that are no plain
-text (PDF, DOCX, HTML) the text is taken, as ``ingest`` reads it.
+What ``ingest`` reads is read, and what it leaves out is left out. Text keeps its byte order mark and its line ends; of
+another encoding it is written in UTF-8. JSON keeps its structure: strings are changed where they stand, keys never are.
+Of formats that are no plain text (PDF, DOCX, HTML) the text is taken, as ``ingest`` reads it.
 
 Whoever has the map can undo the anonymity; it lies beside the anonymised folder, never in it, readable by its owner.
 """
@@ -16,6 +16,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgplatform.errors import InputError, KgError
+from kgplatform.evaluate.anonymise.mentions import Edit
 from kgplatform.evaluate.journal import read_bytes, write_whole
 from kgplatform.ingest.decode import HEAD_BYTES, decode, is_html, is_pdf, is_zip
 from kgplatform.ingest.load import find_files, load
@@ -30,18 +32,10 @@ from kgplatform.records import Document, SkippedFile
 
 JSON_FILES = (".json", ".jsonl", ".ndjson")
 _HTML = (".html", ".htm", ".xhtml")
-# Those in which ``decode`` finds text; the first that gives the same text, and the same bytes back, is the file's.
-_ENCODINGS = (
-    *("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"),
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp866", "cp874"),
-    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
-)
 _BOM = "\ufeff"
 _LITERAL = re.compile(r'("(?:[^"\\\x00-\x1f]|\\.)*")(\s*:)?')
 
 FileKind = Literal["text", "json", "foreign", "recoded"]
-Edit = tuple[int, int, str]
-"""The characters ``[start, end)`` of a text, and what is to stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +43,11 @@ class SourceFile:
     """A file to be anonymised. ``name``: its path below the folder, with ``/``; ``text``: with its byte order mark.
 
     ``kind``: of "json" strings alone are changed; of "foreign" formats the text is taken, and written as ``.txt``;
-    "recoded" is text whose bytes no encoding gives back, and is written in UTF-8. ``documents``: as ``ingest`` has it.
+    "recoded" is text in another encoding than UTF-8, in which it is written. ``documents``: as ``ingest`` has it.
     """
 
     name: str
     text: str
-    encoding: str
     kind: FileKind
     sha256: str
     documents: tuple[Document, ...]
@@ -85,25 +78,22 @@ def _source(root: Path, path: Path, documents: tuple[Document, ...]) -> SourceFi
     foreign = is_pdf(head, suffix) or is_zip(head)
     if foreign or (suffix not in JSON_FILES and (suffix in _HTML or is_html(head))):
         text = "\n\n".join(document.text for document in documents)
-        return SourceFile(name, text, "utf-8", "foreign", sha256(text.encode()), documents)
-    text, encoding = read_exactly(str(path), data)
-    if encoding is None:
-        return SourceFile(name, text, "utf-8", "recoded", sha256(text.encode()), documents)
-    return SourceFile(name, text, encoding, "json" if suffix in JSON_FILES else "text", sha256(data), documents)
+        return SourceFile(name, text, "foreign", sha256(text.encode()), documents)
+    text, is_exact = read_exactly(str(path), data)
+    kind: FileKind = "recoded" if not is_exact else "json" if suffix in JSON_FILES else "text"
+    return SourceFile(name, text, kind, sha256(text.encode()), documents)
 
 
-def read_exactly(path: str, data: bytes) -> tuple[str, str | None]:
-    """The text of ``data`` with its byte order mark, and the encoding that gives the same bytes back, None if none
-    does. Raises ``DocumentError`` for what is no text."""
+def read_exactly(path: str, data: bytes) -> tuple[str, bool]:
+    """The text of ``data``, and whether it gives these very bytes in UTF-8, their mark included.
+
+    Raises ``DocumentError`` for what is no text.
+    """
     text = decode(path, data)
-    for encoding in _ENCODINGS:
-        try:
-            exact = data.decode(encoding)
-            if exact.removeprefix(_BOM) == text.removeprefix(_BOM) and exact.encode(encoding) == data:
-                return exact, encoding
-        except (UnicodeDecodeError, UnicodeEncodeError):
-            continue
-    return text, None
+    with suppress(UnicodeDecodeError):
+        if (exact := data.decode()).removeprefix(_BOM) == text.removeprefix(_BOM):
+            return exact, True
+    return text, False
 
 
 def sha256(data: bytes) -> str:
@@ -171,7 +161,7 @@ def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
 
 _KEPT = "The texts themselves are as they were"
 FORMAT = "kgplatform anonymity map"
-VERSION = 1
+VERSION = 2
 
 
 class _Strict(BaseModel):
@@ -196,11 +186,10 @@ class MappedFile(_Strict):
 
     original: str
     name: str
-    encoding: str
     original_sha256: str
     sha256: str
     converted: bool = False
-    edits: tuple[tuple[int, int, str], ...]
+    edits: tuple[Edit, ...]
 
 
 class Map(_Strict):

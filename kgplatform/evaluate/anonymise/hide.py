@@ -11,7 +11,6 @@ from kgplatform.errors import DocumentError, InputError
 from kgplatform.evaluate.anonymise.folder import (
     FORMAT,
     VERSION,
-    Edit,
     Map,
     MappedEntity,
     MappedFile,
@@ -29,7 +28,7 @@ from kgplatform.evaluate.anonymise.folder import (
     write_folder,
 )
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
-from kgplatform.evaluate.anonymise.mentions import with_edits
+from kgplatform.evaluate.anonymise.mentions import Edit, with_edits
 from kgplatform.evaluate.journal import read_bytes
 from kgplatform.ingest.load import WORD_GAPS
 from kgplatform.records import Document, SkippedFile
@@ -230,13 +229,12 @@ def _check_places(request: HideRequest, builds: bool) -> None:
 def _read_questions(path: Path) -> SourceFile:
     data = read_bytes(path, "The questions")
     try:
-        text, encoding = read_exactly(str(path), data)
+        text, _ = read_exactly(str(path), data)
     except DocumentError as error:
         raise InputError(f"The questions {path} are not text: {error.reason}.") from error
     if not text.strip():
         raise InputError(f"The questions {path} are empty.")
-    digest = sha256(data if encoding else text.encode())
-    return SourceFile(path.name, text, encoding or "utf-8", "json", digest, ())
+    return SourceFile(path.name, text, "json", sha256(text.encode()), ())
 
 
 def _new_names(files: Sequence[SourceFile], dictionary: Dictionary) -> dict[str, str]:
@@ -294,8 +292,8 @@ def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mappin
 
     def edits(text: str) -> list[Edit]:
         found = dictionary.finder.mentions(text)
-        counts.update(mention.placeholder for mention in found)
-        return [(mention.start, mention.end, mention.placeholder) for mention in found]
+        counts.update(placeholder for _, _, placeholder in found)
+        return found
 
     def change(value: str, key: str) -> str:
         if files is not None and key in _KEPT_KEYS:
@@ -306,11 +304,10 @@ def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mappin
 
     is_json = file.kind == "json"
     made, broken = json_edits(file.text, change, edits) if is_json else (edits(file.text), [])
-    data = with_edits(file.text, made).encode(file.encoding)
+    data = with_edits(file.text, made).encode()
     entry = MappedFile(
         original=file.name,
         name=name,
-        encoding=file.encoding,
         original_sha256=file.sha256,
         sha256=sha256(data),
         converted=file.kind in ("foreign", "recoded"),
@@ -326,5 +323,5 @@ def _notes(file: SourceFile, name: str, broken: Sequence[int], in_keys: Sequence
     if in_keys:
         more = ", …" if len(in_keys) > _KEYS_SHOWN else ""
         notes.append(f"{file.name}: keys are left as they are, names and all: {', '.join(in_keys[:_KEYS_SHOWN])}{more}")
-    said = {"foreign": f"written as text, {name}", "recoded": "its encoding is not sure; written in UTF-8"}
+    said = {"foreign": f"written as text, {name}", "recoded": "written in UTF-8"}
     return [*notes, *([f"{file.name}: {said[file.kind]}"] if file.kind in said else [])]

@@ -115,8 +115,7 @@ def _original(entry: MappedFile) -> str:
 
 def _exactly(entry: MappedFile, data: bytes) -> bytes:
     """The bytes before. Raises ``InputError`` where the map's own digest says that they are others."""
-    text = data.decode(entry.encoding)
-    restored = with_edits(text, entry.edits).encode(entry.encoding)
+    restored = with_edits(data.decode(), entry.edits).encode()
     if sha256(restored) != entry.original_sha256:
         raise InputError(f"The map is damaged: it does not restore {entry.name}. Use an undamaged copy.")
     return restored
@@ -125,14 +124,10 @@ def _exactly(entry: MappedFile, data: bytes) -> bytes:
 def _by_name(path: Path, data: bytes, names: Mapping[str, str]) -> bytes | None:
     """The text with the name of each placeholder; None for what is no text."""
     try:
-        text, encoding = read_exactly(str(path), data)
+        text, _ = read_exactly(str(path), data)
     except DocumentError:
         return None
-    new = _with_names(text, names, is_json=path.suffix.lower() in JSON_FILES)
-    try:
-        return new.encode(encoding or "utf-8")
-    except UnicodeEncodeError:
-        return new.encode()
+    return _with_names(text, names, is_json=path.suffix.lower() in JSON_FILES).encode()
 
 
 def _with_names(text: str, names: Mapping[str, str], *, is_json: bool) -> str:
