@@ -160,7 +160,7 @@ def _restore(folder: Path, out: Path, map_file: Path | None, questions: Path | N
     report = restore(folder, map_file or plain.with_name(f"{plain.name}.map.json"), out, questions)
     terminal.show(as_json, report, _show_restored)
     if report.missing:
-        note(f"kgplatform: {len(report.missing)} files of the map are missing.")
+        note(f"kgplatform: {counted(len(report.missing), 'text')} of the map are missing.")
         raise typer.Exit(1)
 
 
@@ -171,7 +171,7 @@ def _show(report: AnonymityReport) -> None:
     kinds = ", ".join(f"{count:,} {label}" for label, count in report.entities.items())
     out.print(
         safe(
-            f"{counted(report.files, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
+            f"{counted(report.texts, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
             f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds})."
         )
     )
@@ -199,8 +199,6 @@ def _show_restored(report: RestoreReport) -> None:
         out.print(safe(f"Changed since, or not in the map; each placeholder became the entity's name: {name}"))
     for name in _first(report.missing):
         out.print(safe(f"Missing: {name}"))
-    for line in _first(report.notes):
-        out.print(safe(f"Note: {line}"))
     if report.questions:
         out.print(safe(f"Questions: {report.questions}"))
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.folder import inverse, json_edits
 from kgplatform.evaluate.anonymise.hidden_names import (
     Candidate,
     Dictionary,
@@ -25,6 +24,7 @@ from kgplatform.evaluate.anonymise.hidden_names import (
     number_entities,
     resolve,
 )
+from kgplatform.evaluate.anonymise.hide import inverse
 from kgplatform.evaluate.anonymise.mentions import Finder, with_edits
 from kgplatform.ingest.schema import load_schema
 
@@ -292,28 +292,3 @@ def test_there_and_back_is_identity(text: str) -> None:
     assert all(before[1] <= after[0] for before, after in zip(edits, edits[1:], strict=False))
     for placeholder in {each[2] for each in edits}:
         assert placeholder not in text  # so that whoever finds it knows who put it there
-
-
-VALUES = st.recursive(
-    TEXTS | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=6
-)
-FINDER = Dictionary.of([PEOPLE], [""], seed=0).finder
-
-
-@settings(max_examples=40, deadline=None)
-@given(VALUES, st.booleans())
-def test_json_stays_json_with_its_keys(value: object, ascii_only: bool) -> None:
-    text = json.dumps(value, ensure_ascii=ascii_only, indent=1)
-    edits, broken = json_edits(text, lambda each, _: FINDER.replaced(each), lambda _: [])
-    hidden = with_edits(text, edits)
-    assert json.loads(hidden) == _mapped(value)
-    assert with_edits(hidden, inverse(text, edits)) == text
-    assert broken == []
-
-
-def _mapped(value: object) -> object:
-    if isinstance(value, str):
-        return FINDER.replaced(value)
-    if isinstance(value, list):
-        return [_mapped(each) for each in value]
-    return {key: _mapped(each) for key, each in value.items()} if isinstance(value, dict) else value
