@@ -17,6 +17,7 @@ from typing import Literal
 
 from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
+from kgplatform.evaluate.outcome import spread
 from kgplatform.evaluate.score.metrics import METRICS
 from kgplatform.evaluate.terms import Build, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
@@ -146,8 +147,15 @@ nothing had come from the cache; seconds are those of the run that asked. In the
 cover each other stand side by side, a little off their places: the table has the figures."""
 
 
-def markdown(results: Results, timing: Timing, prices: Prices | None = None, pictures: Sequence[Path] = ()) -> str:
-    """The whole report. ``pictures``: where they lie, seen from its folder; it shows the PNG files among them."""
+def markdown(
+    results: Results,
+    timing: Timing,
+    prices: Prices | None = None,
+    pictures: Sequence[Path] = (),
+    repeated: Sequence[Results] = (),
+) -> str:
+    """The whole report. ``pictures``: where they lie, seen from its folder; it shows the PNG files among them.
+    ``repeated``: the results of all runs, where there were several, the first of which are ``results``."""
     shown = {
         file.stem: f"![{file.stem.replace('-', ' ')}]({file.as_posix()})" for file in pictures if file.suffix == ".png"
     }
@@ -155,6 +163,7 @@ def markdown(results: Results, timing: Timing, prices: Prices | None = None, pic
     sections: dict[str, Sequence[str | None]] = {
         f"# Evaluation: {text(results.dataset)}": _asked(results),
         "## Scores and costs": [shown.get("accuracy-cost"), *_scores(results, timing, prices)],
+        "## Repeated runs": _repeated(repeated),
         "## Who is better": _pairs(results),
         "## Which is right where": [shown.get("right-where"), *_right_where(where)] if where else [],
         "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
@@ -213,6 +222,19 @@ def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str
     if cached:
         lines.append(f"Seconds are too short where answers came from the cache of replies; such questions: {cached}.")
     return lines
+
+
+def _repeated(runs: Sequence[Results]) -> list[str]:
+    if len(runs) < 2:
+        return []
+    found = spread(runs)
+    scores = {title_of(metric): [of.get(metric) for of in found.values()] for metric in runs[0].metrics}
+    lead = f"Mean and standard deviation of the scores of {len(runs)} runs, in percent. All else is of the first run."
+    return [lead, table(["Metric", *found], [[title, *map(_plus_minus, of)] for title, of in scores.items()])]
+
+
+def _plus_minus(score: tuple[float, float] | None) -> str:
+    return NONE if score is None else f"{100 * score[0]:.1f} ± {100 * score[1]:.1f}"
 
 
 def _pairs(results: Results) -> list[str]:
