@@ -30,7 +30,7 @@ from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.needles.heat_map import reader_options
 from kgplatform.evaluate.score.answer_words import is_refusal
-from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
+from kgplatform.evaluate.score.metrics import in_order, of_failure, without_model
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.prompt import prompt_names, source_of
@@ -315,20 +315,15 @@ class Answers:
 def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Scored:
     """An answer with all of its scores. ``ratings``: those that a model gave."""
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
-    scores = ordered_scores({**record["scores"], **ratings})
+    scores = in_order({**record["scores"], **ratings})
     return Scored(*about, record["text"], None, record["refused"], scores, from_lists(record["spent"]))
 
 
 def unanswered(inquiry: Inquiry, attempt: Attempt, ratings: Mapping[str, float]) -> Scored:
     """A question on which a setup failed: wrong by every metric that applies to it, and counted as failed."""
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
-    scores = ordered_scores({**of_failure(inquiry.question), **ratings})
+    scores = in_order({**of_failure(inquiry.question), **ratings})
     return Scored(*about, None, attempt.error, False, scores, attempt.spent)
-
-
-def ordered_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """The same scores in the order in which metrics are shown."""
-    return {name: scores[name] for name in ordered(scores)}
 
 
 def _scores(question: Question, answer: Answer) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +19,7 @@ from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_questio
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.outcome import spread
 from kgplatform.evaluate.score.metrics import METRICS
-from kgplatform.evaluate.terms import Build, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
 
 RIGHT_FROM = 0.5
@@ -169,7 +169,6 @@ def markdown(
         "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
         "## By length and depth": [shown.get("heat-map")],
         "## All metrics": _all_metrics(results),
-        "## Setups with options": [listed(filter(None, (_options(setup.setup) for setup in results.setups)))],
         "## Costs by stage": _stages(results, prices),
         "## Construction and rating": _construction(results, timing, prices),
         "## Questions": _questions(results, where) if where else [],
@@ -296,15 +295,6 @@ def _all_metrics(results: Results) -> list[str]:
         return []
     scores = {title_of(metric): [setup.scores.get(metric) for setup in results.setups] for metric in results.metrics}
     return [_crossed("Metric", scores, results.setups)]
-
-
-def _options(setup: Setup) -> str:
-    """What is not as by default; empty where all is."""
-    usual = asdict(Build())
-    told = [f"{name} {value}" for name, value in sorted(setup.options.items())]
-    build = sorted(asdict(setup.build).items())
-    told += [f"built with {name} {value}" for name, value in build if value != usual[name]]
-    return f"{setup.name}: the reader {setup.reader}, {', '.join(told)}" if told else ""
 
 
 def _stages(results: Results, prices: Prices | None) -> list[str]:

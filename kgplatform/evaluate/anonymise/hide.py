@@ -25,7 +25,6 @@ from kgplatform.evaluate.datasets.entries import UnusableError, entries
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.ingest.load import load
 from kgplatform.records import Document, SkippedFile
-from kgplatform.text import counted
 
 TEXTS = "texts.jsonl"
 FORMAT = "kgplatform anonymity map"
@@ -67,7 +66,6 @@ class Map(_Strict):
     format: str = FORMAT
     version: int = VERSION
     seed: int
-    labels: tuple[str, ...]
     entities: tuple[MappedEntity, ...]
     texts: tuple[MappedText, ...]
 
@@ -169,7 +167,7 @@ def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None 
         built=built.kinds,
         left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
         skipped=tuple(skipped),
-        notes=(*hider.unused(), *built.notes),
+        notes=built.notes,
     )
 
 
@@ -181,7 +179,8 @@ class _Hider:
         self.counts: Counter[str] = Counter()
         self.titles = {document.title: dictionary.finder.replaced(document.title) for document in documents}
         # A file of its own is known by its name too.
-        self._files = {file_name(each): self.titles[each.title] for each in documents if each.uri == each.source}
+        files = {file_name(each): self.titles[each.title] for each in documents if each.uri == each.source}
+        self._named = files | self.titles
 
     def hide(self, document: Document) -> tuple[dict[str, str], MappedText]:
         """The document as it is to be written, and what the map says of it."""
@@ -201,15 +200,15 @@ class _Hider:
             return [self.changed(inner, key) for inner in value]
         if not isinstance(value, str):
             return value
-        known = self._files | self.titles if key in _DOCUMENT_KEYS else {}
-        return known[value] if value in known else with_edits(value, self._edits(value))
+        if key in _DOCUMENT_KEYS and value in self._named:
+            return self._named[value]
+        return with_edits(value, self._edits(value))
 
     def map(self, texts: Sequence[MappedText], seed: int) -> str:
         """The map as it is written."""
         found = self.dictionary.entities.items()
         content = Map(
             seed=seed,
-            labels=tuple(sorted({entity.label for _, entity in found})),
             entities=tuple(
                 MappedEntity(placeholder=p, name=e.name, forms=e.forms, may_be=e.may_be, count=self.counts[p])
                 for p, e in found
@@ -223,12 +222,6 @@ class _Hider:
         """How many entities were hidden, by label."""
         found = self.dictionary.entities.items()
         return dict(sorted(Counter(entity.label for mark, entity in found if self.counts[mark]).items()))
-
-    def unused(self) -> list[str]:
-        """Says how many names were not put anywhere."""
-        number = sum(not self.counts[mark] for mark in self.dictionary.entities)
-        told = f"{counted(number, 'name')} of the dictionary {'is' if number == 1 else 'are'} nowhere in the texts"
-        return [f"{told} but in longer names"] if number else []
 
     def _edits(self, text: str) -> list[Edit]:
         found = self.dictionary.finder.mentions(text)

@@ -53,12 +53,12 @@ def _has(*keys: str) -> Callable[[Values], bool]:
 _is_context = _has("input", "context", "answers")
 
 
-def _is_longbench(values: Values) -> bool:
-    return _is_context(values) and ("_id" in values or "all_classes" in values)
-
-
 def _is_plus(values: Values) -> bool:
     return _is_context(values) and "depth_percent" in values
+
+
+def _is_longbench(values: Values) -> bool:
+    return _is_context(values) and ("_id" in values or "all_classes" in values) and not _is_plus(values)
 
 
 def _is_lveval(values: Values) -> bool:

@@ -185,40 +185,34 @@ def _is_squad(values: Values) -> bool:
 def _read_squad(draft: Draft, entry: Entry) -> None:
     """The questions of an article, each about one of its paragraphs, or one question."""
     values = entry.values
-    title = values.title("title") or entry.where
-    if not _is_article(values):
-        _ask_squad(draft, entry, title, values)
+    asked = {} if _is_article(values) else {entry.where: values}
     for paragraph in values.objects("paragraphs"):
-        for number, asked in enumerate(paragraph.objects("qas"), 1):
-            one = Entry(entry.file, f"{entry.place}, question {asked.text('id') or number}")
-            try:
-                _ask_squad(draft, one, title, Values(asked | {"context": paragraph.get("context")}))
-            except UnusableError as error:
-                draft.skip(one.where, str(error))
+        for number, inner in enumerate(paragraph.objects("qas"), 1):
+            where = f"{entry.where}, question {inner.text('id') or number}"
+            asked[where] = Values(inner | {"context": paragraph.get("context")})
+    for where, question in asked.items():
+        try:
+            _ask_squad(draft, where, values.title("title") or entry.where, question)
+        except UnusableError as error:
+            draft.skip(where, str(error))
 
 
-def _ask_squad(draft: Draft, entry: Entry, title: str, values: Values) -> None:
+def _ask_squad(draft: Draft, where: str, title: str, values: Values) -> None:
     """An unanswerable question (v2) is so of its own paragraph alone, so that all are asked apart then."""
     given = values.get("answers")
-    answers = Values(given).texts("text") if isinstance(given, dict) else _texts_of(values)
+    listed = [given] if isinstance(given, dict) else values.objects("answers")
+    answers = tuple(dict.fromkeys(text for answer in listed for text in Values(answer).texts("text")))
     answerable = bool(answers) and not values.yes_or_no("is_impossible", False)
     draft.apart = draft.apart or not answerable
     passage = Text(title, values.wanted("context"))
-    draft.question(
-        entry.where,
-        Question(
-            id=values.text("id") or entry.place,
-            text=values.wanted("question"),
-            answers=answers if answerable else (),
-            supports=(passage,) if answerable else (),
-            answerable=answerable,
-        ),
-        [draft.text(passage.title, passage.text)],
+    question = Question(
+        id=values.text("id") or where,
+        text=values.wanted("question"),
+        answers=answers if answerable else (),
+        supports=(passage,) if answerable else (),
+        answerable=answerable,
     )
-
-
-def _texts_of(values: Values) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(None, (answer.text("text") for answer in values.objects("answers")))))
+    draft.question(where, question, [draft.text(passage.title, passage.text)])
 
 
 SQUAD = Format(
