@@ -15,8 +15,7 @@ from kgplatform.text import counted
 
 if TYPE_CHECKING:
     from kgplatform.evaluate.anonymise.hidden_names import SourceNames
-    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, FindNames, HiddenCorpus
-    from kgplatform.evaluate.anonymise.restore import RestoreReport
+    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, FindNames, HiddenCorpus, RestoreReport
     from kgplatform.records import Document
 
 _NOTES_SHOWN = 20
@@ -154,7 +153,7 @@ def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[
 
 def _restore(folder: Path, out: Path, map_file: Path | None, questions: Path | None, as_json: bool) -> None:
     from kgplatform.doors.cli.show import terminal
-    from kgplatform.evaluate.anonymise.restore import restore
+    from kgplatform.evaluate.anonymise.hide import restore
 
     plain = folder.absolute()
     report = restore(folder, map_file or plain.with_name(f"{plain.name}.map.json"), out, questions)

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.main import app
 from kgplatform.doors.cli.shared import spelled
+from kgplatform.evaluate.anonymise.hide import read_map
 from kgplatform.evaluate.anonymise.mentions import Finder
-from kgplatform.evaluate.anonymise.restore import read_map
 from kgplatform.ingest.load import load
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import Document

@@ -13,8 +13,7 @@ import pytest
 
 from kgplatform.errors import InputError, KgError
 from kgplatform.evaluate.anonymise.hidden_names import Candidate, SourceNames
-from kgplatform.evaluate.anonymise.hide import AnonymityReport, HideRequest, anonymise
-from kgplatform.evaluate.anonymise.restore import read_map, restore
+from kgplatform.evaluate.anonymise.hide import AnonymityReport, HideRequest, anonymise, read_map, restore
 
 
 def person(name: str, *aliases: str, weight: int = 1) -> Candidate:
