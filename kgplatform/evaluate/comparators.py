@@ -24,9 +24,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
 from kgplatform.models.chat import Chat
 from kgplatform.prompt import render
-from kgplatform.readers.answer import OWN_KNOWLEDGE, fence_for
+from kgplatform.readers.answer import OWN_KNOWLEDGE, STYLES, fence_for
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
-from kgplatform.readers.reader import AnswerMode, check, option
+from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
 from kgplatform.records import Answer, SearchResult, Step
 from kgplatform.text import WORD_RUN, tidy, unknown
 
@@ -46,8 +46,10 @@ class ClosedOptions:
     """The model alone, without any document: nothing could make it refuse."""
 
     mode: AnswerMode = "open"
+    answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
+        check(self)
         if self.mode != "open":
             raise InputError("closed is the model without documents: its only mode is open.")
 
@@ -58,6 +60,7 @@ class OfficialOptions:
 
     mode: AnswerMode = "reject"
     top_k: int = option(10, "how many passages", least=1)
+    answer_style: AnswerStyle = style_option()
 
     def __post_init__(self) -> None:
         check(self)
@@ -144,7 +147,12 @@ def is_installed() -> bool:
 
 
 def official_answer(
-    kg: KnowledgeGraph, question: str, kind: str, mode: AnswerMode = "reject", top_k: int = 10
+    kg: KnowledgeGraph,
+    question: str,
+    kind: str,
+    mode: AnswerMode = "reject",
+    top_k: int = 10,
+    answer_style: AnswerStyle = "sentences",
 ) -> Answer:
     """Their retrieval and the platform's own answer, with its prompt and its checked citations.
 
@@ -152,7 +160,7 @@ def official_answer(
     ``ModelError``.
     """
     with kg.run() as run:
-        return answer_from(Official(kg, kind).search(question, top_k), run, mode, kind)
+        return answer_from(Official(kg, kind).search(question, top_k), run, mode, kind, answer_style)
 
 
 def escaped(question: str) -> str:
@@ -174,9 +182,10 @@ def _item(record: Any) -> Any:
 _PROMPT = "evaluate/zero_shot"
 
 
-def answer_closed(question: str, chat: Chat) -> Answer:
+def answer_closed(question: str, chat: Chat, options: ClosedOptions) -> Answer:
     """What the model knows by itself; it cites nothing. Raises ``ModelError``."""
-    messages = render(_PROMPT, question=question, fence=fence_for(question))
+    style = STYLES[options.answer_style]
+    messages = render(_PROMPT, question=question, style=style, fence=fence_for(question))
     reply = chat.send(messages, stage="answer")
     text = reply.text.strip()
     step = Step("answer", "from the model's own knowledge", 0.0, prompt=_PROMPT, reply=reply.text, usage=reply.usage)

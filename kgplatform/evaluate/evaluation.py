@@ -9,15 +9,14 @@ no model for what the first one has, as long as nothing changed that the answer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from functools import partial
 from pathlib import Path
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, KgError, ModelError, SettingError
+from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import Costs, added, less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
@@ -48,6 +47,7 @@ from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress
 from kgplatform.text import counted, unknown
+from kgplatform.work.threads import Work, run_works
 
 Cell = tuple[str, str]
 """Where an answer stands among all: the names of its setup and of its question."""
@@ -58,8 +58,6 @@ NO_MODEL = (
 )
 MOST_FAILURES = 10
 """Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
-
-_AHEAD = 2  # questions that are running or next in line, for each that is asked at once
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -223,33 +221,15 @@ class _Round:
 
     def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Inquiry]]) -> None:
         """Ask ``pending``, ``parallel`` at once; each answer is kept as it comes."""
-        pool = ThreadPoolExecutor(self.plan.parallel)
-        waiting = iter(pending)
-        futures: dict[Future[Attempt], tuple[str, Inquiry]] = {}
-        try:
-            while True:
-                for key, inquiry in islice(waiting, _AHEAD * self.plan.parallel - len(futures)):
-                    futures[pool.submit(ask, kg, inquiry)] = (key, inquiry)
-                if not futures:
-                    break
-                for future in wait(futures, return_when=FIRST_COMPLETED).done:
-                    self._keep(*futures.pop(future), future.result())
-        except KgError:
-            pool.shutdown(cancel_futures=True)  # what is running is paid for: it is kept too
-            self._keep_finished(futures)
-            raise
-        except BaseException:  # Ctrl-C, or a fault: nobody waits for a model that may take minutes
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        pool.shutdown()
+        works = [
+            Work(number, partial(ask, kg, inquiry), partial(self._keep, key, inquiry), lambda error: ())
+            for number, (key, inquiry) in enumerate(pending)
+        ]
+        stopped = run_works(works, self.plan.parallel)
+        if stopped:
+            raise BudgetError(stopped)
 
-    def _keep_finished(self, futures: Mapping[Future[Attempt], tuple[str, Inquiry]]) -> None:
-        with suppress(KgError):  # there is an error on its way already, and this one would say the same
-            for future, (key, inquiry) in futures.items():
-                if not future.cancelled() and future.exception() is None:
-                    self._keep(key, inquiry, future.result())
-
-    def _keep(self, key: str, inquiry: Inquiry, attempt: Attempt) -> None:
+    def _keep(self, key: str, inquiry: Inquiry, attempt: Attempt) -> Iterable[Work]:
         if attempt.answer is not None and attempt.answer.text is not None:
             self._in_a_row = 0
             self.known[_cell(inquiry)] = (inquiry, self.answers.keep(key, inquiry, attempt, self.graph_notes))
@@ -257,6 +237,7 @@ class _Round:
             self._fail(inquiry, attempt)
         done = len(self.known) + len(self.failed)
         self.progress("answers", done, len(self.plan.setups) * len(self.plan.dataset.questions))
+        return ()
 
     def _fail(self, inquiry: Inquiry, attempt: Attempt) -> None:
         """Count a failure, and say the first of each setup at once. Raises ``ModelError`` after too many in a row."""

@@ -33,7 +33,7 @@ from kgplatform.ingest.formats import clean
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
-from kgplatform.models.openai_chat import make_chat
+from kgplatform.models.openai_chat import OpenAIChat, make_chat
 from kgplatform.neo4j.config import has_store
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
@@ -64,6 +64,7 @@ class Graphs:
     All graphs share one language model, ``chat`` (None if none is configured), with one cache, that of the settings'
     home folder, and one budget, that of ``ledger``. Graphs of their own lie in the home folder of ``settings``.
     ``construction``: by the name of a graph, what all its ingests spent by stage; ``seconds``: how long they took.
+    ``run``: of a repeated evaluation its number; later ones have a cache of their own, so that the model is asked anew.
     """
 
     def __init__(
@@ -74,10 +75,13 @@ class Graphs:
         *,
         embedder: Embedder | None = None,
         chat: Chat | None = None,
+        run: int = 1,
     ) -> None:
         self.settings = settings
         self.ledger = Ledger(settings.token_budget)
         self.chat = chat or make_chat(settings, self.ledger)
+        if chat is None and self.chat is not None and run > 1:
+            self.chat = OpenAIChat(settings, self.ledger, settings.home_folder / f"llm-cache-run-{run}")
         self.construction: dict[str, dict[str, Spent]] = {}
         self.seconds: dict[str, float] = {}
         self._note = note

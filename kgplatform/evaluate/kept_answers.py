@@ -25,13 +25,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
-from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, answer_closed, official_answer
+from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, answer_closed, official_answer
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.needles.heat_map import reader_options
 from kgplatform.evaluate.score.answer_words import is_refusal
-from kgplatform.evaluate.score.metrics import of_failure, ordered, without_model
-from kgplatform.evaluate.setups import option_names, resolved
+from kgplatform.evaluate.score.metrics import in_order, of_failure, without_model
+from kgplatform.evaluate.setups import as_asked, option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown_choices
@@ -67,12 +67,12 @@ class Attempt:
 
 
 def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
-    """The question as ``setup`` is to be asked: with the texts that it is about, and its choices, where it has any.
+    """The question as ``setup`` is to be asked: for a phrase, with the texts that it is about, and its choices.
 
     A reader without an option for choices finds them below the question.
     """
     names = option_names(setup.reader)
-    added: dict[str, Any] = dict(reader_options(setup, question, names))
+    added: dict[str, Any] = {**reader_options(setup, question, names)}
     if question.within and not dataset.apart and "documents" in names:
         added["documents"] = question.within
     text = question.text
@@ -80,7 +80,8 @@ def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
         added["choices"] = question.choices
     elif question.choices:
         text += _CHOICES + shown_choices(question.choices)
-    return Inquiry(setup, question, text, {**added, **setup.options})
+    given = setup.options if question.placeholders else as_asked(setup)  # names of several are no phrase
+    return Inquiry(setup, question, text, {**added, **given})
 
 
 def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
@@ -104,7 +105,7 @@ def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
 def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
     reader = inquiry.setup.reader
     if reader == CLOSED and kg.language_model is not None:
-        return answer_closed(inquiry.text, kg.language_model)
+        return answer_closed(inquiry.text, kg.language_model, ClosedOptions(**inquiry.options))
     if reader in OFFICIAL:
         return official_answer(kg, inquiry.text, reader, **inquiry.options)
     return kg.ask(inquiry.text, reader, **inquiry.options)
@@ -314,20 +315,15 @@ class Answers:
 def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Scored:
     """An answer with all of its scores. ``ratings``: those that a model gave."""
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
-    scores = ordered_scores({**record["scores"], **ratings})
+    scores = in_order({**record["scores"], **ratings})
     return Scored(*about, record["text"], None, record["refused"], scores, from_lists(record["spent"]))
 
 
 def unanswered(inquiry: Inquiry, attempt: Attempt, ratings: Mapping[str, float]) -> Scored:
     """A question on which a setup failed: wrong by every metric that applies to it, and counted as failed."""
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
-    scores = ordered_scores({**of_failure(inquiry.question), **ratings})
+    scores = in_order({**of_failure(inquiry.question), **ratings})
     return Scored(*about, None, attempt.error, False, scores, attempt.spent)
-
-
-def ordered_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """The same scores in the order in which metrics are shown."""
-    return {name: scores[name] for name in ordered(scores)}
 
 
 def _scores(question: Question, answer: Answer) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from dataclasses import asdict, replace
 from functools import reduce
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,16 @@ def outcome(
         answers=tuple(answers),
         notes=(*_faults(dataset), *_facts_notes(dataset, by_setup), *notes),
     )
+
+
+def spread(runs: Sequence[Results]) -> dict[str, dict[str, tuple[float, float]]]:
+    """By setup and metric: the mean of its scores in repeated runs, and their standard deviation."""
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for same in zip(*(results.setups for results in runs), strict=True):
+        metrics = [metric for metric in same[0].scores if all(metric in setup.scores for setup in same)]
+        means = {metric: [setup.scores[metric].mean for setup in same] for metric in metrics}
+        found[same[0].setup.name] = {metric: (fmean(of), stdev(of)) for metric, of in means.items()}
+    return found
 
 
 def write_results(folder: Path, results: Results, timing: Timing) -> None:

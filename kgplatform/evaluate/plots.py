@@ -1,4 +1,4 @@
-"""The pictures of an evaluation, as PNG and SVG: accuracy against cost, who is right where, accuracy by kind, needles.
+"""The pictures of an evaluation, as PNG and SVG: accuracy against cost, who is right where, needles.
 
     files = draw(results, timing, out, caption="simulated readers")
 
@@ -13,8 +13,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
@@ -25,7 +24,7 @@ import numpy as np
 from kgplatform.errors import SettingError
 from kgplatform.evaluate.costs import per_question
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.report import RIGHT_FROM, AnswerMark, RightWhere, kinds_of, right_where, title_of
+from kgplatform.evaluate.report import RIGHT_FROM, AnswerMark, RightWhere, right_where, title_of
 from kgplatform.evaluate.terms import Mean, Results, Timing
 from kgplatform.text import counted, tidy
 
@@ -80,7 +79,6 @@ _COSTS = (
 def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> list[Path]:
     """All pictures that the results allow, in ``folder``; their files, each PNG before its SVG.
 
-    Of very many kinds of question, or setups, there is none by kind; the report has its figures.
     Raises ``SettingError`` where matplotlib is missing, ``KgError`` where a file cannot be written.
     """
     where = right_where(results)
@@ -88,11 +86,8 @@ def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> l
         return []
     of = f"{counted(results.questions, 'question')} of {short(results.dataset)}{_in_brackets(caption)}"
     with _style():
-        files = _draw_cost(results, timing, folder, of)
-        files += _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
-        if 0 < len(kinds_of(results)) <= 20 and len(results.setups) <= _MOST_NAMED:
-            files += _draw_by_kind(results, folder, f"{title_of(where.metric)} by kind of question, {of}")
-    return files
+        files = _draw_cost(results, timing, folder, f"{title_of(where.metric)} against cost, {of}")
+        return files + _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
 
 
 def _in_brackets(caption: str) -> str:
@@ -156,14 +151,12 @@ def new_figure(width: float, height: float, title: str) -> Figure:
     return figure
 
 
-def _save(figure: Figure, folder: Path, name: str, told: str) -> list[Path]:
-    """``folder/name.png`` and ``.svg``; inside are the title and ``told``, for people who cannot see it."""
-    title = figure.get_suptitle()
-    metadata = {"Title": title, "Description": f"{title}. {told}."}
+def _save(figure: Figure, folder: Path, name: str) -> list[Path]:
+    """``folder/name.png`` and ``.svg``, with the title inside."""
     files = []
     for kind, unset in (("png", {"Software": None}), ("svg", {"Date": None, "Creator": None})):
         content = io.BytesIO()
-        figure.savefig(content, format=kind, metadata={**metadata, **unset})
+        figure.savefig(content, format=kind, metadata={"Title": figure.get_suptitle(), **unset})
         files.append(folder / f"{name}.{kind}")
         write_whole(files[-1], content.getvalue(), mode=0o644)
     return files
@@ -182,25 +175,16 @@ def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
     figure.set_figheight(figure.get_figheight() + _LINE * math.ceil(len(labels) / columns))
 
 
-def _draw_point(axes: Axes, place: float, score: Mean, number: int, along: str, **more: Any) -> None:
-    """A score with its interval, in percent on the axis ``along`` ("x" or "y"), and at ``place`` on the other."""
-    mean, low, high = (100 * share for share in (score.mean, score.low, score.high))
-    reach = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
-    at: dict[str, Any] = {along: [mean], "y" if along == "x" else "x": [place], f"{along}err": reach}
-    axes.errorbar(**at, **look(number), markersize=8, elinewidth=1.3, clip_on=False, zorder=3, **more)
-
-
 def _draw_squares(axes: Axes, cells: ArrayLike, **more: Any) -> AxesImage:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return axes.imshow(cells, aspect="auto", interpolation="nearest", **more)
 
 
-def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[Path]:
+def _draw_cost(results: Results, timing: Timing, folder: Path, title: str) -> list[Path]:
     metric, costs = results.metrics[0], per_question(results, timing)
-    scores = {result.setup.name: result.scores.get(metric) for result in results.setups}
-    labels = _labels(results, scores, never={name for name, cost in costs.items() if cost is None})
-    figure = new_figure(_WIDTH, 4.2, f"{title_of(metric)} against cost, {of}")
+    scores = {setup.setup.name: setup.scores.get(metric) for setup in results.setups}
+    figure = new_figure(_WIDTH, 4.2, title)
     panels = figure.subplots(1, len(_COSTS), sharey=True)
     panels[0].set_ylim(-4, 104)
     panels[0].set_yticks(range(0, 101, 20))
@@ -208,40 +192,26 @@ def _draw_cost(results: Results, timing: Timing, folder: Path, of: str) -> list[
     for panel, (name, spent) in zip(panels, _COSTS, strict=True):
         places = {setup: spent(cost) for setup, cost in costs.items() if cost and spent(cost) is not None}
         points = {setup: (place, score) for setup, place in places.items() if (score := scores[setup])}
-        _draw_panel(panel, name, points, _looks(results))
-    _add_legend(figure, labels)
-    told = [
-        f"{short(name)}: {_percent(score)}, "
-        + (f"{cost.tokens:,.0f} tokens and {cost.calls:.1f} calls" if (cost := costs[name]) else "no answers")
-        for name, score in scores.items()
-    ]
-    return _save(figure, folder, "accuracy-cost", "; ".join(told))
+        _draw_panel(panel, name, points, costs)
+    _add_legend(figure, _labels(scores, never={name for name, cost in costs.items() if cost is None}))
+    return _save(figure, folder, "accuracy-cost")
 
 
-def _looks(results: Results) -> dict[str, int]:
-    """The number of each setup's look; where they are too many for a legend, that of its reader's."""
-    setups = [result.setup for result in results.setups]
-    shown = [setup.reader if len(setups) > _MOST_NAMED else setup.name for setup in setups]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(shown))}
-    return {setup.name: numbers[name] for setup, name in zip(setups, shown, strict=True)}
-
-
-def _labels(results: Results, scores: Mapping[str, Mean | None], never: Container[str] = ()) -> list[Label]:
-    """The setups, the best first, with those that ``never`` answered; the readers where the setups are too many."""
-    setups = [result.setup for result in results.setups]
-    if len(setups) > _MOST_NAMED:
-        readers = Counter(setup.reader for setup in setups).items()
-        return [(f"{short(reader)}: {counted(n, 'setup')}", look(at)) for at, (reader, n) in enumerate(readers)]
+def _labels(scores: Mapping[str, Mean | None], never: Container[str]) -> list[Label]:
+    """The setups, the best first, with those that ``never`` answered; of very many the first."""
+    names = zip(scores, distinct(list(scores)), strict=True)
     labels = [
-        (f"{name}  {_percent(scores[setup.name])}{', never answered' if setup.name in never else ''}", look(number))
-        for number, (setup, name) in enumerate(zip(setups, distinct([each.name for each in setups]), strict=True))
+        (f"{label}  {_percent(scores[name])}{', never answered' if name in never else ''}", look(number))
+        for number, (name, label) in enumerate(names)
     ]
-    means = [-1.0 if (score := scores[setup.name]) is None else score.mean for setup in setups]
-    return [labels[number] for number in sorted(range(len(setups)), key=lambda number: -means[number])]
+    means = [-1.0 if score is None else score.mean for score in scores.values()]
+    best = [labels[number] for number in sorted(range(len(labels)), key=lambda number: -means[number])]
+    more = [(f"… and {len(best) - _MOST_NAMED} more", {"marker": ""})] if len(best) > _MOST_NAMED else []
+    return [*best[:_MOST_NAMED], *more]
 
 
-def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]], looks: Mapping[str, int]) -> None:
-    """One cost: for each setup that has both figures, (cost, score), a point and its interval."""
+def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]], setups: Iterable[str]) -> None:
+    """One cost: for each setup that has both figures, (cost, score), a point and its interval in percent."""
     from matplotlib.transforms import offset_copy  # as in ``_style``
 
     panel.set_xlabel(name)
@@ -253,9 +223,12 @@ def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]]
     _set_scale(panel, [value for value, _ in points.values()])
     on_axis = panel.transScale + panel.transLimits
     shifts = _shifts({setup: on_axis.transform((value, 0))[0] for setup, (value, _) in points.items()})
+    looks = {setup: look(number) for number, setup in enumerate(setups)}
     for setup, (value, score) in points.items():
+        mean, low, high = (100 * share for share in (score.mean, score.low, score.high))
         aside = offset_copy(panel.transData, panel.get_figure(root=True), x=shifts[setup], units="points")
-        _draw_point(panel, value, score, looks[setup], "y", transform=aside, capsize=3)
+        at: dict[str, Any] = {"transform": aside, "capsize": 3, "markersize": 8, "elinewidth": 1.3, "clip_on": False}
+        panel.errorbar([value], [mean], yerr=[[mean - low], [high - mean]], zorder=3, **at, **looks[setup])
 
 
 def _set_scale(panel: Axes, values: Sequence[float]) -> None:
@@ -289,36 +262,6 @@ def _shifts(places: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _draw_by_kind(results: Results, folder: Path, title: str) -> list[Path]:
-    """A row a kind; in it a point a setup."""
-    metric, number = results.metrics[0], kinds_of(results)
-    scores = {kind: [setup.by_kind.get(kind, {}).get(metric) for setup in results.setups] for kind in number}
-    labels = _labels(results, {setup.setup.name: setup.scores.get(metric) for setup in results.setups})
-    rows = max(0.45, 0.17 * len(results.setups)) * len(number)
-    figure = new_figure(_WIDTH, 1.2 + rows, title)
-    axes = figure.subplots()
-    for row, kind in enumerate(number):
-        if row % 2:
-            axes.axhspan(row - 0.5, row + 0.5, color="#F5F5F5", zorder=0)
-        for position, score in enumerate(scores[kind]):
-            if score is not None:
-                place = row - 0.4 + 0.8 * (position + 0.5) / len(results.setups)
-                _draw_point(axes, place, score, position, "x")
-    axes.set_yticks(range(len(number)), [f"{short(kind)} ({count:,})" for kind, count in number.items()])
-    axes.set_ylim(len(number) - 0.5, -0.5)
-    axes.set_xlim(-2, 102)
-    axes.grid(visible=True, axis="x")
-    axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(f"{title_of(metric)}, % (95 % interval)")
-    _add_legend(figure, labels)
-    names = [short(setup.setup.name) for setup in results.setups]
-    told = [
-        f"{short(kind)}: {', '.join(f'{name} {_percent(score)}' for name, score in zip(names, of_kind, strict=True))}"
-        for kind, of_kind in scores.items()
-    ]
-    return _save(figure, folder, "accuracy-by-kind", "; ".join(told))
-
-
 def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
     """A row a setup, a column a question, and at the right how many it was right on."""
     from matplotlib.colors import ListedColormap  # as in ``_style``
@@ -335,8 +278,7 @@ def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]
     seen = [mark for mark in marks if any(where.count(setup, mark) for setup in setups)]
     square = {"marker": "s", "markeredgecolor": _EDGE, "markeredgewidth": 0.5}
     _add_legend(figure, [(said[mark], {**square, "color": MARKS[mark]}) for mark in seen])
-    told = [f"{short(setup)}: {where.count(setup, 'right'):,} right" for setup in setups]
-    return _save(figure, folder, "right-where", "; ".join(told))
+    return _save(figure, folder, "right-where")
 
 
 def _label_squares(axes: Axes, where: RightWhere) -> None:
@@ -384,9 +326,7 @@ def draw_heat_map(heat_map: HeatMap, folder: Path, caption: str = "") -> list[Pa
         bar.ax.set_yticklabels(["0 %", "50 %", "100 %"])
         figure.supxlabel("length of the text, tokens", fontsize=10)
         figure.supylabel("depth of the needle", fontsize=10)
-        means = [f"{100 * np.nanmean(of):.0f} % on average" if np.nansum(of) else "none" for of in shares]
-        told = [f"{short(name)}: {mean}" for name, mean in zip(names, means, strict=True)]
-        return _save(figure, folder, "heat-map", f"By {heat_map.metric}: {'; '.join(told)}")
+        return _save(figure, folder, "heat-map")
 
 
 def _draw_map(panel: Axes, label: str, shares: NDArray[np.float64]) -> AxesImage:

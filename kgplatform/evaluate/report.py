@@ -11,14 +11,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal
 
 from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
+from kgplatform.evaluate.outcome import spread
 from kgplatform.evaluate.score.metrics import METRICS
-from kgplatform.evaluate.terms import Build, Mean, Pair, Results, Scored, Setup, SetupScores, Spent, Timing
+from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Spent, Timing
 from kgplatform.text import counted, duration
 
 RIGHT_FROM = 0.5
@@ -146,8 +147,15 @@ nothing had come from the cache; seconds are those of the run that asked. In the
 cover each other stand side by side, a little off their places: the table has the figures."""
 
 
-def markdown(results: Results, timing: Timing, prices: Prices | None = None, pictures: Sequence[Path] = ()) -> str:
-    """The whole report. ``pictures``: where they lie, seen from its folder; it shows the PNG files among them."""
+def markdown(
+    results: Results,
+    timing: Timing,
+    prices: Prices | None = None,
+    pictures: Sequence[Path] = (),
+    repeated: Sequence[Results] = (),
+) -> str:
+    """The whole report. ``pictures``: where they lie, seen from its folder; it shows the PNG files among them.
+    ``repeated``: the results of all runs, where there were several, the first of which are ``results``."""
     shown = {
         file.stem: f"![{file.stem.replace('-', ' ')}]({file.as_posix()})" for file in pictures if file.suffix == ".png"
     }
@@ -155,12 +163,12 @@ def markdown(results: Results, timing: Timing, prices: Prices | None = None, pic
     sections: dict[str, Sequence[str | None]] = {
         f"# Evaluation: {text(results.dataset)}": _asked(results),
         "## Scores and costs": [shown.get("accuracy-cost"), *_scores(results, timing, prices)],
+        "## Repeated runs": _repeated(repeated),
         "## Who is better": _pairs(results),
         "## Which is right where": [shown.get("right-where"), *_right_where(where)] if where else [],
         "## By kind of question": _by_kind(results, shown.get("accuracy-by-kind")),
         "## By length and depth": [shown.get("heat-map")],
         "## All metrics": _all_metrics(results),
-        "## Setups with options": [listed(filter(None, (_options(setup.setup) for setup in results.setups)))],
         "## Costs by stage": _stages(results, prices),
         "## Construction and rating": _construction(results, timing, prices),
         "## Questions": _questions(results, where) if where else [],
@@ -213,6 +221,19 @@ def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str
     if cached:
         lines.append(f"Seconds are too short where answers came from the cache of replies; such questions: {cached}.")
     return lines
+
+
+def _repeated(runs: Sequence[Results]) -> list[str]:
+    if len(runs) < 2:
+        return []
+    found = spread(runs)
+    scores = {title_of(metric): [of.get(metric) for of in found.values()] for metric in runs[0].metrics}
+    lead = f"Mean and standard deviation of the scores of {len(runs)} runs, in percent. All else is of the first run."
+    return [lead, table(["Metric", *found], [[title, *map(_plus_minus, of)] for title, of in scores.items()])]
+
+
+def _plus_minus(score: tuple[float, float] | None) -> str:
+    return NONE if score is None else f"{100 * score[0]:.1f} ± {100 * score[1]:.1f}"
 
 
 def _pairs(results: Results) -> list[str]:
@@ -274,15 +295,6 @@ def _all_metrics(results: Results) -> list[str]:
         return []
     scores = {title_of(metric): [setup.scores.get(metric) for setup in results.setups] for metric in results.metrics}
     return [_crossed("Metric", scores, results.setups)]
-
-
-def _options(setup: Setup) -> str:
-    """What is not as by default; empty where all is."""
-    usual = asdict(Build())
-    told = [f"{name} {value}" for name, value in sorted(setup.options.items())]
-    build = sorted(asdict(setup.build).items())
-    told += [f"built with {name} {value}" for name, value in build if value != usual[name]]
-    return f"{setup.name}: the reader {setup.reader}, {', '.join(told)}" if told else ""
 
 
 def _stages(results: Results, prices: Prices | None) -> list[str]:

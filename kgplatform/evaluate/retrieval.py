@@ -12,8 +12,8 @@ apart, what searching their parts would find.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -94,9 +94,9 @@ def evaluate_retrieval(
 ) -> RetrievalReport:
     """Search every question of ``datasets`` by each of ``routes``; by all that there are (``ROUTES``), without any.
 
-    One data set after the other, so that one server runs at a time; no language model is asked, unless ``build`` has
-    the extractor ``llm``. Raises ``InputError`` for a route that does not exist or cannot be had, for cuts that are no
-    counts, and for a data set that does not say which passages support its answers.
+    One data set after the other, each with a name of its own, so that one server runs at a time; no language model is
+    asked, unless ``build`` has the extractor ``llm``. Raises ``InputError`` for a route that does not exist or cannot
+    be had, for cuts that are no counts, and for a data set that does not say which passages support its answers.
     """
     started = time.perf_counter()
     _check(routes, cuts)
@@ -105,7 +105,7 @@ def evaluate_retrieval(
     alone = len(datasets) == 1
     measured = tuple(
         _measure(dataset, graphs, tuple(routes), tuple(sorted(set(cuts))), build, alone, progress)
-        for dataset in _distinctly_named(datasets)
+        for dataset in datasets
     )
     return RetrievalReport(tuple(sorted(set(cuts))), measured, round(time.perf_counter() - started, 1))
 
@@ -223,14 +223,6 @@ def _check_supports(dataset: DataSet) -> None:
 def _usable(dataset: DataSet) -> list[Question]:
     """The questions that can be searched for (they have a word), and whose supporting passages are known."""
     return [question for question in dataset.questions if question.supports and WORD_RUN.search(question.text)]
-
-
-def _distinctly_named(datasets: Sequence[DataSet]) -> Iterator[DataSet]:
-    """The data sets, the second of a name with a number: their graphs and rows are known by it."""
-    seen: dict[str, int] = {}
-    for data_set in datasets:
-        number = seen[data_set.name] = seen.get(data_set.name, 0) + 1
-        yield data_set if number == 1 else replace(data_set, name=f"{data_set.name} {number}")
 
 
 def _chosen(

@@ -92,14 +92,23 @@ def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) ->
     return setup
 
 
+def as_asked(setup: Setup) -> dict[str, Any]:
+    """The options of ``setup`` that its reader is given: where it does not say what answers are like, phrases.
+
+    EM and F1 compare with right answers that are phrases. Sentences would rank the prompts, and not the readers.
+    """
+    usual = {"answer_style": "phrase"} if "answer_style" in option_names(setup.reader) else {}
+    return {**usual, **setup.options}
+
+
 def resolved(setup: Setup) -> dict[str, Any]:
-    """All options of ``setup``, those that were not given as its reader has them by default.
+    """All options of ``setup``, those that were not given as an evaluation, else its reader, has them by default.
 
     Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
     """
     if setup.reader in OPTIONS:
-        return asdict(OPTIONS[setup.reader](**setup.options))
-    return asdict(options_for(setup.reader, setup.options))
+        return asdict(OPTIONS[setup.reader](**as_asked(setup)))
+    return asdict(options_for(setup.reader, as_asked(setup)))
 
 
 def check_distinct(setups: Sequence[Setup]) -> None:

@@ -151,7 +151,7 @@ def read_html(path: str, stream: BinaryIO) -> FileText:
         titles = [tidy("".join(element.itertext())) for element in page.iter("title", "h1")]
         main = trafilatura.bare_extraction(page, fast=True, favor_recall=True, include_comments=False)
         text = _layout(main.body) if main is not None and not isinstance(main, dict) else ""
-        return FileText(clean(text or _visible(source)), next(filter(None, titles), None))
+        return FileText(clean(text or visible_text(source)), next(filter(None, titles), None))
 
 
 def _html_tree(source: bytes) -> lxml.html.HtmlElement | None:
@@ -162,7 +162,8 @@ def _html_tree(source: bytes) -> lxml.html.HtmlElement | None:
     return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
 
 
-def _visible(source: bytes) -> str:
+def visible_text(source: bytes) -> str:
+    """All that a page shows, less its scripts and styles."""
     from lxml import etree
 
     page = _html_tree(source)

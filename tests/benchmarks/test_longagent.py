@@ -22,7 +22,7 @@ from tables import Section, Table
 
 from kgplatform import KnowledgeGraph, connect
 from kgplatform.evaluate.needles import Needles, NeedleTask
-from kgplatform.evaluate.needles.haystack import Wanted, filler, hide, paragraphs
+from kgplatform.evaluate.needles.haystack import WantedTask, filler, hide, paragraphs
 from kgplatform.evaluate.needles.needles import single_statement
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
@@ -122,7 +122,7 @@ def _text(length: int) -> Text:
         chosen.setdefault(each.question, each)
     needles = tuple(chosen.values())
     together = Needles("", (), tuple(said for each in needles for said in each.statements))
-    wanted = Wanted("qa", "many", length, DEPTHS, seed=0)
+    wanted = WantedTask("qa", "many", length, DEPTHS, seed=0)
     return Text(hide(wanted, together, paragraphs(filler(chance, length))), needles)
 
 

@@ -136,6 +136,34 @@ def test_what_comes_of_it_for_people_and_programs(server: OpenAIServer, tmp_path
 
 
 @pytest.mark.usefixtures("sample")
+def test_repeated_runs_ask_again_and_their_spread_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The model knows the answer in its first run and not in the second; a third time nobody is asked any more."""
+    asked: list[str] = []
+
+    def moody(messages: Messages) -> str:
+        asked.append(messages[1]["content"])
+        return "The Physical Geography of the Sea" if len(asked) == 1 else "I do not know."
+
+    arguments = ["evaluate", QUESTIONS, "--limit", "1", "--readers", "closed", "--rate", "none", "--repeat", "2"]
+    with OpenAIServer(moody) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, done.output
+        assert len(set(asked)) == 1
+        assert len(asked) == 2
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+        assert len(asked) == 2
+    out = tmp_path / "evaluation"
+    repeated = json.loads((out / "repeated.json").read_text())
+    assert repeated["runs"] == 2
+    assert repeated["scores"]["closed"]["contains"] == [0.5, pytest.approx(0.5**0.5)]
+    report = (out / "report.md").read_text()
+    assert "scores of 2 runs" in report
+    assert "| Contains | 50.0 ± 70.7 |" in report
+    assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == "I do not know."
+
+
+@pytest.mark.usefixtures("sample")
 def test_readagent_without_pages_is_said_before_anything_is_asked(server: OpenAIServer, tmp_path: Path) -> None:
     assert said(QUESTIONS, "--limit", "1", "--readers", "retrieve,readagent") == (
         "readagent reads gists of pages, and 20 documents have none. Run `kgplatform gist` first, or add --prepare."

@@ -15,7 +15,7 @@ from kgplatform.doors.cli.show import evaluation
 from kgplatform.evaluate.costs import Prices, per_question
 from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.report import markdown, money, right_where
-from kgplatform.evaluate.terms import Build, Results, Setup, Spent, Timing
+from kgplatform.evaluate.terms import Results, Setup, Spent, Timing
 
 FIVE = {
     "retrieve": "+--0+---+-",
@@ -234,14 +234,6 @@ def test_names_of_users_are_no_markup() -> None:
         assert {len(row) for row in rows} == {len(rows[0])}
     assert NASTY in [row[0] for row in table(report, "Scores and costs")]
     assert "q # 3" in [row[0] for row in table(report, "Questions")]
-
-
-def test_options_and_ways_to_build_are_told() -> None:
-    setup = Setup("youtu agent=false", "youtu", {"agent": False}, Build(passage_tokens=200))
-    results = results_of({"youtu agent=false": "+-", "retrieve": "--"})
-    results = replace(results, setups=(replace(results.setups[0], setup=setup), results.setups[1]))
-    report = markdown(results, timing_of(results))
-    assert "- youtu agent=false: the reader youtu, agent False, built with passage\\_tokens 200\n" in report
 
 
 def test_construction_and_rating_stand_apart() -> None:

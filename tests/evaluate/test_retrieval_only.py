@@ -12,7 +12,7 @@ import pytest
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show.evaluation import show_retrieval
 from kgplatform.errors import InputError
-from kgplatform.evaluate import comparators, retrieval
+from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.retrieval import (
     ROUTES,
@@ -166,11 +166,6 @@ def test_what_cannot_be_measured(
     with Graphs(given) as graphs, pytest.raises(InputError, match=words):
         evaluate_retrieval([dataset], graphs, routes=routes, cuts=cuts)
     assert not (given.home_folder / "evaluation").exists()
-
-
-def test_data_sets_of_one_name_are_told_apart() -> None:
-    named = retrieval._distinctly_named([SHIPS, replace(SHIPS, name="birds"), SHIPS])
-    assert [each.name for each in named] == ["ships", "birds", "ships 2"]
 
 
 # ------------------------------------------------------------------------------------------------------------ showing

@@ -15,8 +15,7 @@ from kgplatform.text import counted
 
 if TYPE_CHECKING:
     from kgplatform.evaluate.anonymise.hidden_names import SourceNames
-    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, FindNames, HiddenCorpus
-    from kgplatform.evaluate.anonymise.restore import RestoreReport
+    from kgplatform.evaluate.anonymise.hide import AnonymityReport, Built, FindNames, HiddenCorpus, RestoreReport
     from kgplatform.records import Document
 
 _NOTES_SHOWN = 20
@@ -154,13 +153,13 @@ def _builder(wanted: int, drop: bool, seed: int, home: Path | None) -> Callable[
 
 def _restore(folder: Path, out: Path, map_file: Path | None, questions: Path | None, as_json: bool) -> None:
     from kgplatform.doors.cli.show import terminal
-    from kgplatform.evaluate.anonymise.restore import restore
+    from kgplatform.evaluate.anonymise.hide import restore
 
     plain = folder.absolute()
     report = restore(folder, map_file or plain.with_name(f"{plain.name}.map.json"), out, questions)
     terminal.show(as_json, report, _show_restored)
     if report.missing:
-        note(f"kgplatform: {len(report.missing)} files of the map are missing.")
+        note(f"kgplatform: {counted(len(report.missing), 'text')} of the map are missing.")
         raise typer.Exit(1)
 
 
@@ -171,7 +170,7 @@ def _show(report: AnonymityReport) -> None:
     kinds = ", ".join(f"{count:,} {label}" for label, count in report.entities.items())
     out.print(
         safe(
-            f"{counted(report.files, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
+            f"{counted(report.texts, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
             f"{counted(sum(report.entities.values()), 'name')} replaced ({kinds})."
         )
     )
@@ -199,8 +198,6 @@ def _show_restored(report: RestoreReport) -> None:
         out.print(safe(f"Changed since, or not in the map; each placeholder became the entity's name: {name}"))
     for name in _first(report.missing):
         out.print(safe(f"Missing: {name}"))
-    for line in _first(report.notes):
-        out.print(safe(f"Note: {line}"))
     if report.questions:
         out.print(safe(f"Questions: {report.questions}"))
 

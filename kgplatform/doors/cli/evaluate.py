@@ -73,6 +73,7 @@ Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the firs
 Parallel = Annotated[
     int | None, typer.Option("--parallel", min=1, help="Questions at once; 1, so that times can be compared.")
 ]
+Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Ask everything so many times, to see how replies vary.")]
 PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces and plots.")]
 Caption = Annotated[str | None, typer.Option("--caption", help="A remark on every plot.")]
@@ -87,7 +88,7 @@ _NOT_WITH = {
     "path": ("needles",),
     "readers": ("grid",),
     "needles": ("retrieval_only", "limit"),
-    "retrieval_only": ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "caption"),
+    "retrieval_only": ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "caption", "repeat"),
 }
 
 
@@ -112,6 +113,7 @@ def evaluate(
     prepare: Prepare = False,
     limit: Limit = None,
     parallel: Parallel = None,
+    repeat: Repeat = 1,
     prices: PricesFile = None,
     extractor: Annotated[ExtractorName | None, typer.Option("--extractor", help="How texts are read.")] = None,
     recorded: Annotated[Path | None, typer.Option("--recorded", help="A recorded extraction of the texts.")] = None,
@@ -124,6 +126,8 @@ def evaluate(
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop it at any time and resume it."""
     given = {name: value for name, value in locals().items() if value not in (None, False)}
+    if repeat == 1:
+        del given["repeat"]
     check_options(given)
     from kgplatform.settings import load_settings
 
@@ -294,11 +298,13 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
         )
         for data_set in datasets
     ]
-    done = []
+    done: list[tuple[EvaluationPlan, Results, Timing]] = []
     try:
-        with ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
-            for plan in plans:
-                done.append((plan, *_run(graphs, plan, prices, given, progress)))
+        with ProgressLines() as progress:
+            with Graphs(settings, note, progress) as graphs:
+                for plan in plans:
+                    done.append((plan, *_run(graphs, plan, prices, given, progress)))
+            _repeat(settings, done, prices, given, progress)
     finally:  # what is done is shown, though the next data set cannot be
         if not given.get("as_json"):
             _show(done, prices)
@@ -307,6 +313,30 @@ def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[st
         print_json(documents[0] if len(documents) == 1 else {"evaluations": documents})
     if any(setup.failed for _, results, _ in done for setup in results.setups):
         raise typer.Exit(1)
+
+
+def _repeat(
+    settings: Settings,
+    done: Sequence[tuple[EvaluationPlan, Results, Timing]],
+    prices: Prices,
+    given: Mapping[str, Any],
+    progress: ProgressLines,
+) -> None:
+    """The runs after the first, each with a folder and a cache of its own; then the reports that tell of them all."""
+    from kgplatform.evaluate.graphs import Graphs
+    from kgplatform.evaluate.journal import write_whole
+    from kgplatform.evaluate.outcome import as_json, spread
+
+    runs = [[results] for _, results, _ in done]
+    for number in range(2, given.get("repeat", 1) + 1):
+        with Graphs(settings, note, progress, run=number) as graphs:
+            for (plan, _, _), every in zip(done, runs, strict=True):
+                again = replace(plan, out=plan.out / f"run-{number}")
+                every.append(_run(graphs, again, prices, given, progress)[0])
+    for (plan, results, timing), every in zip(done, runs, strict=True):
+        if len(every) > 1:
+            _write_report(plan, results, timing, prices, given, every)
+            write_whole(plan.out / "repeated.json", as_json({"runs": len(every), "scores": spread(every)}), mode=0o644)
 
 
 def _raters(given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -320,22 +350,35 @@ def _run(
 ) -> tuple[Results, Timing]:
     """One data set: its results are written before the next one begins."""
     from kgplatform.evaluate.evaluation import evaluate as run
+    from kgplatform.evaluate.outcome import write_results
+
+    results, timing = run(graphs, plan, note, progress)
+    write_results(plan.out, results, timing)
+    _write_report(plan, results, timing, prices, given)
+    return results, timing
+
+
+def _write_report(
+    plan: EvaluationPlan,
+    results: Results,
+    timing: Timing,
+    prices: Prices,
+    given: Mapping[str, Any],
+    repeated: Sequence[Results] = (),
+) -> None:
+    """The report, and then again with the pictures."""
     from kgplatform.evaluate.journal import write_whole
     from kgplatform.evaluate.needles.heat_map import heat_map
-    from kgplatform.evaluate.outcome import write_results
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
 
-    results, timing = run(graphs, plan, note, progress)
     report, caption = plan.out / "report.md", given.get("caption", "")
-    write_results(plan.out, results, timing)
-    write_whole(report, markdown(results, timing, prices).encode(), mode=0o644)
+    write_whole(report, markdown(results, timing, prices, (), repeated).encode(), mode=0o644)
     pictures = draw(results, timing, plan.out, caption)
-    if "needles" in given:
-        pictures += draw_heat_map(heat_map(results), plan.out, caption)
+    if found := heat_map(results):
+        pictures += draw_heat_map(found, plan.out, caption)
     names = [picture.relative_to(plan.out) for picture in pictures]
-    write_whole(report, markdown(results, timing, prices, names).encode(), mode=0o644)
-    return results, timing
+    write_whole(report, markdown(results, timing, prices, names, repeated).encode(), mode=0o644)
 
 
 def _show(done: Sequence[tuple[EvaluationPlan, Results, Timing]], prices: Prices) -> None:

@@ -1,16 +1,16 @@
 """Which names are hidden, and what stands for each: the entities of a graph, and names that a person wrote.
 
-- Names that differ in case and full stops alone are one; so is a name that is an alias of exactly one other.
-- What the graph joins by ``SAME_AS`` is one. A shorter name ("Ahab") is the fuller one ("Captain Ahab") where the
-  graph says so, where it has no type, and where it is a person's; but only if one fuller name is there.
-- What may mean several ("Bright", of two brothers) gets a placeholder of its own, with a list of who it may be: to
-  leave the name where it stands would give it away, and to guess would be wrong.
+The graph knows the types of entities, their aliases and forms, and which are likely one (``SAME_AS``). Beside that
+one rule: a shorter name ("Ahab") is the fuller one ("Captain Ahab") where it is a person's or has no type, and only if
+one fuller name is there. What may mean several ("Bright", of two brothers) gets a placeholder of its own, with a list
+of who it may be: to leave the name where it stands would give it away, and to guess would be wrong.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, Field, ValidationError
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.anonymise.mentions import Finder, WordUse, label_of, number_entities, taken_numbers
+from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
 from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.journal import read_text
 from kgplatform.evaluate.terms import Build, DataSet, Text
 from kgplatform.ingest.schema import Schema, load_schema
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import node_id, normalise_name, tidy
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
@@ -34,6 +34,8 @@ DEFAULT_TYPES = ("Person", "Location")
 _PERSON = "Person"
 _BY_HAND = 1_000_000  # a name that a person wrote outweighs all that a graph counts
 _NOT_OF_NAMES = '!?,;:"“”«»„ '
+_NO_LABEL = re.compile(r"\W+|_+")
+_LOWER = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,11 @@ class Entity:
     forms: tuple[str, ...]
     may_be: tuple[str, ...] = ()
 
+    @property
+    def meant(self) -> tuple[str, ...]:
+        """The names of those whom it may be."""
+        return (self.name, *self.may_be)
+
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
@@ -94,13 +101,13 @@ class Dictionary:
     def of(cls, names: Sequence[SourceNames], texts: Sequence[str], seed: int) -> Dictionary:
         """The dictionary for ``texts`` out of all that the sources give, the surest source first."""
         candidates = [candidate for source in names for candidate in source.candidates]
-        use = WordUse.of(texts)
-        entities, untyped = resolve(candidates, [pair for source in names for pair in source.likenesses], use)
-        taken = {number for text in texts for number in taken_numbers(text)}
+        common = {word for text in texts for word in _LOWER.findall(text) if word.islower()}
+        entities, untyped = resolve(candidates, [pair for source in names for pair in source.likenesses], common)
+        taken = {int(found[2]) for text in texts for found in PLACEHOLDER.finditer(text)}
         numbers = number_entities(((entity.label, entity.name) for entity in entities), seed, taken)
         by_placeholder = {numbers[entity.label, entity.name]: entity for entity in entities}
         forms = {form: placeholder for placeholder, entity in by_placeholder.items() for form in entity.forms}
-        finder = Finder(forms, [form for form in forms if " " not in form and use.is_word(form)])
+        finder = Finder(forms, [form for form in forms if form.lower() in common])
         return cls(by_placeholder, finder, {name: n for name, n in untyped.items() if not finder.mentions(name)})
 
     def names_of(self, placeholder: str) -> tuple[str, ...]:
@@ -108,10 +115,24 @@ class Dictionary:
         entity = self.entities[placeholder]
         return tuple(dict.fromkeys((entity.name, *entity.forms, *entity.may_be)))
 
-    def meant_by(self, placeholder: str) -> tuple[str, ...]:
-        """The names of those whom a placeholder may stand for."""
-        entity = self.entities[placeholder]
-        return (entity.name, *entity.may_be)
+
+def number_entities(
+    entities: Iterable[tuple[str, str]], seed: int, taken: frozenset[int] | set[int]
+) -> dict[tuple[str, str], str]:
+    """The placeholder of each ``(label, name)``; numbers that the texts have of themselves are ``taken``.
+
+    One row of numbers serves all labels. Their order is that of hashes of seed, label and name: the same for the same
+    entities and seed, and neither the order of appearance nor that of the alphabet, which would give answers away.
+    """
+    ordered = sorted(set(entities), key=lambda entity: (node_id(seed, entity[0], normalise_name(entity[1])), entity))
+    numbers = (number for number in range(1, len(ordered) + len(taken) + 1) if number not in taken)
+    return {entity: f"[{entity[0]}#{number}]" for entity, number in zip(ordered, numbers, strict=False)}
+
+
+def label_of(type_name: str) -> str:
+    """The word of a type in placeholders: ``Work of Art`` is ``WORK_OF_ART``. Empty if it begins with no letter."""
+    label = "_".join(filter(None, _NO_LABEL.split(type_name.upper())))
+    return label if label[:1].isalpha() else ""
 
 
 def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
@@ -168,14 +189,13 @@ def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ())
     for asked in types:
         found = schema.entity(asked)
         name = found.name if found else others.get(asked.casefold())
-        label = label_of(asked)
-        if name is None or not label:
+        if name is None or not label_of(asked):
             known = sorted({entity.name for entity in schema.entities} | set(others.values()))
             words = [*known, *(alias for entity in schema.entities for alias in entity.aliases)]
             near = get_close_matches(asked.title(), words, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise InputError(f'Unknown type "{asked}".{hint} Choose one of {", ".join(known)}.')
-        chosen.setdefault(name, label)
+        chosen.setdefault(name, label_of(asked))
     return chosen
 
 
@@ -183,7 +203,7 @@ class _Line(BaseModel):
     """A line of a file of names."""
 
     name: str = Field(pattern=r"[^\W\d_]")
-    type: str = Field(pattern=r"[^\W\d_]")
+    type: str = Field(pattern=r"^\W*[^\W\d_]")
     aliases: tuple[str, ...] = ()
 
 
@@ -202,73 +222,65 @@ def _named(path: Path, number: int, line: str) -> Candidate:
     except ValidationError as error:
         wanted = 'expected {"name": "Ahab", "type": "Person", "aliases": ["the captain"]}'
         raise InputError(f"{path}, line {number}: {wanted}.") from error
-    label = label_of(read.type)
-    if not label:
-        raise InputError(f"{path}, line {number}: the type {read.type!r} does not begin with a letter.")
     found = load_schema("general").entity(read.type)
-    return Candidate(label, read.name, read.aliases, found is not None and found.name == _PERSON, _BY_HAND)
+    is_person = found is not None and found.name == _PERSON
+    return Candidate(label_of(read.type), read.name, read.aliases, is_person, _BY_HAND)
 
 
 @dataclass(slots=True)
 class _Name:
-    """What is said of one name. ``forms``: the spellings of the name itself and of its aliases, by key."""
+    """What is said of one name. ``forms``: the spellings of the name itself and of its aliases, by key. ``may_be``: the
+    homes of those whom it may mean, where they are several."""
 
     label: str
     is_person: bool
     weight: int
     forms: dict[str, list[str]] = field(default_factory=dict)
-
-
-class _Joined:
-    """Names, and which of them are one: each has a home, which is itself or that of the name that it was joined to."""
-
-    def __init__(self, names: Mapping[str, _Name]) -> None:
-        self.names = names
-        self._home = {key: key for key in names}
-
-    def home(self, key: str) -> str:
-        """The name that stands for all that are one with ``key``."""
-        while self._home[key] != key:
-            key = self._home[key]
-        return key
-
-    def label(self, key: str) -> str:
-        """The label of all that are one with ``key``; empty without a type."""
-        return self.names[self.home(key)].label
-
-    def join(self, one: str, other: str) -> None:
-        """Make two names one, unless their types differ: at home with the first, or with the one that has a type."""
-        first, second = self.home(one), self.home(other)
-        labels = self.names[first].label, self.names[second].label
-        if first != second and (labels[0] == labels[1] or not all(labels)):
-            first, second = (first, second) if labels[0] else (second, first)
-            self._home[second] = first
-
-    def groups(self) -> dict[str, list[str]]:
-        """The names that are one, by their home."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for key in self.names:
-            found[self.home(key)].append(key)
-        return found
+    may_be: list[str] = field(default_factory=list)
 
 
 def resolve(
-    candidates: Sequence[Candidate], likenesses: Iterable[tuple[str, str]], use: WordUse
+    candidates: Sequence[Candidate], likenesses: Iterable[tuple[str, str]] = (), common: Container[str] = ()
 ) -> tuple[tuple[Entity, ...], dict[str, int]]:
     """The entities that are hidden, by label and name; and the names without a type that are none of them.
 
-    Earlier candidates are surer: the label of a name is that of the first, unless a later one weighs more.
+    Earlier candidates are surer: the label of a name is that of the first, unless a later one weighs more. ``common``:
+    the words that the texts write in lower case; such a word alone, without a type, is no shorter name.
     """
-    joined = _Joined(_by_key(candidates))
-    _join_aliases(joined)
-    alike = {frozenset((_key(one), _key(other))) for one, other in likenesses}
-    for one, *other in sorted(map(sorted, alike)):
-        if other and {one, *other} <= joined.names.keys():
-            first, second = _words(one), _words(other[0])
-            if not (first < second or second < first):
-                joined.join(one, other[0])
-    may_be = _join_shorter(joined, alike, use)
-    return _entities(joined, may_be)
+    names = _by_key(candidates)
+    homes = _homes(names, likenesses, common)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for key, home in homes.items():
+        groups[home].append(key)
+    hidden = {home: [names[home], *(names[other] for other in names[home].may_be)] for home in groups}
+    labels = {home: label for home, meant in hidden.items() if (label := next((n.label for n in meant if n.label), ""))}
+    fullest = {
+        home: _fullest([form for key in keys for form in names[key].forms[key]]) for home, keys in groups.items()
+    }
+    owners: dict[str, dict[str, None]] = defaultdict(dict)
+    spellings: dict[str, list[str]] = defaultdict(list)
+    for home in labels:
+        for key in groups[home]:
+            for form, spelt in names[key].forms.items():
+                owners[form][home] = None
+                spellings[form] += spelt
+    found: list[Entity] = []
+    for home, label in labels.items():
+        forms = {spelt for form in owners if list(owners[form]) == [home] for spelt in spellings[form]}
+        others = sorted({fullest[homes[other]] for other in names[home].may_be} - {fullest[home]})
+        found += [Entity(label, fullest[home], tuple(sorted(forms)), tuple(others))] if forms else []
+    for form, several in owners.items():
+        if len(several) > 1:
+            meant = tuple(sorted({fullest[home] for home in several}))
+            label = labels[next(iter(several))]
+            found.append(Entity(label, spellings[form][0], tuple(sorted(set(spellings[form]))), meant))
+    untyped = {fullest[home]: names[home].weight for home in groups if home not in labels}
+    return tuple(sorted(found, key=lambda entity: (entity.label, normalise_name(entity.name), entity.name))), untyped
+
+
+def _fullest(names: Iterable[str]) -> str:
+    """The name of most words; of those with as many the one given first."""
+    return max(names, key=lambda name: len(name.partition(",")[0].split()))
 
 
 def _key(name: str) -> str:
@@ -280,90 +292,47 @@ def _shown(name: str) -> str:
     return tidy(name).strip(_NOT_OF_NAMES)
 
 
-def _words(key: str) -> frozenset[str]:
-    return frozenset(key.split())
-
-
 def _by_key(candidates: Sequence[Candidate]) -> dict[str, _Name]:
     names: dict[str, _Name] = {}
     for candidate in candidates:
-        if not any(letter.isalpha() for letter in candidate.name):
+        if not any(map(str.isalpha, candidate.name)):
             continue
         name = names.setdefault(_key(candidate.name), _Name(candidate.label, candidate.is_person, candidate.weight))
         if candidate.label and candidate.label != name.label and (candidate.weight > name.weight or not name.label):
             name.label, name.is_person, name.weight = candidate.label, candidate.is_person, candidate.weight
         for form in (candidate.name, *candidate.aliases):
             spellings = name.forms.setdefault(_key(form), [])
-            if _shown(form) not in spellings and any(letter.isalpha() for letter in form):
+            if _shown(form) not in spellings and any(map(str.isalpha, form)):
                 spellings.append(_shown(form))
     return names
 
 
-def _join_aliases(joined: _Joined) -> None:
-    """A name that is an alias of exactly one other is that one."""
-    owners: dict[str, list[str]] = defaultdict(list)
-    for key, name in joined.names.items():
+def _homes(names: Mapping[str, _Name], likenesses: Iterable[tuple[str, str]], common: Container[str]) -> dict[str, str]:
+    """The name that each is one with, the fullest first: that of which it is an alias, which the graph joins to it, or
+    which has all its words and more; but only if that is one, and not of another type."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    for one, other in likenesses:
+        alike[_key(one)].add(_key(other))
+        alike[_key(other)].add(_key(one))
+    aliases: dict[str, list[str]] = defaultdict(list)
+    for key, name in names.items():
         for form in name.forms:
-            if form != key and form in joined.names:
-                owners[form].append(key)
-    for key, others in owners.items():
-        if len(others) == 1:
-            joined.join(others[0], key)
-
-
-def _join_shorter(joined: _Joined, alike: set[frozenset[str]], use: WordUse) -> dict[str, list[str]]:
-    """Join shorter names to the fuller one where one alone is there, the fullest first.
-
-    The others, by their homes: whom they may mean, by their homes.
-    """
+            aliases[form].append(key)
+    homes: dict[str, str] = {}
     by_word: dict[str, list[tuple[frozenset[str], str]]] = defaultdict(list)
-    for key, name in joined.names.items():
-        for words in map(_words, name.forms) if joined.label(key) else ():
-            for word in words:
-                by_word[word].append((words, key))
-    may_be: dict[str, list[str]] = {}
-    for key in sorted(joined.names, key=lambda key: (-len(key.split()), key)):
-        name, mine, words = joined.names[key], joined.home(key), _words(key)
+    for key in sorted(names, key=lambda key: (-len(key.split()), not names[key].label, key)):
+        name, words = names[key], frozenset(key.split())
         around = by_word[min(words, key=lambda word: len(by_word[word]))]
-        longer = [other for more, other in around if words < more and joined.label(key) in ("", joined.label(other))]
-        fuller = list(dict.fromkeys(home for home in map(joined.home, longer) if home != mine))
-        is_alike = any(frozenset((key, other)) in alike for other in longer)
-        if fuller and (is_alike or name.is_person or (not joined.label(key) and use.is_name(key))):
-            if len(fuller) == 1:
-                joined.join(fuller[0], mine)
-            else:
-                may_be[mine] = fuller
-    return may_be
-
-
-def _entities(joined: _Joined, may_be: Mapping[str, Sequence[str]]) -> tuple[tuple[Entity, ...], dict[str, int]]:
-    """One entity for each home, and one for each form that may mean several."""
-    groups = joined.groups()
-    names = {
-        home: _fullest([form for key in keys for form in joined.names[key].forms[key]]) for home, keys in groups.items()
-    }
-    hidden = [home for home in groups if joined.label(home) or home in may_be]
-    labels = {home: joined.label(home) or joined.label(may_be[home][0]) for home in hidden}
-    owners: dict[str, list[str]] = defaultdict(list)
-    spellings: dict[str, list[str]] = defaultdict(list)
-    for home in hidden:
-        for key in groups[home]:
-            for form, spelt in joined.names[key].forms.items():
-                owners[form] += [home] if home not in owners[form] else []
-                spellings[form] += spelt
-    found: list[Entity] = []
-    for home in hidden:
-        forms = {spelt for form in owners if owners[form] == [home] for spelt in spellings[form]}
-        others = sorted({names[joined.home(other)] for other in may_be.get(home, ())} - {names[home]})
-        found += [Entity(labels[home], names[home], tuple(sorted(forms)), tuple(others))] if forms else []
-    for form, homes in owners.items():
-        if len(homes) > 1:
-            meant = tuple(sorted({names[home] for home in homes}))
-            found.append(Entity(labels[homes[0]], spellings[form][0], tuple(sorted(set(spellings[form]))), meant))
-    untyped = {names[home]: joined.names[home].weight for home in groups if home not in labels}
-    return tuple(sorted(found, key=lambda entity: (entity.label, normalise_name(entity.name), entity.name))), untyped
-
-
-def _fullest(names: Sequence[str]) -> str:
-    """The name of most words; of those with as many the one given first."""
-    return max(names, key=lambda name: len(name.partition(",")[0].split()))
+        likely = name.is_person or not (name.label or key in common)
+        fuller = [other for more, other in around if words < more and (likely or other in alike[key])]
+        said = [homes[other] for other in (*aliases[key], *name.forms, *alike[key], *fuller) if other in homes]
+        several = [one for one in dict.fromkeys(said) if len({name.label, names[one].label, ""}) < 3]
+        homes[key] = several[0] if len(several) == 1 else key
+        home = names[homes[key]]
+        name.may_be = several if len(several) > 1 else []
+        home.label = home.label or name.label
+        if home.label:
+            for form in name.forms:
+                for word in form.split():
+                    by_word[word].append((frozenset(form.split()), key))
+    return homes

@@ -1,44 +1,73 @@
-"""A folder of texts without its names: one dictionary for corpus and questions, and the map that takes them back."""
+"""Texts without their names: one dictionary for corpus and questions, the map that takes them back, and the way back.
+
+What ``ingest`` reads of a folder is written as one file, ``texts.jsonl``, an object with title and text a line.
+Whoever has the map can undo the anonymity; it lies beside the anonymised folder, never in it, readable by its owner.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from kgplatform.errors import DocumentError, InputError
-from kgplatform.evaluate.anonymise.folder import (
-    FORMAT,
-    VERSION,
-    Edit,
-    Map,
-    MappedEntity,
-    MappedFile,
-    Output,
-    SourceFile,
-    beside,
-    check_apart,
-    inverse,
-    json_edits,
-    json_keys,
-    map_text,
-    read_exactly,
-    read_folder,
-    sha256,
-    write_folder,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgplatform.errors import InputError
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, SourceNames
-from kgplatform.evaluate.anonymise.mentions import with_edits
-from kgplatform.evaluate.journal import read_bytes
-from kgplatform.ingest.load import WORD_GAPS
+from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Edit, with_edits
+from kgplatform.evaluate.datasets.entries import UnusableError, entries
+from kgplatform.evaluate.journal import read_bytes, read_text, write_whole
+from kgplatform.ingest.load import load
 from kgplatform.records import Document, SkippedFile
-from kgplatform.text import counted
 
+TEXTS = "texts.jsonl"
+FORMAT = "kgplatform anonymity map"
+VERSION = 2
+_KEPT = "The texts themselves are as they were"
 _LEFT_SHOWN = 20
-_KEYS_SHOWN = 5
 _KEPT_KEYS = frozenset(("id", "_id", "kind", "type"))
 _DOCUMENT_KEYS = frozenset(("documents", "within"))
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class MappedEntity(_Strict):
+    """A placeholder: its name, all forms of it, who it may be where that is not sure, and how often it was put."""
+
+    placeholder: str
+    name: str
+    forms: tuple[str, ...]
+    may_be: tuple[str, ...] = ()
+    count: int = 0
+
+
+class MappedText(_Strict):
+    """A text. ``original`` and ``title``: its title before and after; the digests are those of the text before and
+    after. ``edits``: from and to which character of the anonymised text something else stood before, and what."""
+
+    original: str
+    title: str
+    original_sha256: str
+    sha256: str
+    edits: tuple[Edit, ...]
+
+
+class Map(_Strict):
+    """All of it."""
+
+    format: str = FORMAT
+    version: int = VERSION
+    seed: int
+    entities: tuple[MappedEntity, ...]
+    texts: tuple[MappedText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +88,7 @@ class HideRequest:
 
 @dataclass(frozen=True, slots=True)
 class HiddenCorpus:
-    """All that was found and decided, before anything is written. ``documents``: what ``ingest`` will call each
-    document, by its name before: the file's, or the title where a file holds several."""
+    """All that was found and decided, before anything is written. ``documents``: new titles by the old ones."""
 
     dictionary: Dictionary
     names: tuple[SourceNames, ...]
@@ -75,7 +103,7 @@ class AnonymityReport:
 
     out: Path
     map: Path
-    files: int
+    texts: int
     entities: Mapping[str, int]
     mentions: int
     questions: Path | None
@@ -90,18 +118,8 @@ class AnonymityReport:
 class Built:
     """Questions that were made, as JSON lines, how many of each kind, and what a person must know of them."""
 
-    lines: str
-    kinds: Mapping[str, int]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """A file as it is to be written, with its entry in the map."""
-
-    entry: MappedFile
-    data: bytes
-    counts: Counter[str]
+    lines: str = ""
+    kinds: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -115,111 +133,169 @@ def anonymise(request: HideRequest, sources: FindNames, builder: Builder | None 
     ``sources`` gives the names for the documents; ``builder`` makes questions. All of it is written, or nothing.
     Raises ``InputError`` for places that cannot be used and texts without names, ``KgError`` where writing fails.
     """
-    _check_places(request, builder is not None)
-    files, skipped = read_folder(request.folder)
-    if not files:
-        raise InputError(f"There is no text in {request.folder}. Name a folder with files that `ingest` reads.")
-    asked = _read_questions(request.questions) if request.questions else None
-    documents = [document for file in files for document in file.documents]
+    asked_file = beside(request.out, "questions.jsonl") if request.questions else None
+    built_file = beside(request.out, "reversion.jsonl") if builder else None
+    _check_places(request, [file for file in (asked_file, built_file) if file])
+    documents, skipped = read_texts(request.folder)
+    asked = _read_questions(request.questions) if request.questions else []
     names = tuple(sources(documents))
-    texts = [file.text for file in files] + [document.text for document in documents] + ([asked.text] if asked else [])
-    dictionary = Dictionary.of(names, [document.text for document in documents] + texts, request.seed)
+    said = [text for document in documents for text in (document.title, document.text)]
+    dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)], request.seed)
     if not dictionary.entities:
         raise InputError(
             "No name was found to be replaced. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
         )
-    renamed = _new_names(files, dictionary)
-    done = [_replaced(file, renamed[file.name], dictionary) for file in files]
-    questions = _replaced(asked, "questions", dictionary, _file_names(files, renamed)) if asked else None
-    hidden = _Hidden(request, dictionary, done, questions)
-    if not hidden.counts:
+    hider = _Hider(dictionary, documents)
+    hidden = [hider.hide(document) for document in documents]
+    questions = [hider.changed(question) for question in asked]
+    if not hider.counts:
         raise InputError("None of the names is in the texts. Name those that are with names=FILE.", "names")
-    built = builder(HiddenCorpus(dictionary, names, _document_titles(files, renamed, dictionary))) if builder else None
-    hidden.write(built)
-    return hidden.report(skipped, built)
+    built = builder(HiddenCorpus(dictionary, names, hider.titles)) if builder else Built()
+    outputs = [(request.out / TEXTS, as_lines(texts for texts, _ in hidden), False)]
+    outputs += [(request.map_path, hider.map([text for _, text in hidden], request.seed), True)]
+    outputs += [(asked_file, as_lines(questions), False)] if asked_file else []
+    outputs += [(built_file, built.lines, True)] if built_file else []
+    write_all(request.out, outputs)
+    return AnonymityReport(
+        out=request.out,
+        map=request.map_path,
+        texts=len(hidden),
+        entities=hider.by_label(),
+        mentions=hider.counts.total(),
+        questions=asked_file,
+        built_file=built_file,
+        built=built.kinds,
+        left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
+        skipped=tuple(skipped),
+        notes=built.notes,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Hidden:
-    """All files without their names."""
+class _Hider:
+    """Replaces, and counts how often each placeholder was put."""
 
-    request: HideRequest
-    dictionary: Dictionary
-    done: Sequence[_Done]
-    questions: _Done | None
+    def __init__(self, dictionary: Dictionary, documents: Sequence[Document]) -> None:
+        self.dictionary = dictionary
+        self.counts: Counter[str] = Counter()
+        self.titles = {document.title: dictionary.finder.replaced(document.title) for document in documents}
+        # A file of its own is known by its name too.
+        files = {file_name(each): self.titles[each.title] for each in documents if each.uri == each.source}
+        self._named = files | self.titles
 
-    @property
-    def all(self) -> list[_Done]:
-        """The texts, and the questions if there are any."""
-        return [*self.done, *([self.questions] if self.questions else [])]
+    def hide(self, document: Document) -> tuple[dict[str, str], MappedText]:
+        """The document as it is to be written, and what the map says of it."""
+        edits = self._edits(document.text)
+        text, title = with_edits(document.text, edits), self.titles[document.title]
+        back = tuple(inverse(document.text, edits))
+        mapped = MappedText(
+            original=document.title, title=title, original_sha256=sha256(document.text), sha256=sha256(text), edits=back
+        )
+        return {"title": title, "text": text}, mapped
 
-    @property
-    def counts(self) -> Counter[str]:
-        """How often each placeholder was put."""
-        return sum((file.counts for file in self.all), Counter[str]())
+    def changed(self, value: Any, key: str = "") -> Any:
+        """A question's value without names; documents that it names have their new titles."""
+        if isinstance(value, dict):
+            return {name: inner if name in _KEPT_KEYS else self.changed(inner, name) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self.changed(inner, key) for inner in value]
+        if not isinstance(value, str):
+            return value
+        if key in _DOCUMENT_KEYS and value in self._named:
+            return self._named[value]
+        return with_edits(value, self._edits(value))
 
-    def write(self, built: Built | None) -> None:
-        """Write the folder, and beside it the map and the questions."""
-        request = self.request
-        others = [Output(request.map_path, map_text(self._map()).encode(), private=True)]
-        if self.questions is not None:
-            others.append(Output(beside(request.out, "questions.jsonl"), self.questions.data))
-        if built is not None:
-            others.append(Output(beside(request.out, "reversion.jsonl"), built.lines.encode(), private=True))
-        write_folder(request.out, [(file.entry.name, file.data) for file in self.done], others)
+    def map(self, texts: Sequence[MappedText], seed: int) -> str:
+        """The map as it is written."""
+        found = self.dictionary.entities.items()
+        content = Map(
+            seed=seed,
+            entities=tuple(
+                MappedEntity(placeholder=p, name=e.name, forms=e.forms, may_be=e.may_be, count=self.counts[p])
+                for p, e in found
+                if self.counts[p]
+            ),
+            texts=tuple(texts),
+        )
+        return json.dumps(content.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
 
-    def _map(self) -> Map:
-        found, counts = self.dictionary.entities, self.counts
-        entities = [
-            MappedEntity(
-                placeholder=mark, name=entity.name, forms=entity.forms, may_be=entity.may_be, count=counts[mark]
-            )
-            for mark, entity in found.items()
-            if counts[mark]
-        ]
-        return Map(
-            format=FORMAT,
-            version=VERSION,
-            seed=self.request.seed,
-            labels=tuple(sorted({entity.label for entity in found.values()})),
-            entities=tuple(entities),
-            files=tuple(file.entry for file in self.done),
-            questions=self.questions.entry if self.questions else None,
+    def by_label(self) -> dict[str, int]:
+        """How many entities were hidden, by label."""
+        found = self.dictionary.entities.items()
+        return dict(sorted(Counter(entity.label for mark, entity in found if self.counts[mark]).items()))
+
+    def _edits(self, text: str) -> list[Edit]:
+        found = self.dictionary.finder.mentions(text)
+        self.counts.update(placeholder for _, _, placeholder in found)
+        return found
+
+
+def read_texts(folder: Path) -> tuple[list[Document], list[SkippedFile]]:
+    """What ``ingest`` reads of ``folder``, and what it leaves out. Raises ``InputError`` where there is nothing."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder. Name the folder that holds the texts.")
+    found = list(load([folder]))
+    documents = [each for each in found if isinstance(each, Document)]
+    if not documents:
+        raise InputError(f"There is no text in {folder}. Name a folder with files that `ingest` reads.")
+    return documents, [each for each in found if isinstance(each, SkippedFile)]
+
+
+def file_name(document: Document) -> str:
+    """The name of its file, without folders."""
+    return unquote(urlsplit(document.source).path.rsplit("/", 1)[-1])
+
+
+def _read_questions(file: Path) -> list[dict[str, Any]]:
+    """The objects in ``file``. Raises ``InputError`` for one that is none, by its place."""
+    try:
+        return [entry.values for entry in entries(file)]
+    except UnusableError as error:
+        raise InputError(f"The questions {file} cannot be used: {error}.") from error
+
+
+def inverse(text: str, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits that take the edited text back to ``text``."""
+    back: list[Edit] = []
+    shift = 0
+    for start, end, new in edits:
+        back.append((start + shift, start + shift + len(new), text[start:end]))
+        shift += len(new) - (end - start)
+    return back
+
+
+def sha256(text: str) -> str:
+    """The digest of ``text`` in UTF-8, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def as_lines(values: Iterable[Any]) -> str:
+    """JSON lines."""
+    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+
+
+def beside(out: Path, ending: str) -> Path:
+    """A file next to the folder ``out``, with its name."""
+    return out.absolute().with_name(f"{out.absolute().name}.{ending}")
+
+
+def check_apart(folder: Path, out: Path) -> None:
+    """Raise ``InputError`` where one of two folders lies in the other, or something is in the way of ``out``."""
+    source, target = folder.resolve(), out.resolve()
+    if target == source or source in target.parents or target in source.parents:
+        raise InputError(f"{out} lies in {folder}, or the other way round. Choose a folder apart.")
+    if (out.exists() or out.is_symlink()) and not (out.is_dir() and not any(out.iterdir())):
+        raise InputError(
+            f"{out} exists already and is not empty. Choose another out=FOLDER, or remove it first.", "out"
         )
 
-    def report(self, skipped: Sequence[SkippedFile], built: Built | None) -> AnonymityReport:
-        """What was done, for people."""
-        request, dictionary, counts = self.request, self.dictionary, self.counts
-        left = sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))
-        labels = Counter(entity.label for mark, entity in dictionary.entities.items() if counts[mark])
-        notes = [note for each in self.all for note in each.notes] + list(built.notes if built else ())
-        if unused := len(dictionary.entities) - labels.total():
-            verb = "is" if unused == 1 else "are"
-            notes.append(f"{counted(unused, 'name')} of the dictionary {verb} nowhere in the texts but in longer names")
-        return AnonymityReport(
-            out=request.out,
-            map=request.map_path,
-            files=len(self.done),
-            entities=dict(sorted(labels.items())),
-            mentions=counts.total(),
-            questions=beside(request.out, "questions.jsonl") if request.questions else None,
-            built_file=beside(request.out, "reversion.jsonl") if built else None,
-            built=built.kinds if built else {},
-            left=tuple(left[:_LEFT_SHOWN]),
-            skipped=tuple(skipped),
-            notes=tuple(notes),
-        )
 
-
-def _check_places(request: HideRequest, builds: bool) -> None:
-    folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
+def _check_places(request: HideRequest, others: Sequence[Path]) -> None:
     check_apart(request.folder, request.out)
+    folder, out, map_path = request.folder.resolve(), request.out.resolve(), request.map_path.resolve()
     if out in map_path.parents or folder in map_path.parents:
         raise InputError(
             f"The map {request.map_path} would lie among the texts. Choose another map=FILE, apart from them.", "map"
         )
-    others = [beside(request.out, "questions.jsonl")] if request.questions else []
-    others += [beside(request.out, "reversion.jsonl")] if builds else []
     if map_path in (out, *(path.resolve() for path in others)):
         raise InputError(f"{request.map_path} is already the name of another output. Choose another map=FILE.", "map")
     for path in (request.map_path, *others):
@@ -227,104 +303,99 @@ def _check_places(request: HideRequest, builds: bool) -> None:
             raise InputError(f"{path} exists already, and may be needed. Move it, or choose another out=FOLDER.", "out")
 
 
-def _read_questions(path: Path) -> SourceFile:
-    data = read_bytes(path, "The questions")
+def write_all(out: Path, outputs: Sequence[tuple[Path, str, bool]]) -> None:
+    """Write the folder ``out`` and what lies beside it, all of it or nothing: paths, contents, and whether their owner
+    alone may read them. Raises ``KgError``."""
+    written: list[Path] = []
     try:
-        text, encoding = read_exactly(str(path), data)
-    except DocumentError as error:
-        raise InputError(f"The questions {path} are not text: {error.reason}.") from error
-    if not text.strip():
-        raise InputError(f"The questions {path} are empty.")
-    digest = sha256(data if encoding else text.encode())
-    return SourceFile(path.name, text, encoding or "utf-8", "json", digest, ())
+        for path, content, private in outputs:
+            write_whole(path, content.encode(), mode=0o600 if private else 0o644, kept=_KEPT)
+            written.append(path)
+    except BaseException:  # whatever it is, nothing is left half done
+        for path in written:
+            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            out.rmdir()
+        raise
 
 
-def _new_names(files: Sequence[SourceFile], dictionary: Dictionary) -> dict[str, str]:
-    """The path of each file in the anonymised folder: a file's name tells who it is about, too."""
-    renamed: dict[str, str] = {}
-    taken: set[str] = set()
-    for file in sorted(files, key=lambda file: (file.kind == "foreign", file.name)):
-        path = PurePosixPath(file.name)
-        parts = [_new_part(part, dictionary) for part in path.parts[:-1]]
-        stem, suffix = _new_part(path.stem, dictionary), ".txt" if file.kind == "foreign" else path.suffix
-        renamed[file.name] = name_apart("/".join(parts), stem, suffix, taken)
-    return renamed
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """``exact``: texts that are to the letter what they were (their digest says so); ``by_name``: titles of those that
+    were changed since, or that the map does not know: each placeholder became the entity's name."""
+
+    out: Path
+    exact: int
+    by_name: tuple[str, ...]
+    missing: tuple[str, ...]
+    questions: Path | None
 
 
-def name_apart(parent: str, stem: str, suffix: str, taken: set[str]) -> str:
-    """A path that none of ``taken`` is, whatever their case, with a number if need be; it is added to them."""
-    place = f"{parent}/" if parent else ""
-    name = f"{place}{stem}{suffix}"
-    number = 1
-    while name.casefold() in taken:
-        number += 1
-        name = f"{place}{stem} ({number}){suffix}"
-    taken.add(name.casefold())
-    return name
+def restore(folder: Path, map_path: Path, out: Path, questions: Path | None = None) -> RestoreReport:
+    """Write the texts of an anonymised ``folder`` with their names to ``out``, and ``questions`` beside it.
+
+    Raises ``InputError`` for a map of another folder and for places that cannot be used.
+    """
+    content = read_map(map_path)
+    check_apart(folder, out)
+    documents, _ = read_texts(folder)
+    asked_file = beside(out, "questions.jsonl") if questions else None
+    if asked_file and asked_file.exists():
+        raise InputError(f"{asked_file} exists already. Move it, or choose another out=FOLDER.", "out")
+    known = {(text.title, text.sha256): text for text in content.texts}
+    there = {(document.title, sha256(document.text)) for document in documents}
+    telling = {key for key, text in known.items() if text.edits} or known.keys()
+    if not there & telling:  # a text without names is the same under every map
+        raise InputError(f"No text of {folder} is what the map {map_path} says. It is the map of another folder.")
+    names = {entity.placeholder: entity.name for entity in content.entities}
+    restored, by_name = [], []
+    for document in documents:
+        entry = known.get((document.title, sha256(document.text)))
+        by_name += [] if entry else [document.title]
+        title = entry.original if entry else _with_names(document.title, names)
+        text = _exactly(entry, document.text) if entry else _with_names(document.text, names)
+        restored.append({"title": title, "text": text})
+    outputs = [(out / TEXTS, as_lines(restored), False)]
+    if asked_file and questions:
+        outputs.append((asked_file, _restored_questions(read_text(questions, "The questions"), names), False))
+    write_all(out, outputs)
+    missing = tuple(sorted(text.title for key, text in known.items() if key not in there))
+    return RestoreReport(out, len(restored) - len(by_name), tuple(by_name), missing, asked_file)
 
 
-def _new_part(part: str, dictionary: Dictionary) -> str:
-    """A part of a path, in the words that ``ingest`` reads in it; as it is where no name is among them."""
-    readable = WORD_GAPS.sub(" ", part)
-    new = dictionary.finder.replaced(readable)
-    return part if new == readable else new
+def read_map(path: Path) -> Map:
+    """The map in ``path``. Raises ``InputError`` for a file that is none."""
+    try:
+        content: Any = json.loads(read_bytes(path, "The map"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a map: not valid JSON. Name the file that `anonymise` wrote.") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{path} is not a map of `kgplatform anonymise`. Name the file that it wrote.")
+    if content.get("version") != VERSION:
+        raise InputError(
+            f"The map {path} is of version {content.get('version')}; this program reads version {VERSION}."
+        )
+    try:
+        return Map.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"The map {path} is damaged: {place}: {first['msg'].lower()}.") from error
 
 
-def _file_names(files: Sequence[SourceFile], renamed: Mapping[str, str]) -> dict[str, str]:
-    """Old to new, by path, by the file's own name, and by the titles that are lost with another format."""
-    new_names = {old: PurePosixPath(new).name for old, new in sorted(renamed.items(), reverse=True)}
-    titles = {
-        document.title: new_names[file.name] for file in files if file.kind == "foreign" for document in file.documents
-    }
-    return titles | {PurePosixPath(old).name: new for old, new in new_names.items()} | dict(renamed)
+def _exactly(entry: MappedText, text: str) -> str:
+    """The text before. Raises ``InputError`` where the map's own digest says that it is another."""
+    restored = with_edits(text, entry.edits)
+    if sha256(restored) != entry.original_sha256:
+        raise InputError(f"The map is damaged: it does not restore {entry.title}. Use an undamaged copy.")
+    return restored
 
 
-def _document_titles(files: Sequence[SourceFile], renamed: Mapping[str, str], dictionary: Dictionary) -> dict[str, str]:
-    titles: dict[str, str] = {}
-    for file in files:
-        for document in file.documents:
-            own = dictionary.finder.replaced(document.title)
-            titles.setdefault(document.title, own if file.kind == "json" else PurePosixPath(renamed[file.name]).name)
-    return titles
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda found: names.get(found[0], found[0]), text)
 
 
-def _replaced(file: SourceFile, name: str, dictionary: Dictionary, files: Mapping[str, str] | None = None) -> _Done:
-    """The file under its new name. ``files``: of questions, new names of what their documents are called."""
-    counts: Counter[str] = Counter()
-
-    def edits(text: str) -> list[Edit]:
-        found = dictionary.finder.mentions(text)
-        counts.update(mention.placeholder for mention in found)
-        return [(mention.start, mention.end, mention.placeholder) for mention in found]
-
-    def change(value: str, key: str) -> str:
-        if files is not None and key in _KEPT_KEYS:
-            return value
-        if files is not None and key in _DOCUMENT_KEYS and value in files:
-            return files[value]
-        return with_edits(value, edits(value))
-
-    is_json = file.kind == "json"
-    made, broken = json_edits(file.text, change, edits) if is_json else (edits(file.text), [])
-    data = with_edits(file.text, made).encode(file.encoding)
-    entry = MappedFile(
-        original=file.name,
-        name=name,
-        encoding=file.encoding,
-        original_sha256=file.sha256,
-        sha256=sha256(data),
-        converted=file.kind in ("foreign", "recoded"),
-        edits=tuple(inverse(file.text, made)),
-    )
-    in_keys = [key for key in json_keys(file.text) if dictionary.finder.mentions(key)] if is_json else []
-    return _Done(entry, data, counts, tuple(_notes(file, name, broken, in_keys)))
-
-
-def _notes(file: SourceFile, name: str, broken: Sequence[int], in_keys: Sequence[str]) -> list[str]:
-    notes = [f"line {number}: not valid JSON; its names were replaced as in plain text" for number in broken]
-    notes = [f"{file.name}, {note}" for note in notes]
-    if in_keys:
-        more = ", …" if len(in_keys) > _KEYS_SHOWN else ""
-        notes.append(f"{file.name}: keys are left as they are, names and all: {', '.join(in_keys[:_KEYS_SHOWN])}{more}")
-    said = {"foreign": f"written as text, {name}", "recoded": "its encoding is not sure; written in UTF-8"}
-    return [*notes, *([f"{file.name}: {said[file.kind]}"] if file.kind in said else [])]
+def _restored_questions(text: str, names: Mapping[str, str]) -> str:
+    """JSON with the name of each placeholder in its place."""
+    escaped = {placeholder: json.dumps(name, ensure_ascii=False)[1:-1] for placeholder, name in names.items()}
+    return _with_names(text, escaped)

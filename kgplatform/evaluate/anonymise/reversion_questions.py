@@ -244,13 +244,9 @@ def _distractors(
 
 def _may_be_one_of(placeholders: set[str], dictionary: Dictionary) -> set[str]:
     """The placeholders that may stand for one whom one of ``placeholders`` may stand for."""
-    meant = {
-        name
-        for placeholder in placeholders
-        if placeholder in dictionary.entities
-        for name in dictionary.meant_by(placeholder)
-    }
-    return {one for one in dictionary.entities if not meant.isdisjoint(dictionary.meant_by(one))}
+    entities = dictionary.entities
+    meant = {name for placeholder in placeholders & entities.keys() for name in entities[placeholder].meant}
+    return {placeholder for placeholder, entity in entities.items() if not meant.isdisjoint(entity.meant)}
 
 
 def _lettered(clue: str, letters: Mapping[str, str]) -> str:

@@ -21,7 +21,7 @@ from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values
 from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
 from kgplatform.ingest.load import shown
-from kgplatform.readers.choices import check_choices
+from kgplatform.readers.choices import check_choices, letter
 from kgplatform.text import counted, node_id, normalise_name
 
 
@@ -201,7 +201,7 @@ def _by_title(questions: Iterable[Question], corpus: Iterable[Text]) -> list[Que
 
 
 def _with_right_choice(question: Question) -> Question:
-    """``question`` with its right answers spelled as among the choices."""
+    """``question`` with its right answers spelled as among the choices; given by its words, or else by its letter."""
     if not question.choices:
         return question
     check_choices(question.choices)
@@ -211,6 +211,9 @@ def _with_right_choice(question: Question) -> Question:
         raise UnusableError("no choice is marked as the right one")
     spelled = {normalise_name(choice): choice for choice in question.choices}
     right = tuple(spelled[key] for key in map(normalise_name, question.answers) if key in spelled)
+    if not right:
+        letters = {letter(number): choice for number, choice in enumerate(question.choices)}
+        right = tuple(letters[answer] for answer in question.answers if answer in letters)
     if not right:
         raise UnusableError(f"its answer {shown(question.answers[0])} is none of the choices")
     return replace(question, answers=tuple(dict.fromkeys(right)))

@@ -1,23 +1,25 @@
-"""Questions about one long text each: LongBench, LV-Eval and QuALITY, which are asked apart, and NarrativeQA, about
-whole books and film scripts, from its tables or from objects with the text inside.
+"""Questions about one long text each, which are asked apart: LongBench and LongBench v2, LV-Eval, InfiniteBench and
+Needle-in-a-Haystack PLUS, with the text inside; QuALITY, about articles; and NarrativeQA, about whole books and film
+scripts, from its tables or from objects.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from html.parser import HTMLParser
 from pathlib import Path
 
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.evaluate.datasets.draft import Draft, Format
 from kgplatform.evaluate.datasets.entries import Entry, UnusableError, Values, as_text, entries, whole
+from kgplatform.evaluate.needles.heat_map import KINDS, cell_name
 from kgplatform.evaluate.terms import Question
 from kgplatform.ingest.decode import decode
-from kgplatform.ingest.formats import clean
-from kgplatform.ingest.load import shown
+from kgplatform.ingest.formats import clean, visible_text
+from kgplatform.ingest.load import described, shown
 from kgplatform.readers.choices import MOST_CHOICES
 from kgplatform.text import counted
 
@@ -26,24 +28,14 @@ _TAG = re.compile(
     r"(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-_BLOCKS = frozenset(
-    ("p", "div", "pre", "table", "blockquote", "ul", "ol", "body", "center", "hr", "title")
-    + ("h1", "h2", "h3", "h4", "h5", "h6")
-)
-_LINES = frozenset(("br", "tr", "li"))
-_SILENT = frozenset(("script", "style"))
 _PAGE = re.compile(r"<(?:!doctype\s+html|html|head|body|pre|table)[\s>]", re.IGNORECASE)
 _HEAD = 1 << 14
-_SPACE = re.compile(r"[^\S\n]+")
+_SCRIPT = re.compile(r"<pre.*?(?:</pre>|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 def plain(html: str) -> str:
-    """The text of ``html``. White space is folded, but for the lines of ``pre``."""
-    parser = _Parser()
-    parser.feed(html)
-    parser.close()
-    text = "".join(parser.parts)
-    return re.sub(r"\n{3,}", "\n\n", text if parser.has_pre else re.sub(r" *\n *", "\n", text)).strip()
+    """The text of ``html``, with the lines of ``pre``, as film scripts have them."""
+    return visible_text(_SCRIPT.sub(lambda script: script[0].replace("\n", "<br>"), html).encode())
 
 
 def _of_page(text: str) -> str:
@@ -51,78 +43,107 @@ def _of_page(text: str) -> str:
     return plain(text) if _PAGE.search(text[:_HEAD]) else text.strip()
 
 
-class _Parser(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self.has_pre = False
-        self._pre = 0
-        self._silent = 0
+_Read = Callable[[Draft, Entry], None]
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._separate(tag)
-        self._silent += tag in _SILENT
-        self._pre += tag == "pre"
-        self.has_pre = self.has_pre or tag == "pre"
 
-    def handle_endtag(self, tag: str) -> None:
-        self._silent = max(0, self._silent - (tag in _SILENT))
-        self._pre = max(0, self._pre - (tag == "pre"))
-        if tag not in _LINES:
-            self._separate(tag)
+def _has(*keys: str) -> Callable[[Values], bool]:
+    return lambda values: values.keys() >= set(keys)
 
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.parts.append(data if self._pre else _SPACE.sub(" ", data.replace("\n", " ")))
 
-    def _separate(self, tag: str) -> None:
-        if tag in _BLOCKS:
-            self.parts.append("\n\n")
-        elif tag in _LINES:
-            self.parts.append("\n")
+_is_context = _has("input", "context", "answers")
+
+
+def _is_plus(values: Values) -> bool:
+    return _is_context(values) and "depth_percent" in values
 
 
 def _is_longbench(values: Values) -> bool:
-    return _has_context(values) and ("_id" in values or "all_classes" in values)
+    return _is_context(values) and ("_id" in values or "all_classes" in values) and not _is_plus(values)
 
 
-def _has_context(values: Values) -> bool:
-    return {"input", "context", "answers"} <= values.keys()
+def _is_lveval(values: Values) -> bool:
+    return _is_context(values) and not (_is_longbench(values) or _is_plus(values))
 
 
 def _read_context(draft: Draft, entry: Entry) -> None:
     """One question about its context, which it may share with others."""
     values = entry.values
-    kind = values.text("dataset")
-    identity = values.text("_id") or f"{kind or entry.file.stem} {entry.place}"
+    task = values.text("dataset") or (entry.file.stem if "options" in values else "")
+    kind = _cell(values) if _is_plus(values) else task
+    own = values.text("_id") or (values.text("id") if _is_plus(values) else "")
+    identity = own or f"{kind or entry.file.stem} {values.text('id') or entry.place}"
     text = values.text("input")
     if not text:
         raise UnusableError('its "input" is empty: this task is not a question')
-    context, answers = values.wanted("context"), values.texts("answers")
+    listed = values.texts(*(key for key in ("all_classes", "options") if values.get(key)))
+    question = Question(
+        id=identity,
+        text=text,
+        answers=values.texts("answers", "answer"),
+        keywords=values.texts("answer_keywords") if values.get("answer_keywords") else (),
+        choices=listed if len(listed) <= MOST_CHOICES else (),  # of a classification task, where they are not too many
+        kind=kind,
+    )
+    draft.question(entry.where, question, [_shared(draft, identity, values)])
+
+
+def _shared(draft: Draft, title: str, values: Values) -> int:
+    """The number of the context, which is a text of the corpus once; it is called after its first question."""
+    context = values.wanted("context")
     if context not in draft.known:
-        draft.known[context] = draft.text(identity, context)
-    classes = values.texts("all_classes") if values.get("all_classes") else ()
-    keywords = values.texts("answer_keywords") if values.get("answer_keywords") else ()
-    choices = classes if len(classes) <= MOST_CHOICES else ()  # of a classification task, where they are not too many
-    question = Question(id=identity, text=text, answers=answers, keywords=keywords, choices=choices, kind=kind)
-    draft.question(entry.where, question, [draft.known[context]])
+        draft.known[context] = draft.text(title, context)
+    return draft.known[context]
 
 
-LONGBENCH = Format(
-    "longbench",
-    "input, context, answers, _id, all_classes",
-    _is_longbench,
-    lambda draft: partial(_read_context, draft),
-    several=True,
-    apart=True,
+def _cell(values: Values) -> str:
+    """Where the needles stand, as a map over length and depth has it."""
+    told = values.get("depth_percent")
+    depths = tuple(float(each) / 100 for each in _NUMBER.findall(json.dumps(told)))
+    if not depths:
+        raise UnusableError(f'"depth_percent" is {described(told)}, expected numbers from 0 to 100')
+    length = whole(values.get("context_length"), "context_length")
+    kind = values.text("dataset").removeprefix("needle_")  # theirs are needle_squad and needle_hotpotqa
+    known = kind if kind in KINDS else "single" if len(depths) == 1 else "multi"
+    return cell_name(known, length, depths[0] if len(depths) == 1 else depths)
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+_LETTERS = tuple(f"choice_{letter}" for letter in "ABCD")
+
+
+def _read_longbench_v2(draft: Draft, entry: Entry) -> None:
+    """One question with four choices. Its kind is what the paper's tables have: how hard, and how long the text."""
+    values = entry.values
+    identity = values.text("_id") or entry.place
+    question = Question(
+        id=identity,
+        text=values.wanted("question"),
+        answers=(values.wanted("answer"),),
+        choices=tuple(map(values.wanted, _LETTERS)),
+        kind=", ".join(filter(None, (values.text("difficulty"), values.text("length")))),
+    )
+    draft.question(entry.where, question, [_shared(draft, identity, values)])
+
+
+def _of_contexts(name: str, expects: str, fits: Callable[[Values], bool], read: _Read = _read_context) -> Format:
+    return Format(name, expects, fits, lambda draft: partial(read, draft), several=True, apart=True)
+
+
+LONGBENCH = _of_contexts("longbench", "input, context, answers, _id, all_classes", _is_longbench)
+LONGBENCH_V2 = _of_contexts(
+    "longbench-v2",
+    "question, choice_A to choice_D, answer, context",
+    _has("question", "context", "answer", *_LETTERS),
+    _read_longbench_v2,
 )
-LVEVAL = Format(
-    "lveval",
-    "input, context, answers, answer_keywords",
-    lambda values: _has_context(values) and not _is_longbench(values),
-    lambda draft: partial(_read_context, draft),
-    several=True,
-    apart=True,
+LVEVAL = _of_contexts("lveval", "input, context, answers, answer_keywords", _is_lveval)
+NIAH_PLUS = _of_contexts("niah-plus", "input, context, answers, context_length, depth_percent", _is_plus)
+INFINITEBENCH = _of_contexts(
+    "infinitebench",
+    "input, context, answer, options",
+    _has("input", "context", "answer", "options"),
 )
 
 

@@ -13,15 +13,26 @@ from pathlib import Path
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets.draft import Draft, Format, SetFiles
 from kgplatform.evaluate.datasets.entries import UnusableError, Values, entries, some
-from kgplatform.evaluate.datasets.long_texts import LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY
-from kgplatform.evaluate.datasets.shared_corpus import GRAPHRAG_BENCH, HOTPOTQA, MUSIQUE, OWN, TWO_WIKI
+from kgplatform.evaluate.datasets.long_texts import (
+    INFINITEBENCH,
+    LONGBENCH,
+    LONGBENCH_V2,
+    LVEVAL,
+    NARRATIVEQA,
+    NIAH_PLUS,
+    QUALITY,
+)
+from kgplatform.evaluate.datasets.shared_corpus import GRAPHRAG_BENCH, HOTPOTQA, MUSIQUE, OWN, SQUAD, TWO_WIKI
 from kgplatform.evaluate.terms import DataSet, Text
 from kgplatform.ingest.load import described
 from kgplatform.text import counted, unknown
 
 FORMATS: dict[str, Format] = {
     format_.name: format_
-    for format_ in (OWN, MUSIQUE, HOTPOTQA, TWO_WIKI, LONGBENCH, LVEVAL, NARRATIVEQA, QUALITY, GRAPHRAG_BENCH)
+    for format_ in (
+        *(OWN, MUSIQUE, HOTPOTQA, TWO_WIKI, SQUAD, LONGBENCH, LONGBENCH_V2, LVEVAL, INFINITEBENCH, NIAH_PLUS),
+        *(NARRATIVEQA, QUALITY, GRAPHRAG_BENCH),
+    )
 }
 DATA_SETS: tuple[str, ...] = tuple(FORMATS)
 """The names that ``load`` knows."""

@@ -1,5 +1,5 @@
-"""Questions with one corpus for all of them: one's own, pooled passages (MuSiQue, HotpotQA, 2WikiMultihopQA), and the
-two benchmarks with the name GraphRAG-Bench. docs/data-sets.md has the keys.
+"""Questions with one corpus for all of them: one's own, pooled passages (MuSiQue, SQuAD, HotpotQA, 2WikiMultihopQA),
+and the two benchmarks with the name GraphRAG-Bench. docs/data-sets.md has the keys.
 
 Novels and medicine (GraphRAG-Bench/GraphRAG-Benchmark): each question names the text that it is about. Textbooks
 (jeremycp3/GraphRAG-Bench): a file for each sort of question, over all books.
@@ -168,6 +168,58 @@ def _parts(steps: Sequence[Values]) -> tuple[str, ...]:
 
 MUSIQUE = Format(
     "musique", "question, paragraphs (title, paragraph_text)", _is_musique, lambda draft: partial(_read_musique, draft)
+)
+
+
+def _is_article(values: Values) -> bool:
+    paragraphs = values.get("paragraphs")
+    return isinstance(paragraphs, list) and all(isinstance(each, dict) and "qas" in each for each in paragraphs[:1])
+
+
+def _is_squad(values: Values) -> bool:
+    """An article, or a row of the form on Hugging Face."""
+    flat = {"question", "context", "answers"} <= values.keys() and isinstance(values["answers"], dict)
+    return _is_article(values) or (flat and "text" in values["answers"])
+
+
+def _read_squad(draft: Draft, entry: Entry) -> None:
+    """The questions of an article, each about one of its paragraphs, or one question."""
+    values = entry.values
+    asked = {} if _is_article(values) else {entry.where: values}
+    for paragraph in values.objects("paragraphs"):
+        for number, inner in enumerate(paragraph.objects("qas"), 1):
+            where = f"{entry.where}, question {inner.text('id') or number}"
+            asked[where] = Values(inner | {"context": paragraph.get("context")})
+    for where, question in asked.items():
+        try:
+            _ask_squad(draft, where, values.title("title") or entry.where, question)
+        except UnusableError as error:
+            draft.skip(where, str(error))
+
+
+def _ask_squad(draft: Draft, where: str, title: str, values: Values) -> None:
+    """An unanswerable question (v2) is so of its own paragraph alone, so that all are asked apart then."""
+    given = values.get("answers")
+    listed = [given] if isinstance(given, dict) else values.objects("answers")
+    answers = tuple(dict.fromkeys(text for answer in listed for text in Values(answer).texts("text")))
+    answerable = bool(answers) and not values.yes_or_no("is_impossible", False)
+    draft.apart = draft.apart or not answerable
+    passage = Text(title, values.wanted("context"))
+    question = Question(
+        id=values.text("id") or where,
+        text=values.wanted("question"),
+        answers=answers if answerable else (),
+        supports=(passage,) if answerable else (),
+        answerable=answerable,
+    )
+    draft.question(where, question, [draft.text(passage.title, passage.text)])
+
+
+SQUAD = Format(
+    "squad",
+    "paragraphs (context, qas), or question, context, answers (text)",
+    _is_squad,
+    lambda draft: partial(_read_squad, draft),
 )
 
 

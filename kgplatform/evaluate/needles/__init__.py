@@ -18,7 +18,6 @@ from kgplatform.evaluate.needles.haystack import (
     NeedleTask,
     even,
     grid,
-    read_tasks,
     write_tasks,
 )
 from kgplatform.evaluate.needles.needles import (
@@ -30,7 +29,6 @@ from kgplatform.evaluate.needles.needles import (
     pass_key,
     single_needle,
 )
-from kgplatform.evaluate.needles.samples import from_samples
 
 __all__ = [
     "DEPTHS",
@@ -41,14 +39,12 @@ __all__ = [
     "NeedleTask",
     "Needles",
     "even",
-    "from_samples",
     "grid",
     "hidden_number",
     "key_value",
     "math_find",
     "multi_needle",
     "pass_key",
-    "read_tasks",
     "single_needle",
     "write_tasks",
 ]

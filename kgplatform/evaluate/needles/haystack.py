@@ -5,8 +5,7 @@
     write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
 
 Time and memory grow with the length that is asked for; of a longer haystack no more is looked at. The haystack that
-comes with the platform is invented: no model has read it before, and anybody may use it. docs/needle-tasks.md has the
-names in a file of tasks, JSON lines with an object a task.
+comes with the platform is invented: no model has read it before, and anybody may use it.
 """
 
 from __future__ import annotations
@@ -16,12 +15,10 @@ import random
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import accumulate, combinations, islice, product
 from pathlib import Path
-from typing import TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, TypeVar
 
 from kgplatform.errors import InputError
 from kgplatform.sentences import sentences
@@ -84,6 +81,20 @@ class NeedleTask:
     def hidden(self) -> tuple[str, ...]:
         """The needles' texts."""
         return tuple(self.text[needle.start : needle.end] for needle in self.needles)
+
+    def as_published(self) -> dict[str, Any]:
+        """The task with the keys of Needle-in-a-Haystack PLUS."""
+        depths = [100 * needle.depth for needle in self.needles]
+        task = "math" if self.kind == "math" else self.form.replace(" ", "-")
+        return {
+            "id": self.id,
+            "context": self.text,
+            "context_length": self.length,
+            "depth_percent": depths[0] if len(depths) == 1 else depths,
+            "input": self.question,
+            "dataset": f"needle_{task}",
+            "answers": list(self.answers),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,49 +378,17 @@ def grid(
         yield make(length, depth, seed + number)
 
 
-_READER = TypeAdapter(NeedleTask)
-
-
 def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
-    """Write ``tasks`` to ``file``, each as it comes; returns how many. Raises ``InputError`` if that cannot be done."""
+    """Write ``tasks`` to ``file`` as they come, in the form of Needle-in-a-Haystack PLUS; returns how many.
+
+    ``kgplatform evaluate --path`` reads them. Raises ``InputError`` if they cannot be written.
+    """
     count = 0
     try:
         with Path(file).open("w", encoding="utf-8", newline="\n") as stream:
             for task in tasks:
-                stream.write(json.dumps(asdict(task), ensure_ascii=False) + "\n")
+                stream.write(json.dumps(task.as_published(), ensure_ascii=False) + "\n")
                 count += 1
     except (OSError, UnicodeEncodeError) as error:
         raise InputError(f"The tasks cannot be written to {file}: {error}.") from error
     return count
-
-
-def read_tasks(file: str | Path) -> Iterator[NeedleTask]:
-    """The tasks of ``file`` as ``write_tasks`` wrote them, one at a time; empty lines are skipped.
-
-    Raises ``InputError`` that names the line in which something is wrong, once it is reached.
-    """
-    try:
-        with Path(file).open(encoding="utf-8", newline="\n") as stream:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield _task(line, f"{file}, line {number}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The tasks in {file} cannot be read: {error}.") from error
-
-
-def _task(line: str, where: str) -> NeedleTask:
-    """The task in a line. What it says of its own text must be so, else ``InputError``."""
-    try:
-        task = _READER.validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{where}: not a task ({place + ': ' if place else ''}{first['msg']}).") from error
-    if not (task.text.strip() and task.question.strip() and any(answer.strip() for answer in task.answers)):
-        raise InputError(f"{where}: the task has no text, no question or no answer.")
-    if task.kind not in WORK:
-        raise InputError(f"{where}: {task.kind!r} is not a kind of task. Choose one of {', '.join(WORK)}.")
-    for needle in task.needles:
-        if not 0 <= needle.start < needle.end <= len(task.text):
-            raise InputError(f"{where}: the needle at {needle.start} to {needle.end} is not in the text.")
-    return task

@@ -91,7 +91,7 @@ def needle_data_set(
                 answers=task.answers,
                 facts=task.hidden,  # which the answer needs: so it shows whether a reader read them at all
                 within=(task.id,),
-                kind=f"{kind}, {length} tokens, {'depths' if kind == 'multi' else 'depth'} {_depth_name(depth)}",
+                kind=cell_name(kind, length, depth),
             )
         )
 
@@ -197,15 +197,20 @@ def _depth(word: str, text: str) -> float:
     return float(word)
 
 
+def cell_name(kind: str, length: int, depth: Depths) -> str:
+    """What a question at one place of the map has as its kind: ``single, 1000 tokens, depth 0.5``."""
+    return f"{kind}, {length} tokens, {'depths' if isinstance(depth, tuple) else 'depth'} {_depth_name(depth)}"
+
+
 def _depth_name(depth: Depths) -> str:
     return "/".join(f"{each:.6g}" for each in (depth if isinstance(depth, tuple) else (depth,)))
 
 
-def heat_map(results: Results) -> HeatMap:
-    """What each setup found, by length and depth. Raises ``InputError`` where no answer is to a needle task."""
+def heat_map(results: Results) -> HeatMap | None:
+    """What each setup found, by length and depth; None where no answer is to a needle task."""
     asked = [(answer, cell) for answer in results.answers if (cell := _CELL.fullmatch(answer.kind))]
     if not asked:
-        raise InputError("No question of these results is a needle task, so there is nothing to map.")
+        return None
     cells: dict[tuple[str, int, str], list[float]] = {}
     for answer, cell in asked:
         if METRIC in answer.scores:

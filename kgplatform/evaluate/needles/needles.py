@@ -12,9 +12,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from heapq import nlargest
+from importlib.resources import files
 from itertools import count, repeat
 from typing import NamedTuple
 from uuid import UUID
+
+import yaml
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.needles.haystack import (
@@ -39,44 +42,10 @@ class _Fact(NamedTuple):
     world: str
 
 
-def _facts(listed: str) -> tuple[_Fact, ...]:
-    """One for each ``subject: world``, which semicolons separate."""
-    return tuple(_Fact(*" ".join(each.split()).split(": ")) for each in listed.split(";"))
-
-
-_PEOPLE = _facts("""
-    the first person on the Moon: Neil Armstrong; the author of the play Hamlet: William Shakespeare;
-    the author of the novel Moby-Dick: Herman Melville; the author of the novel War and Peace: Leo Tolstoy;
-    the author of the novel Frankenstein: Mary Shelley; the author of the novel Don Quixote: Miguel de Cervantes;
-    the discoverer of penicillin: Alexander Fleming; the discoverer of radium: Marie Curie;
-    the discoverer of the moons of Jupiter: Galileo Galilei;
-    the founder of the theory of relativity: Albert Einstein; the composer of the opera Carmen: Georges Bizet;
-    the composer of the Ode to Joy: Ludwig van Beethoven;
-    the composer of the opera The Magic Flute: Wolfgang Amadeus Mozart;
-    the painter of the Mona Lisa: Leonardo da Vinci; the painter of Guernica: Pablo Picasso;
-    the painter of The Night Watch: Rembrandt; the inventor of the telephone: Alexander Graham Bell;
-    the inventor of dynamite: Alfred Nobel; the inventor of the printing press: Johannes Gutenberg;
-    the first President of the United States: George Washington; the architect of the Sagrada Familia: Antoni Gaudi;
-    the first person at the South Pole: Roald Amundsen
-""")
-_THINGS = _facts("""
-    the capital of Australia: Canberra; the capital of Canada: Ottawa; the capital of Brazil: Brasilia;
-    the capital of Turkey: Ankara; the capital of Egypt: Cairo; the capital of Norway: Oslo;
-    the longest river of Africa: Nile; the longest river of South America: Amazon;
-    the highest mountain of the Earth: Everest; the largest moon of Saturn: Titan;
-    the largest planet of the Sun: Jupiter; the city of the Eiffel Tower: Paris; the city of the Colosseum: Rome;
-    the city of the first modern Olympic Games: Athens; the island on which Napoleon died: Saint Helena;
-    the desert with the largest area in Asia: Gobi; the sea between Europe and Africa: Mediterranean;
-    the metal with the symbol Au: gold
-""")
-_YEARS = _facts("""
-    the year of the Battle of Hastings: 1066; the year of the Great Fire of London: 1666;
-    the year in which the French Revolution began: 1789; the year in which the Suez Canal was opened: 1869;
-    the year in which the Titanic sank: 1912; the year in which the Berlin Wall fell: 1989;
-    the year of the first powered flight: 1903; the year of the first landing on the Moon: 1969;
-    the year in which the structure of DNA was published: 1953;
-    the year in which Columbus first reached America: 1492
-""")
+_KNOWN = {
+    kind: [_Fact(*each) for each in facts.items()]
+    for kind, facts in yaml.safe_load((files(__package__) / "known_facts.yaml").read_text("utf-8")).items()
+}
 _LIVES = (
     ("{} was born in the town of {}.", "In which town was {} born?"),
     ("{} went to school in the town of {}.", "In which town did {} go to school?"),
@@ -86,32 +55,26 @@ _LIVES = (
     ("{} grew up on the island of {}.", "On which island did {} grow up?"),
 )
 _FIRST_YEAR, _LAST_YEAR = 1000, 2099
-YES_OR_NO = frozenset({"yes", "no"})
 
 
 def single_statement(chance: random.Random) -> Needles:
     """One statement that answers the question: ``The capital of Australia is Zelquilvordun.``"""
-    fact = chance.choice([*_PEOPLE, *_THINGS, *_YEARS])
-    if fact in _YEARS:
+    kind, fact = chance.choice([(kind, fact) for kind, facts in _KNOWN.items() for fact in facts])
+    if kind == "years":
         return _stated(fact, other_year(chance, fact.world), "What is {}?", "is")
-    if fact in _THINGS:
+    if kind == "things":
         return _stated(fact, invented_name(chance, RARE_NAME), "What is {}?", "is")
     return _stated(fact, _person(chance), "Who was {}?", "was")
 
 
 def joined_statements(chance: random.Random) -> Needles:
     """Two statements: who did something that everybody knows, and something of the life of whoever that is."""
-    fact, (life, asked) = chance.choice(_PEOPLE), chance.choice(_LIVES)
+    fact, (life, asked) = chance.choice(_KNOWN["people"]), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
     first = _stated(fact, person, "", "was")
     return Needles(
         asked.format(fact.subject), (answer,), (*first.statements, life.format(person, answer)), first.world, person
     )
-
-
-def is_year(word: str) -> bool:
-    """Whether ``word`` may be one: 1000 to 2099."""
-    return len(word) == 4 and word.isdecimal() and _FIRST_YEAR <= int(word) <= _LAST_YEAR
 
 
 def other_year(chance: random.Random, year: str) -> str:
@@ -137,9 +100,9 @@ def single_needle(
 ) -> NeedleTask:
     """A text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question.
 
-    ``haystack``: your own text, taken from its beginning; else an invented one. ``needles``: what to draw the
-    statement from, such as ``from_samples`` makes (those of one passage); else it is a fact that everybody knows,
-    altered. Raises ``InputError`` for a length or a depth that cannot be had, and for a haystack that is too short.
+    ``haystack``: your own text, taken from its beginning; else an invented one. ``needles``: your own, to draw the
+    statement from; else it is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that
+    cannot be had, and for a haystack that is too short.
     """
     return _task(WantedTask("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
 
@@ -173,8 +136,7 @@ def _task(
     told = chance.choice(fitting)
     source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else own_paragraphs(haystack)
     # No paragraph gives the answer, nor says what the world says.
-    given = [each for each in (*told.answers, *told.world) if each.casefold() not in YES_OR_NO]
-    return hide(wanted, told, without(source, given))
+    return hide(wanted, told, without(source, (*told.answers, *told.world)))
 
 
 _NOISE = (

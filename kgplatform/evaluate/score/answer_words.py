@@ -39,21 +39,15 @@ _LITTLE_WORDS = (
     "about being this who but have has when which does"
 )
 _STOP_WORDS = frozenset(_LITTLE_WORDS.split())  # words that do not count as recalled keywords (LV-Eval's list)
-_BEFORE = r"(?:(?:i['’]?m |i am )?sorry|unfortunately|(?:based on|according to|given) [^,.;!?\n]{1,80},)"
+_BEFORE = re.compile(
+    r"^\W*(?:(?:i['’]?m |i am )?sorry|unfortunately|(?:based on|according to|given) [^,.;!?\n]{1,80},)\W+(?:but )?",
+    re.IGNORECASE,
+)
 _NOT = r"(?: not|n['’]t)"
-_WHO = r"(?:who|whom|whose|what|when|where|which|why|how|whether|if)"
-_SOURCE = r"(?:the |this )?(?:\w+ ){0,2}(?:evidence|information|context|sources?|facts?|knowledge (?:graph|base))"
-_NOT_KNOWN = re.compile(
-    rf"^\W*(?:{_BEFORE}\W+(?:but )?)?(?:"
-    rf"(?:i |we )?do{_NOT} (?:know|have (?:enough|sufficient|any) (?:information|evidence|context))\b"
-    rf"|there is{_NOT} (?:enough|sufficient|any) (?:information|evidence|context)\b"
-    r"|(?:there(?: is|['’]s) )?(?:not enough|insufficient) (?:information|evidence|context)\b"
-    rf"|{_SOURCE} (?:is|are) (?:insufficient|not (?:enough|sufficient|available))\b|information not available\b"
-    rf"|{_SOURCE} do(?:es)?{_NOT} (?:\w+ly )?(?:say|state|mention|tell|contain|provide|specify|include|name)\b"
-    rf"|(?:it|this|that) is{_NOT} (?:said|stated|mentioned|specified)\b|it does{_NOT} say\b"
-    rf"|(?:(?:the answer|it|this|that) is |it['’]s )?(?:unknown|not known|unclear)(?:\W*$| {_WHO}\b)"
-    rf"|(?:it|this|that) isn['’]t (?:known|clear)(?:\W*$| {_WHO}\b)"
-    r")(?!.*\b(?:but|however|although|though|except)\b)",
+_NOT_KNOWN = re.compile(  # in the words of an answer; readers.refusals knows those of all others
+    rf"^\W*(?:we do{_NOT} know|it does{_NOT} say|the knowledge (?:graph|base) does{_NOT} (?:say|mention)|"
+    rf"(?:it|this|that) is(?:{_NOT} clear| unclear)|(?:the )?(?:context|evidence|information) is{_NOT} available)\b"
+    r"(?!.*\b(?:but|however|although|though|except)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _FIRST_CLAUSE = re.compile(r"[^,.;:!?\n]*")
@@ -138,7 +132,7 @@ def is_refusal(text: str | None) -> bool:
     """Whether an answer says that there is none. None, a reader that failed, is no refusal; an empty text is one."""
     if text is None:
         return False
-    said = plain(text)
+    said = _BEFORE.sub("", plain(text))
     return is_members_refusal(said) or _NOT_KNOWN.search(said) is not None
 
 

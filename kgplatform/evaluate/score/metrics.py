@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -187,6 +187,11 @@ def ordered(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names), key=place.__getitem__))
 
 
+def in_order(scores: Mapping[str, float]) -> dict[str, float]:
+    """The same scores in the order in which metrics are shown."""
+    return {name: scores[name] for name in ordered(scores)}
+
+
 def without_model(question: Question, answer: Answer) -> dict[str, float]:
     """Every score of ``answer`` that applies to ``question`` and needs no rater, in the order of ``METRICS``.
 
@@ -198,7 +203,7 @@ def without_model(question: Question, answer: Answer) -> dict[str, float]:
     rate = compression(answer.counts)
     if rate is not None:
         scores["compression"] = rate
-    return {name: scores[name] for name in ordered(scores)}
+    return in_order(scores)
 
 
 def of_failure(question: Question) -> dict[str, float]:
@@ -206,9 +211,7 @@ def of_failure(question: Question) -> dict[str, float]:
 
     It neither refused nor invented anything, and has no compression rate.
     """
-    nothing = dict.fromkeys(_retrieval_names(question), 0.0)
-    scores = _of_failure(question) | nothing
-    return {name: scores[name] for name in ordered(scores)}
+    return in_order(_of_failure(question) | dict.fromkeys(_retrieval_names(question), 0.0))
 
 
 def _of_failure(question: Question) -> dict[str, float]:

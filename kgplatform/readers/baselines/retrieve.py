@@ -49,9 +49,11 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     return _answer(found, run, options.mode, READER.name, "", options.answer_style)
 
 
-def answer_from(found: SearchResult, run: Run, mode: AnswerMode, reader: str) -> Answer:
+def answer_from(
+    found: SearchResult, run: Run, mode: AnswerMode, reader: str, style: AnswerStyle = "sentences"
+) -> Answer:
     """The answer to ``found``'s question from its passages, with checked citations. Raises ``ModelError``."""
-    return _answer(Retrieved(found, ()), run, mode, reader, reader)
+    return _answer(Retrieved(found, ()), run, mode, reader, reader, style)
 
 
 def _answer(

@@ -238,7 +238,7 @@ def test_narrativeqa_with_stories(narrativeqa: Path) -> None:
     assert (dataset.name, dataset.apart) == ("narrativeqa", True)
     assert dataset.corpus == (
         Text("The Light (novel)", "A book.\n\nOdd's light <b>burns</b>."),
-        Text("The Cold", "The Cold\n\nTHE COLD\n\n   It's café-cold."),
+        Text("The Cold", "THE COLD\n\nIt's café-cold."),
     )
     assert dataset.questions[0] == Question(
         id="00a100a100a1-1",

@@ -205,6 +205,7 @@ def test_the_map_has_a_cell_for_every_length_and_depth() -> None:
         scored("a", "single, 800 tokens, depth 0.25", 4, 1.0),
     )
     found = heat_map(told)
+    assert found is not None
     assert (found.setups, found.lengths, found.depths, found.metric) == (
         *(("b", "a"), (800, 1000), ("0", "0.25", "1")),
         "contains",
@@ -217,12 +218,12 @@ def test_the_map_has_a_cell_for_every_length_and_depth() -> None:
 def test_pairs_of_depths_are_in_order() -> None:
     kinds = [f"multi, 1000 tokens, depths {pair}" for pair in ("0.33/1", "0/1", "0/0.33")]
     found = heat_map(results(*(scored("a", kind, number, 1.0) for number, kind in enumerate(kinds))))
+    assert found is not None
     assert found.depths == ("0/0.33", "0/1", "0.33/1")
 
 
 def test_other_questions_make_no_map() -> None:
-    with pytest.raises(InputError, match="nothing to map"):
-        heat_map(results(scored("a", "2 hops", 1, 1.0)))
+    assert heat_map(results(scored("a", "2 hops", 1, 1.0))) is None
 
 
 # ------------------------------------------------------------------------------------------------------------- a run
@@ -254,7 +255,9 @@ def test_readers_find_needles_and_a_full_text_ends_at_its_window(tmp_path: Path)
         with Graphs(settings, embedder=HashEmbedder(64)) as graphs:
             again, _ = evaluate(graphs, plan)
         assert (again, len(server.requests)) == (found, sent)
-    shown = heat_map(found).found
+    map_ = heat_map(found)
+    assert map_ is not None
+    shown = map_.found
     assert shown["longagent member_tokens=300"] == ((1.0, 1.0), (1.0, 1.0))
     assert shown["retrieve"] == ((1.0, 1.0), (1.0, 1.0))
     assert shown["fulltext window_tokens=1500"] == ((1.0, 1.0), (1.0, 0.0)), "the end of the longer text is not shown"
