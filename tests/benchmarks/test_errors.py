@@ -25,7 +25,12 @@ from kgplatform.testing import ScriptedChat
 CHANCES = (0.0, 0.1, 0.2, 0.3, 0.5)
 SEEDS = (1, 2, 3, 4, 5)
 BEFORE_COMMIT = "6b580b9"
-BEFORE: Mapping[str, tuple[float, ...]] = {}
+BEFORE: Mapping[str, tuple[float, ...]] = {
+    "youtu": (100, 94, 82, 77.3, 61.3),
+    "graphreader": (100, 92.7, 85.3, 78, 56),
+    "readagent": (100, 94, 83.3, 78, 64.7),
+    "longagent": (100, 92.7, 83.3, 78.7, 56.7),
+}
 """Percent right of the same questions by the same models over the code at ``BEFORE_COMMIT``, which was asked by a
 program of its own: its prompts ask for other forms, in which the models then replied."""
 PICTURE = "model-errors.png"
@@ -93,8 +98,9 @@ def _costs(tallies: Mapping[str, list[Tally]]) -> Table:
 
 def _draw(shares: Mapping[str, list[float]], folder: Path) -> Path:
     """A panel a reader: now as a line with points, before as a dashed one."""
+    asked = len(FLEET.questions) * len(SEEDS)
     with style():
-        figure = new_figure(11.0, 3.6, "Right answers of simulated models that err, 150 questions per point")
+        figure = new_figure(11.0, 3.6, f"Right answers of simulated models that err, {asked} questions per point")
         panels = figure.subplots(1, len(shares), sharey=True)
         for panel, (reader, now), colour in zip(panels, shares.items(), COLOURS, strict=False):
             along = [100 * errs for errs in CHANCES]

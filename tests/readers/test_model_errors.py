@@ -25,7 +25,7 @@ MEMBERS = 14
 MOST_CALLS = {
     "youtu": 11,
     "graphreader": 2 * (3 + 3 * 10),
-    "readagent": 4,
+    "readagent": 6,
     "longagent": 2 * 5 * (2 * MEMBERS + 3),
 }
 """Of a question: steps that a reader may take, each asked for at most twice."""
