@@ -85,7 +85,7 @@ def draw(results: Results, timing: Timing, folder: Path, caption: str = "") -> l
     if where is None:
         return []
     of = f"{counted(results.questions, 'question')} of {short(results.dataset)}{_in_brackets(caption)}"
-    with _style():
+    with style():
         files = _draw_cost(results, timing, folder, f"{title_of(where.metric)} against cost, {of}")
         return files + _draw_right_where(where, folder, f"Right on which question, by {title_of(where.metric)}, {of}")
 
@@ -130,7 +130,7 @@ def _amount(value: float, _: object = None) -> str:
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def style() -> Iterator[None]:
     """Draw in here: whatever the machine's own configuration of matplotlib says. Raises ``SettingError`` without it."""
     try:
         import matplotlib.style  # an extra, and half a second
@@ -143,7 +143,7 @@ def _style() -> Iterator[None]:
 
 def new_figure(width: float, height: float, title: str) -> Figure:
     """An empty one, in inches; with a canvas that needs no screen."""
-    from matplotlib.figure import Figure  # as in ``_style``
+    from matplotlib.figure import Figure  # as in ``style``
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1))
@@ -167,7 +167,7 @@ Label = tuple[str, dict[str, Any]]  # what a legend says, and how the marker bes
 
 def _add_legend(figure: Figure, labels: Sequence[Label]) -> None:
     """Below everything else, where the figure grows by it, in as many columns as fit; they are read downwards."""
-    from matplotlib.lines import Line2D  # as in ``_style``
+    from matplotlib.lines import Line2D  # as in ``style``
 
     handles = [Line2D([], [], linestyle="none", markersize=8, label=label, **its_look) for label, its_look in labels]
     columns = max(1, min(len(labels), int(_WIDTH / (_MARKER + _LETTER * max(len(label) for label, _ in labels)))))
@@ -212,7 +212,7 @@ def _labels(scores: Mapping[str, Mean | None], never: Container[str]) -> list[La
 
 def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]], setups: Iterable[str]) -> None:
     """One cost: for each setup that has both figures, (cost, score), a point and its interval in percent."""
-    from matplotlib.transforms import offset_copy  # as in ``_style``
+    from matplotlib.transforms import offset_copy  # as in ``style``
 
     panel.set_xlabel(name)
     panel.grid(visible=True)
@@ -233,7 +233,7 @@ def _draw_panel(panel: Axes, name: str, points: Mapping[str, tuple[float, Mean]]
 
 def _set_scale(panel: Axes, values: Sequence[float]) -> None:
     """Give ``panel`` an axis from 0, or a logarithmic one where the values lie far apart."""
-    from matplotlib.ticker import LogLocator  # as in ``_style``
+    from matplotlib.ticker import LogLocator  # as in ``style``
 
     least, most = min(values), max(values)
     if least > 0 and most / least > _WIDE:
@@ -264,7 +264,7 @@ def _shifts(places: Mapping[str, float]) -> dict[str, float]:
 
 def _draw_right_where(where: RightWhere, folder: Path, title: str) -> list[Path]:
     """A row a setup, a column a question, and at the right how many it was right on."""
-    from matplotlib.colors import ListedColormap  # as in ``_style``
+    from matplotlib.colors import ListedColormap  # as in ``style``
 
     setups, questions, marks = where.setups, where.questions, list(MARKS)
     cells = [[marks.index(where.marks[setup][question]) for question in questions] for setup in setups]
@@ -313,7 +313,7 @@ def draw_heat_map(heat_map: HeatMap, folder: Path, caption: str = "") -> list[Pa
     columns = math.ceil(len(names) / rows)
     wide, high = max(2.4, 0.62 * len(lengths)), 1.0 + 0.36 * len(heat_map.depths)
     title = f"Right answers by length and depth, %, {texts} per cell{_in_brackets(caption)}"
-    with _style():
+    with style():
         figure = new_figure(max(7.5, 1.6 + columns * wide), 1.0 + rows * high, title)
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
         for panel, label, found in zip(panels, distinct(names, int(wide / _LETTER)), shares, strict=False):

@@ -89,12 +89,17 @@ class Brief:
             PROMPTS[stage],
             question=self.question,
             plan=self.plan or NONE,
-            fence=fence or fence_for(actions, notebook, node, data),
+            fence=fence or self._fence(actions, notebook, node, data),
             actions=actions,
             notebook=notebook or EMPTY,
             data=data,
             **inputs,
         )
+
+    def _fence(self, *texts: str) -> str:
+        """The same tags in all steps, so that their prompts begin alike; others where ``texts`` have their name."""
+        usual = fence_for(self.question, self.plan)
+        return fence_for(*texts) if any(usual in text for text in texts) else usual
 
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
         """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.

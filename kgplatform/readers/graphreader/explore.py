@@ -368,7 +368,7 @@ class _Walker:
         if not fault:
             return read
         self._blame(fault)
-        if read.function == "read_chunk":  # what it names beside the unknown is read
+        if self._known(read):  # what it names beside the unknown is read
             return read
         if is_second:
             return Read(read.notebook, FALLBACK[stage], fault=fault)
@@ -380,7 +380,7 @@ class _Walker:
             self._blame(fault)
             for sent in (messages, again):
                 self.calls.forget(sent, wanted=wanted_step(stage, self.brief.window.reply))
-        if fault and second.function != "read_chunk":
+        if fault and not self._known(second):
             return Read(notebook, FALLBACK[stage], fault=fault)
         return replace(second, notebook=notebook)
 

@@ -162,7 +162,7 @@ class Meeting:
                 break
             earlier[normalise_name(instruction)] = answers
             decision = self._decide(seen, resolution)
-            if decision is None:
+            if decision is None or not self._has_ground(decision):
                 break
             if decision.type == "answer":
                 self.counts["actions.answer"] += 1
@@ -170,6 +170,18 @@ class Meeting:
             instruction = decision.content
         self.counts["actions.answer"] += 1
         return self.leader.end(seen)
+
+    def _has_ground(self, decision: Said) -> bool:
+        """Whether members said the leader's answer, or their parts do, where they found something; else it is asked
+        once more, with nothing else to choose. The paper's way believes it."""
+        if decision.type != "answer" or not self.found[-1] or not self._resolves or self.options.conflict == "once":
+            return True
+        if is_members_refusal(decision.content):
+            return False
+        said = normalise_name(decision.content)
+        if any(normalise_name(cluster.answer) in said for cluster in self.found[-1]):
+            return True
+        return bool(cite_words(decision.content, self.sources(), self.leader.objective))
 
     def sources(self) -> list[FoundPassage]:
         """The passages of the members whose answers were left: those with the words of the answer, then the others;

@@ -97,7 +97,7 @@ GARBAGE = "Well, I would say that it depends."
         ("facts", [step("termination()")], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
         ("chunk", [step(READS)], ["read_chunk", "search_more", "termination"], {"malformed.wrong stage": 2}),
         ("neighbours", [step(READS)], ["stop_and_read_neighbor", "termination"], {"malformed.wrong stage": 2}),
-        # Passages that were never shown: what is left is read; if nothing is, nothing.
+        # Passages that were never shown: what is left is read; if nothing is, it is asked again, and then nothing.
         (
             "facts",
             [step("read_chunk([ID-77, ID-1002, ID-1002])")],
@@ -108,9 +108,15 @@ GARBAGE = "Well, I would say that it depends."
             "facts",
             [step("read_chunk([ID-77])")],
             ["stop_and_read_neighbor", "termination"],
+            {"malformed.unknown passage": 2},
+        ),
+        ("facts", [step("read_chunk()")], ["stop_and_read_neighbor", "termination"], {"malformed.unknown passage": 2}),
+        (
+            "facts",
+            [step("read_chunk([ID-77])"), step(READS)],
+            ["read_chunk", "search_more", "termination"],
             {"malformed.unknown passage": 1},
         ),
-        ("facts", [step("read_chunk()")], ["stop_and_read_neighbor", "termination"], {"malformed.unknown passage": 1}),
         (
             "chunk",
             [step("read_subsequent_chunk(ID-77)")],

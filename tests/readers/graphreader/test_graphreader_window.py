@@ -181,11 +181,11 @@ def test_a_bound_on_passages_is_said(evidence: Evidence) -> None:
 
 def test_a_group_that_is_larger_than_a_page_is_split(evidence: Evidence) -> None:
     model = wordy(MARKET)
-    done = ask(evidence, model, QUESTION, nodes=1, calls=1, preset="paper", window_tokens=2048)
+    done = ask(evidence, model, QUESTION, nodes=1, calls=1, preset="paper", window_tokens=2432)
     facts = {line for each in model.of("facts") for line in each.data.splitlines() if line.startswith("- Stall")}
     assert len(facts) == 900
     assert done.counts["facts.stop_and_read_neighbor"] == 1
-    assert all(cost(each.messages) <= 0.9 * 2048 for each in model.asked)
+    assert all(cost(each.messages) <= 0.9 * 2432 for each in model.asked)
 
 
 def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evidence) -> None:

@@ -316,14 +316,24 @@ def test_the_answers_words_are_cited_from_members_whose_answer_was_left(graph: S
     assert done.text == "Mara Voss [1]"
     assert cited(done) == [("lamp", "Mara Voss")]
     assert [each.text.partition(":")[0] for each in done.evidence.passages] == ["Note 7"]
-    elsewhere = ask(
-        graph,
-        Script([instructs(ASKED), answers("Jon Reed")], by_note(said)),
-        tmp_path / "b",
-        QUESTION,
-        documents=("lamp",),
-    )
+    script = Script([instructs(ASKED), answers("Jon Reed"), answers("Jon Reed")], by_note(said))
+    elsewhere = ask(graph, script, tmp_path / "b", QUESTION, documents=("lamp",))
     assert (elsewhere.citations, elsewhere.note) == ((), NO_WORDS), "its member took it back"
+    assert script.kinds[-2:] == ["decide", "end"]
+
+
+@pytest.mark.parametrize("said", ["No Mention", "none", "Jon Reed"])
+def test_an_answer_that_no_member_found_is_asked_for_once_more(graph: Store, tmp_path: Path, said: str) -> None:
+    script = Script([instructs(ASKED), answers(said), answers("Mara Voss")], by_note({(7,): "Mara Voss"}))
+    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",))
+    assert done.text == "Mara Voss [1]"
+    assert done.counts["forced answer"] == 1
+
+
+def test_the_papers_way_believes_the_leader(graph: Store, tmp_path: Path) -> None:
+    script = Script([instructs(ASKED), answers("No Mention")], by_note({(7,): "Mara Voss"}))
+    done = ask(graph, script, tmp_path, QUESTION, documents=("lamp",), conflict="once")
+    assert (done.citations, script.kinds[-1]) == ((), "decide")
 
 
 # ------------------------------------------------------------------------------------------------------ models, options

@@ -1,0 +1,144 @@
+"""What a question costs each reader on the sample corpus, and how much of a prompt a server may have read before.
+
+The model answers by rule (``simulated_readers``), so that calls and tokens are those of the readers' own ways.
+"""
+
+from __future__ import annotations
+
+import json
+import os.path
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import mean
+
+import simulated_readers
+from conftest import ROOT
+from data_sets import Place
+from model_by_prompt import Prompt
+from tables import Section, Table
+
+from kgplatform import KnowledgeGraph, connect
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.testing import ScriptedChat
+from kgplatform.text import count_tokens
+
+EXAMPLES = ROOT / "examples"
+READERS = ("retrieve", "youtu", "graphreader", "readagent", "longagent", "cypher", "global", "fulltext", "chunkread")
+BEFORE_COMMIT = "6b580b9"
+BEFORE: Mapping[str, tuple[float, float]] = {
+    "retrieve": (1.0, 3449),
+    "youtu": (4.75, 24532),
+    "graphreader": (38.95, 32934),
+    "readagent": (2.0, 4299),
+    "longagent": (23.95, 32120),
+    "cypher": (2.0, 3836),
+    "fulltext": (1.0, 3222),
+    "chunkread": (5.15, 2542),
+}
+"""Calls, and tokens of prompts, of a question over the code at ``BEFORE_COMMIT``, by its own simulated
+readers; ``global`` came later."""
+
+
+@dataclass(slots=True)
+class Spent:
+    """Of all questions to one reader. ``asked``: the prompts of each question."""
+
+    calls: int = 0
+    tokens: int = 0
+    asked: list[Sequence[Prompt]] = field(default_factory=list)
+
+
+def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
+    found = section(
+        "costs", "What a question costs each reader on the sample corpus, with a model that answers by rule"
+    )
+    lines = (EXAMPLES / "questions.jsonl").read_text("utf-8").splitlines()
+    questions = [json.loads(line)["question"] for line in lines]
+    with _graph(place) as graph:
+        spent = {reader: _ask(graph, reader, questions) for reader in READERS}
+    rows = []
+    for reader, of in spent.items():
+        calls, tokens = BEFORE.get(reader, (0, 0))
+        before = (f"{calls:.1f}", f"{tokens:,.0f}") if calls else ("", "")
+        now = (f"{of.calls / len(questions):.1f}", f"{of.tokens / len(questions):,.0f}")
+        rows.append((reader, *before, *now, _percent(_next(of)), _percent(_again(of))))
+    columns = ("", "calls, before", "tokens, before", "calls", "tokens", "next prompt", "next question")
+    found.tables.append(Table(f"Of a question, mean of {len(questions)}", columns, rows))
+    found.add("questions that were asked", len(questions) * len(READERS))
+    found.notes += [
+        "Next prompt: how much of a prompt is to the letter how the one before it in the same question begins (of "
+        "GraphReader: in the same walk). Next question: the same of that prompt of the question before that it is "
+        "most like.",
+        f"Before: the code at {BEFORE_COMMIT}.",
+    ]
+
+
+@contextmanager
+def _graph(place: Place) -> Iterator[KnowledgeGraph]:
+    """The sample corpus with its recorded extraction, its tree and its gists; its server is stopped afterwards."""
+    home = place.folder / "costs"
+    try:
+        with connect(home=home, neo4j_jars=place.jars, embedder="hash:256") as graph:
+            graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+            graph.build_tree()
+            _by_rule(graph).gist()
+            yield graph
+    finally:
+        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+
+
+def _by_rule(graph: KnowledgeGraph) -> KnowledgeGraph:
+    chat = ScriptedChat(simulated_readers.reply)
+    return KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
+
+
+def _ask(graph: KnowledgeGraph, reader: str, questions: Sequence[str]) -> Spent:
+    spent = Spent()
+    for question in questions:
+        asker = _by_rule(graph)
+        asker.ask(question, reader)
+        assert isinstance(asker.language_model, ScriptedChat)
+        prompts = [Prompt(call.messages) for call in asker.language_model.calls]
+        spent.calls += len(prompts)
+        spent.tokens += sum(count_tokens(message["content"]) for each in prompts for message in each.messages)
+        spent.asked.append(prompts)
+    return spent
+
+
+def _next(spent: Spent) -> list[float]:
+    """Of prompts that follow each other."""
+    lines = [line for prompts in spent.asked for line in _lines(prompts)]
+    return [_share(one, other) for line in lines for one, other in pairwise(line)]
+
+
+def _lines(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+    """Prompts in the order in which they came; walks, which run at the same time, are told apart by their passages."""
+    lines: dict[int, list[Prompt]] = {}
+    for prompt in prompts:
+        is_step = prompt.name in ("graphreader/facts", "graphreader/chunk", "graphreader/neighbours")
+        walk = re.search(r"ID-(\d+)\d{3}", prompt.data) if is_step else None
+        if walk or not is_step:
+            lines.setdefault(int(walk[1]) if walk else 0, []).append(prompt)
+    return list(lines.values())
+
+
+def _again(spent: Spent) -> list[float]:
+    """Of the prompts of a question, each with the likest of the question before."""
+    return [
+        max((_share(one, prompt) for one in before if one.kind == prompt.kind), default=0.0)
+        for before, prompts in pairwise(spent.asked)
+        for prompt in prompts
+    ]
+
+
+def _share(one: Prompt, other: Prompt) -> float:
+    texts = ["".join(message["content"] for message in each.messages) for each in (one, other)]
+    return len(os.path.commonprefix(texts)) / len(texts[1])
+
+
+def _percent(shares: Sequence[float]) -> str:
+    return f"{100 * mean(shares):.0f} %" if shares else ""

@@ -1,0 +1,119 @@
+"""Models that err: right answers of four readers over the chance of an error in a call, before a review and after it.
+
+Corpus, model and errors are invented (``planted_ships``, ``erring_readers``): the same questions, the same kinds of
+error, a server on loopback. What is drawn is what a reader makes of a model's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from conftest import RESULTS
+from data_sets import Place
+from erring_model import ErringModel, Tally, ask_all
+from erring_readers import FLEET, READAGENT, READERS
+from tables import Section, Table
+
+from kgplatform import KnowledgeGraph, connect
+from kgplatform.evaluate.plots import COLOURS, new_figure, style
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.testing import ScriptedChat
+
+CHANCES = (0.0, 0.1, 0.2, 0.3, 0.5)
+SEEDS = (1, 2, 3, 4, 5)
+BEFORE_COMMIT = "6b580b9"
+BEFORE: Mapping[str, tuple[float, ...]] = {
+    "youtu": (100, 94, 82, 77.3, 61.3),
+    "graphreader": (100, 92.7, 85.3, 78, 56),
+    "readagent": (100, 94, 83.3, 78, 64.7),
+    "longagent": (100, 92.7, 83.3, 78.7, 56.7),
+}
+"""Percent right of the same questions by the same models over the code at ``BEFORE_COMMIT``, which was asked by a
+program of its own: its prompts ask for other forms, in which the models then replied."""
+PICTURE = "model-errors.png"
+
+
+def test_models_that_err(section: Callable[[str, str], Section], place: Place) -> None:
+    found = section("errors", "Models that err: right and cited answers, by the chance of an error in a call")
+    tallies: dict[str, list[Tally]] = {}
+    with _graph(place) as graph:
+        for reader, (rules, options) in READERS.items():
+            folder = place.folder / f"errors of {reader}"
+            tallies[reader] = [
+                ask_all(graph, reader, rules, FLEET.questions, errs=errs, seeds=SEEDS, folder=folder, **options)
+                for errs in CHANCES
+            ]
+    for reader, of in tallies.items():
+        found.add(f"{reader}: right where no call errs", of[0].share, "%", exactly=100)
+    everything = [tally for of in tallies.values() for tally in of]
+    found.add("whole replies that were paid twice", sum(tally.again for tally in everything), exactly=0)
+    found.add("questions that ended with an error of the model", sum(tally.failed for tally in everything))
+    found.tables += [_shares(tallies), _costs(tallies)]
+    file = _draw({reader: [tally.share for tally in of] for reader, of in tallies.items()}, RESULTS)
+    found.notes += [
+        f"{len(FLEET.questions)} questions, half of them of two hops, over {len(FLEET.texts)} invented documents, by "
+        f"models of {len(SEEDS)} seeds. Half of the errors are in the form of a reply, half in what it says.",
+        f"Before: the code at {BEFORE_COMMIT}, asked by the same models, which then replied as its prompts want it.",
+        f"Drawn as {file}; docs/images/{PICTURE} is a copy.",
+    ]
+
+
+@contextmanager
+def _graph(place: Place) -> Iterator[KnowledgeGraph]:
+    """A new graph with the corpus and its gists, made without an error; its server is stopped afterwards."""
+    home = place.folder / "errors"
+    try:
+        with connect(home=home, neo4j_jars=place.jars, embedder="hash:256") as graph:
+            FLEET.ingest(graph, home)
+            chat = ScriptedChat(ErringModel(READAGENT))
+            KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat).gist()
+            yield graph
+    finally:
+        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+
+
+def _shares(tallies: Mapping[str, list[Tally]]) -> Table:
+    rows = []
+    for reader, of in tallies.items():
+        rows.append((reader, *(f"{tally.share:.0f}" for tally in of)))
+        rows.append((f"{reader}, before", *(f"{share:.0f}" for share in BEFORE[reader])))
+    return Table("Right and cited, %", ("", *(f"p = {errs:g}" for errs in CHANCES)), rows)
+
+
+def _costs(tallies: Mapping[str, list[Tally]]) -> Table:
+    rows = [
+        (
+            reader,
+            *(f"{tally.calls / tally.asked:.1f}" for tally in of),
+            str(max(tally.most for tally in of)),
+            str(sum(tally.failed for tally in of)),
+        )
+        for reader, of in tallies.items()
+    ]
+    return Table("Calls of a question", ("", *(f"p = {errs:g}" for errs in CHANCES), "most", "failed"), rows)
+
+
+def _draw(shares: Mapping[str, list[float]], folder: Path) -> Path:
+    """A panel a reader: now as a line with points, before as a dashed one."""
+    asked = len(FLEET.questions) * len(SEEDS)
+    with style():
+        figure = new_figure(11.0, 3.6, f"Right answers of simulated models that err, {asked} questions per point")
+        panels = figure.subplots(1, len(shares), sharey=True)
+        for panel, (reader, now), colour in zip(panels, shares.items(), COLOURS, strict=False):
+            along = [100 * errs for errs in CHANCES]
+            panel.plot(along, BEFORE[reader], "--", color="#777777", marker="o", markersize=4, label="before")
+            panel.plot(along, now, "-", color=colour, marker="o", markersize=6, label="now")
+            panel.set_title(reader)
+            panel.set_xlim(-2, 52)
+            panel.set_ylim(0, 104)
+            panel.set_xticks(along, [f"{each:g}" for each in along])
+            panel.grid(visible=True)
+            panel.legend(loc="lower left")
+        panels[0].set_ylabel("right and cited, %")
+        figure.supxlabel("calls with an error, %", fontsize=10)
+        folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(folder / PICTURE, metadata={"Software": None})
+    return folder / PICTURE

@@ -1,0 +1,319 @@
+"""How each reader's prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply.
+
+A rule reads what its prompt shows. The errors are those that real models were seen to make: a sub-question about
+another ship, or about "that builder"; the answer of another entity; names and numbers that are not there; a notebook
+that is forgotten; a quote that is paraphrased or missing; a bare mark; one of the many forms of "none".
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+
+from erring_model import NONE, Fields, Rule, Slip
+from erring_slips import FLEET, about_another, another_entity, label_of, other, says, says_nothing
+from erring_walks import GRAPHREADER
+from model_by_prompt import Prompt
+from planted_ships import ASKS, Followed, follow, hops, told
+
+REFUSAL = "No Mention"
+
+# ---------------------------------------------------------------------------------------------------------------- youtu
+
+
+def _decompose(asked: Prompt) -> Fields:
+    subject, relations = hops(asked.question)
+    filled = [ASKS[relation].format(subject if n == 0 else f"#{n}") for n, relation in enumerate(relations)]
+    types: Fields = {"nodes": [], "relations": [], "attributes": []}
+    return {"reasoning": "By its hops.", "sub_questions": filled, "involved_types": types, "group": False}
+
+
+def _dangling(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    words = ["that builder", "the answer to sub-question 1", "he"]
+    parts = [part.replace("#1", chance.choice(words)) for part in right["sub_questions"]]
+    return {**right, "sub_questions": parts if len(parts) > 1 else ["When did that happen?", *parts]}
+
+
+def _wrong_part(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    first, *rest = right["sub_questions"]
+    return {**right, "sub_questions": [about_another(first, chance), *rest]}
+
+
+def _fill_in(asked: Prompt) -> Fields:
+    parts = re.split(r"^Question (\d+): ", asked.data, flags=re.MULTILINE)[1:]
+    answers = []
+    for number, part in zip(parts[::2], parts[1::2], strict=True):
+        question, _, shown = part.partition("\n")
+        found = follow(question, shown).answer
+        answers.append({"number": int(number), "answers": [found] if found else []})
+    return {"reasoning": "As the evidence says.", "answers": answers}
+
+
+def _fills(make: Slip) -> Slip:
+    """``make`` changes the answers of each number, given as ``{"words": …}``."""
+
+    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+        changed = [{**each, "answers": make(asked, each, chance)["answers"]} for each in right["answers"]]
+        return {**right, "answers": changed}
+
+    return slip
+
+
+def _other_answers(asked: Prompt, each: Fields, chance: random.Random) -> Fields:
+    return {"answers": [other(words, chance) for words in each["answers"]]}
+
+
+def _no_answers(asked: Prompt, each: Fields, chance: random.Random) -> Fields:
+    return {"answers": [chance.choice(NONE)]}
+
+
+def _evidence(asked: Prompt) -> str:
+    return re.split(r"\n\nNotes:\n", asked.data)[0]
+
+
+def _answer(asked: Prompt) -> Fields:
+    found = follow(asked.question, _evidence(asked))
+    if not found.answer:
+        return {"reasoning": "It is not there.", "answer": "", "citations": [], "sufficient": False}
+    places = {said: label_of(said, asked) for said in found.said}
+    marks = "".join(f"[{label}]" for label in dict.fromkeys(places.values()) if label)
+    citations = [{"passage": label, "quote": said.words} for said, label in places.items() if label]
+    return {"reasoning": "It is said.", "answer": f"{found.answer} {marks}", "citations": citations, "sufficient": True}
+
+
+def _quotes(words: str) -> Slip:
+    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+        return {**right, "citations": [{**each, "quote": words} for each in right["citations"]]}
+
+    return slip
+
+
+def _bare_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "citations": []}
+
+
+def _no_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "answer": re.sub(r"\s*\[.*?\]", "", right["answer"]), "citations": []}
+
+
+def _reflect(asked: Prompt) -> Fields:
+    found = follow(asked.question, re.split(r"\n\nNotes:\n|\nEarlier thoughts:\n", asked.data)[0] + _behind(asked))
+    wanted = "" if found.answer else found.question
+    missing = f"the answer to {wanted}" if wanted else ""
+    return {"reasoning": "By what is said.", "missing": missing, "query": wanted, "answer": found.answer}
+
+
+def _behind(asked: Prompt) -> str:
+    """Facts and passages where the notes stand before them."""
+    return asked.data.partition("\n\nFacts that were found:\n")[2] if "Earlier thoughts:" in asked.data else ""
+
+
+def _other_query(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "missing": "more", "query": about_another(asked.question, chance), "answer": ""}
+
+
+def _old_query(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "missing": "more", "query": asked.question, "answer": ""}
+
+
+def _no_exit(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "query": chance.choice(NONE), "answer": chance.choice(NONE)}
+
+
+def _plain_step(said: Fields) -> str:
+    ending = f"The new query is: {said['query']}" if said["query"] else f"So the answer is: {said['answer']}"
+    return f"{said['reasoning']}\n{ending}"
+
+
+YOUTU: Mapping[str, Rule] = {
+    "decompose": Rule(
+        _decompose,
+        lambda said: "\n".join(f"{n}. {part}" for n, part in enumerate(said["sub_questions"], 1)),
+        {
+            "wrong sub-question": _wrong_part,
+            "dangling sub-question": _dangling,
+            "none": lambda asked, right, chance: {**right, "sub_questions": [chance.choice(NONE)]},
+        },
+    ),
+    "fill_in": Rule(
+        _fill_in,
+        lambda said: "\n".join(f"{each['number']}. {', '.join(each['answers'])}" for each in said["answers"]),
+        {"another entity": _fills(_other_answers), "none": _fills(_no_answers)},
+    ),
+    "answer": Rule(
+        _answer,
+        lambda said: said["answer"] or "The documents do not say.",
+        {
+            "another entity": another_entity,
+            "paraphrased quote": _quotes("as the register of the port has it for that one"),
+            "missing quote": _quotes(""),
+            "bare mark": _bare_mark,
+            "no mark": _no_mark,
+            "none": says_nothing("answer"),
+        },
+    ),
+    "reflect": Rule(
+        _reflect,
+        _plain_step,
+        {
+            "another entity": another_entity,
+            "wrong sub-question": _other_query,
+            "asked before": _old_query,
+            "none": _no_exit,
+        },
+    ),
+}
+
+# ------------------------------------------------------------------------------------------------------------ readagent
+
+
+def _lookup(asked: Prompt) -> Fields:
+    gists = asked.pages
+    found = follow(asked.question, "\n".join(gists.values()))
+    names = {hops(asked.question)[0], *(said.value for said in found.said)} - {""}
+    pages = [n for n, text in gists.items() if any(name in text for name in names)]
+    return {"reasoning": "By the names in the gists.", "pages": pages[:5]}
+
+
+def _other_pages(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "pages": [chance.choice(sorted(asked.pages)) for _ in right["pages"]]}
+
+
+def _page_beside(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """One that is not there, before those that are."""
+    return {**right, "pages": [777, *right["pages"]]}
+
+
+def _remembered(asked: Prompt) -> Fields:
+    found = follow(asked.question, "\n".join(asked.pages.values()))
+    return {"reasoning": "The page says so.", "answer": found.answer, "sufficient": bool(found.answer)}
+
+
+def _pages_in_words(said: Fields) -> str:
+    before = f"{said['reasoning']} So " if said["reasoning"].startswith("The gist of Page") else ""
+    return f"{before}I want to look up Page [{', '.join(map(str, said['pages']))}] to see what is said there."
+
+
+READAGENT: Mapping[str, Rule] = {
+    "gist": Rule(lambda asked: {"gist": asked.data.partition(". ")[0] + "."}, lambda said: said["gist"], {}),
+    "lookup": Rule(
+        _lookup,
+        _pages_in_words,
+        {
+            "unknown page": says(pages=[777]),
+            "an unknown page beside": _page_beside,
+            "another entity": _other_pages,
+            "a page spoken of": says(reasoning="The gist of Page [0] is of another ship."),
+            "none": says(pages=[]),
+        },
+    ),
+    "answer": Rule(
+        _remembered,
+        lambda said: said["answer"] or "[unanswerable]",
+        {"another entity": another_entity, "none": says_nothing("answer")},
+    ),
+}
+
+# ------------------------------------------------------------------------------------------------------------ longagent
+
+
+def _envelope(kind: str, content: str) -> Fields:
+    return {"reasoning": "By rule.", "type": kind, "content": content}
+
+
+def _instruct(asked: Prompt) -> Fields:
+    return _envelope("instruction", follow(asked.section("Objective"), "").question)
+
+
+def _member(asked: Prompt) -> Fields:
+    found = follow(asked.section("Instruction"), asked.section("Passage"))
+    said = _envelope("response", found.answer or REFUSAL)
+    return {**said, "quote": found.said[-1].words if found.answer else ""}
+
+
+def _invents(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """An answer where the part has none, as the paper has it: a name of the part, or one that stands nowhere."""
+    shown = [each.value for each in told(asked.section("Passage"))]
+    _, relations = hops(asked.section("Instruction"))
+    any_of = {"builder": FLEET.builders, "launched": ("1795", "1799"), "born": FLEET.places}
+    content = chance.choice([*shown, *chance.sample(any_of[relations[-1]], 2)]) if relations else "the old shipyard"
+    return {**right, "content": content, "quote": ""}
+
+
+def _known(asked: Prompt) -> Followed:
+    """The objective, by all instructions and replies so far; where replies differ, the first counts."""
+    lines = []
+    for message in asked.messages[1:]:
+        subject, relations = hops(asked.section("Instruction", message["content"]))
+        for line in re.findall(r"^Members? [\d-]+: (.*)$", asked.section("Replies", message["content"]), re.MULTILINE):
+            value = re.split(r" — “| \(also: ", line)[0]
+            lines += [_STATED[relations[-1]].format(subject, value)] if relations else []
+    return follow(asked.section("Objective"), "\n".join(lines))
+
+
+_STATED = {"builder": "The {} was built by {}", "launched": "The {} was launched in {}", "born": "{} was born in {}"}
+
+
+def _decide(asked: Prompt) -> Fields:
+    found = _known(asked)
+    if found.answer:
+        return _envelope("answer", found.answer)
+    is_asked = found.question in asked.section("Instruction")
+    return _envelope("instruction", f"Look more closely: {found.question}" if is_asked else found.question)
+
+
+def _end(asked: Prompt) -> Fields:
+    return _envelope("answer", _known(asked).answer or REFUSAL)
+
+
+def _group(asked: Prompt) -> Fields:
+    """All replies contradict each other, since each question has one answer."""
+    count = len(asked.section("Replies").splitlines())
+    return {"reasoning": "By rule.", "groups": [{"members": list(range(1, count + 1)), "relation": "conflicting"}]}
+
+
+def _other_content(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    if right["type"] == "instruction":
+        return {**right, "content": about_another(right["content"], chance)}
+    return {**right, "content": other(right["content"], chance)}
+
+
+_OVERLOOKED: Slip = says(content=REFUSAL, quote="")
+_MEMBER = Rule(
+    _member,
+    lambda said: said["content"],
+    {
+        "invented answer": _invents,
+        "overlooked": _OVERLOOKED,
+        "missing quote": says(quote=""),
+        "none": says_nothing("content"),
+    },
+)
+
+
+def _led(said: Fields) -> str:
+    return f"{said['type'].title()}: {said['content']}"
+
+
+_LEADER = {"another entity": _other_content, "none": says_nothing("content")}
+LONGAGENT: Mapping[str, Rule] = {
+    "instruct": Rule(_instruct, _led, {"wrong sub-question": _other_content, "none": says_nothing("content")}),
+    "member": _MEMBER,
+    "joint": _MEMBER,
+    "group": Rule(
+        _group,
+        lambda said: f"Replies {', '.join(map(str, said['groups'][0]['members']))} contradict each other.",
+        {"overlooked": says(groups=[]), "other numbers": says(groups=[{"members": [77, 78], "relation": "same"}])},
+    ),
+    "decide": Rule(_decide, _led, _LEADER),
+    "end": Rule(_end, _led, _LEADER),
+}
+
+READERS: Mapping[str, tuple[Mapping[str, Rule], Mapping[str, object]]] = {
+    "youtu": (YOUTU, {"top_k": 5}),
+    "graphreader": (GRAPHREADER, {"nodes": 3}),
+    "readagent": (READAGENT, {}),
+    "longagent": (LONGAGENT, {"member_tokens": 450}),
+}
+"""By reader: its rules, and the options that it is asked with."""

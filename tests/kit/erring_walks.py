@@ -1,0 +1,205 @@
+"""How GraphReader's prompts are answered by rule over ``planted_ships``, and what may go wrong with each reply."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+
+from erring_model import NONE, Fields, Rule, Slip
+from erring_slips import another_entity, other, says, says_nothing
+from model_by_prompt import Prompt
+from planted_ships import follow, hops, told
+
+_INVENTED = ("Harbour Board of 1799", "the old shipyard", "Captain Nemo Drake")
+
+
+def mark(passage: str, words: str) -> str:
+    """A place as notebooks have it."""
+    return f"[{passage}: {words}]"
+
+
+_VERBS = {"builder": "built", "launched": "launched", "born": "born"}
+
+
+def _plan(asked: Prompt) -> Fields:
+    question = asked.data
+    subject, relations = hops(question)
+    return {"steps": [f"Find the {relation}." for relation in relations], "key_information": [subject]}
+
+
+def _wrong_plan(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "key_information": [other(name, chance) for name in right["key_information"]]}
+
+
+def _nodes(asked: Prompt) -> Fields:
+    """What is asked about, and the words of its relations."""
+    names = asked.data.partition("Nodes:\n")[2].splitlines()
+    subject, relations = hops(asked.question)
+    chosen = [name for name in (subject, *(_VERBS[each] for each in relations)) if name in names]
+    return {"reasoning": "By name.", "nodes": [{"node": name, "score": 95 - 10 * n} for n, name in enumerate(chosen)]}
+
+
+def _invented_nodes(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "nodes": [{"node": name, "score": 90} for name in _INVENTED]}
+
+
+def _other_nodes(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    return {**right, "nodes": [{"node": other(each["node"], chance), "score": 80} for each in right["nodes"]]}
+
+
+def _state(asked: Prompt) -> tuple[str, str, str]:
+    """Previous actions, the notebook, and what is shown below it."""
+    done, _, rest = asked.data.partition("\n\nNotebook:\n")
+    notebook, _, shown = re.sub(r"\A\(empty\)", "", rest.strip()).partition("\n\n")
+    return done, notebook.strip(), shown
+
+
+def _facts(asked: Prompt) -> Fields:
+    done, notebook, shown = _state(asked)
+    groups = re.split(r"^(ID-\d+)", shown.partition("Its atomic facts")[2], flags=re.MULTILINE)[1:]
+    wanted = follow(asked.question, notebook).wanted
+    read = set(re.findall(r"ID-\d+", done))
+    here = [id_ for id_, text in zip(groups[::2], groups[1::2], strict=True) if wanted and wanted[1] in text]
+    chosen = [id_ for id_ in here if id_ not in read]
+    said = {"reasoning": "By name.", "notebook": notebook}
+    return (
+        {**said, "action": "read_chunk", "chunks": chosen} if chosen else {**said, "action": "stop_and_read_neighbor"}
+    )
+
+
+def _chunk(asked: Prompt) -> Fields:
+    _, notebook, shown = _state(asked)
+    parts = re.split(r"^Chunk (ID-\d+)", shown, flags=re.MULTILINE)[1:]
+    texts = dict(zip(parts[::2], parts[1::2], strict=True))
+    found = follow(asked.question, f"{notebook}\n{shown}")
+    for said in found.said:
+        id_ = next((id_ for id_, text in texts.items() if said.words in text), "")
+        if id_ and said.words not in notebook:
+            notebook = f"{notebook}\n{said.words} {mark(id_, said.words)}".strip()
+    return {"reasoning": "By name.", "notebook": notebook, "action": "termination" if found.answer else "search_more"}
+
+
+def _forgotten(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Nothing of the notebook, in one of the ways that it is left out."""
+    return {**right, "notebook": chance.choice(["", *NONE])}
+
+
+def _last_alone(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """The newest note without those before it."""
+    return {**right, "notebook": right["notebook"].rpartition("\n")[2]}
+
+
+def _wrong_note(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """The last note says another value, under the same mark."""
+    known = told(right["notebook"])
+    value = known[-1].value if known else ""
+    return {**right, "notebook": right["notebook"].replace(value, other(value, chance)) if value else ""}
+
+
+def _marks(words: str) -> Slip:
+    """Marks with other words, or with none."""
+
+    def slip(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+        key = "notebook" if "notebook" in right else "answer"
+        inside = r"[\1: " + words + "]" if words else r"[\1]"
+        return {**right, key: re.sub(r"\[(ID-\d+)[^\]]*\]", inside, right[key])}
+
+    return slip
+
+
+def _unmarked(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    key = "notebook" if "notebook" in right else "answer"
+    return {**right, key: re.sub(r"\s*\[ID-[^\]]*\]", "", right[key])}
+
+
+def _neighbours(asked: Prompt) -> Fields:
+    done, notebook, shown = _state(asked)
+    names = shown.partition("Its neighbours")[2].splitlines()[1:]
+    wanted = follow(asked.question, notebook).wanted
+    goal = wanted[1] if wanted else ""
+    if goal in names and f"at {goal}:" not in done:
+        return {"reasoning": "By name.", "action": "read_neighbor_node", "node": goal}
+    return {"reasoning": "By name.", "action": "termination"}
+
+
+def _conclude(asked: Prompt) -> Fields:
+    found = follow(asked.question, asked.data)
+    if not found.answer:
+        return {"reasoning": "No notebook says it.", "answer": "", "sufficient": False}
+    marks = [
+        m[0] for said in found.said if (m := re.search(rf"(?<={re.escape(said.words)} )\[ID-[^\]]*\]", asked.data))
+    ]
+    return {"reasoning": "They say it.", "answer": f"{found.answer} {' '.join(marks)}".strip(), "sufficient": True}
+
+
+def _plain_walk(said: Fields) -> str:
+    inside = ", ".join(f'"{id_}"' for id_ in said.get("chunks", ()))
+    call = f"{said['action']}({f'[{inside}]' if inside else said.get('node', '')})"
+    notes = f"Updated Notebook: {said['notebook']}\n" if "notebook" in said else ""
+    return f"{notes}Rationale for Next Action: {said['reasoning']}\nChosen Action: {call}"
+
+
+GRAPHREADER: Mapping[str, Rule] = {
+    "plan": Rule(
+        _plan,
+        lambda said: f"Plan: {' '.join(said['steps'])} Key information: {', '.join(said['key_information'])}.",
+        {
+            "wrong plan": _wrong_plan,
+            "none": lambda asked, right, chance: {"steps": [chance.choice(NONE)], "key_information": []},
+        },
+    ),
+    "nodes": Rule(
+        _nodes,
+        lambda said: "\n".join(f"Node: {each['node']}, Score: {each['score']}" for each in said["nodes"]),
+        {
+            "invented node": _invented_nodes,
+            "another entity": _other_nodes,
+            "none": says(nodes=[{"node": "none", "score": 0}]),
+        },
+    ),
+    "facts": Rule(
+        _facts,
+        _plain_walk,
+        {
+            "forgotten notebook": _forgotten,
+            "unknown passage": says(action="read_chunk", chunks=["ID-9999"]),
+            "action of another step": says(action="read_neighbor_node", node="Captain Nemo Drake"),
+            "overlooked": says(action="stop_and_read_neighbor", chunks=[]),
+        },
+    ),
+    "chunk": Rule(
+        _chunk,
+        _plain_walk,
+        {
+            "forgotten notebook": _forgotten,
+            "forgotten notes": _last_alone,
+            "another entity": _wrong_note,
+            "paraphrased quote": _marks("as the register has it"),
+            "bare mark": _marks(""),
+            "no mark": _unmarked,
+            "action of another step": says(action="read_neighbor_node", node="Captain Nemo Drake"),
+            "overlooked": says(action="search_more"),
+        },
+    ),
+    "neighbours": Rule(
+        _neighbours,
+        _plain_walk,
+        {
+            "invented node": says(action="read_neighbor_node", node="Captain Nemo Drake"),
+            "action of another step": says(action="search_more"),
+            "overlooked": says(action="termination", node=""),
+        },
+    ),
+    "answer": Rule(
+        _conclude,
+        lambda said: f"Analyze: {said['reasoning']}\nFinal answer: {said['answer'] or 'The documents do not say.'}",
+        {
+            "another entity": another_entity,
+            "paraphrased quote": _marks("as the register has it"),
+            "bare mark": _marks(""),
+            "no mark": _unmarked,
+            "none": says_nothing("answer"),
+        },
+    ),
+}
