@@ -15,7 +15,18 @@ from itertools import chain
 
 from kgplatform.readers.clauses import AND, negated
 from kgplatform.readers.families import Word, converses, is_action, opposites
-from kgplatform.readers.statements import FIGURES, HARD, Need, Statement, Texts, Unit, names_of, neighbours, weight
+from kgplatform.readers.statements import (
+    FIGURES,
+    HARD,
+    Need,
+    Statement,
+    Texts,
+    Unit,
+    names_of,
+    neighbours,
+    spelt,
+    weight,
+)
 
 _NEXT_PART, _FURTHER, _LEAST_IN_CLAUSE = 0.65, 0.1, 0.45
 """How much two words of a clause are bound that stand in neighbouring parts, less for each further one; the least."""
@@ -27,6 +38,10 @@ to; for what else two such clauses have, and for numbers and dates of a relative
 _SENTENCE, _FARTHER, _AROUND, _TITLE, _PRONOUN = 0.25, 0.03, 0.15, 0.6, 0.85
 """The same for two clauses of a sentence, less for each clause between; for the sentences around; for a title; and of
 what a pronoun may stand for, the share that counts where the pronoun is."""
+
+_ELSEWHERE = 1.7
+"""How many times more still, where a sentence lacks something of what is said that stands where the claim does: it may
+be another step of the question."""
 
 _OTHER_PART = 0.5
 """What a word of another part of the answer's clause counts, of what one of the same part does."""
@@ -73,7 +88,7 @@ class _Place:
 
 def wrongly_bound(statement: Statement, context: Sequence[Need], read: Texts) -> str:
     """Why something else than what the answer says is what a text says; empty where that is not so."""
-    for claim in _claims(statement, context):
+    for claim in _claims(statement, context, read):
         place = _best(claim, read)
         if place and (rival := _rival(claim, place, read)):
             said = " ".join(dict.fromkeys(need.word.shown for need, _ in claim.about))
@@ -81,14 +96,18 @@ def wrongly_bound(statement: Statement, context: Sequence[Need], read: Texts) ->
     return ""
 
 
-def _claims(statement: Statement, context: Sequence[Need]) -> Iterator[_Claim]:
-    """What is not denied and is new, or has a verb in the answer; of a date the day and the year together."""
+def _claims(statement: Statement, context: Sequence[Need], read: Texts) -> Iterator[_Claim]:
+    """What is not denied and is new, or has a verb in the answer; of a date the day and the year together. The number
+    of a whole heading belongs to the heading."""
+    is_heading = spelt(statement.words) in read.headings
     denied = {id(statement.words[at]) for at in negated(statement.words, statement.parts)}
     for part in [[each] for each in statement.needs if each.word.kind != "name"] + list(names_of(statement)):
         last = part[-1]
         if id(last.word) in denied or (last.word.kind == "date" and last.keys is not last.word.needs[0]):
             continue
         about, has_verb = _about(part, statement, context)
+        if is_heading and last.word.kind in FIGURES:
+            continue
         is_given = any(each.given for each in part) if last.is_hard else last.given
         if about and (not is_given or (has_verb and (last.is_hard or is_action(last.word)))):
             yield _Claim(part, about, statement, has_verb)
@@ -136,12 +155,13 @@ def _rival(claim: _Claim, place: _Place, read: Texts) -> str:
     for number in read.with_any([need for need, _ in claim.about]):
         unit = read.units[number]
         found = _found(unit, claim.about, read)
-        if sum(heavy for _, heavy, _, _ in found) < min(least, together) or not place.covered <= _covered(found):
+        if sum(heavy for _, heavy, _, _ in found) < min(least, together):
             continue
+        times = 1.0 if place.covered <= _covered(found) else _ELSEWHERE
         for at, word in enumerate(unit.words):
-            if _could_be(word, at, unit, claim, place, read) and _bound(unit, at, found, _level) > least:
+            if _could_be(word, at, unit, claim, place, read) and _bound(unit, at, found, _level) > times * least:
                 return word.shown
-            if any(at in places for _, _, places, _ in found) and _bound(unit, at, found, _flat) > together:
+            if any(at in places for _, _, places, _ in found) and _bound(unit, at, found, _flat) > times * together:
                 return word.shown
     return ""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from kgplatform.readers.families import Word, is_action, listed
+from kgplatform.readers.families import Word, is_action, is_generic, listed
 
 _JOINS = listed("joins")
 """What a part begins with."""
@@ -96,7 +96,7 @@ def shared_subjects(words: Sequence[Word], clauses: Sequence[int]) -> dict[int, 
     for clause, span in groupby(range(len(words)), key=clauses.__getitem__):
         all_ = list(span)
         first = all_[0]
-        told = [at for at in all_ if words[at].kind not in ("little", "not") or words[at].plain in _FINITE]
+        told = [at for at in all_ if is_verb(words, at) or not _is_passing(words[at])]
         if not first or clause in found or clauses[first - 1] == clause:
             continue
         if words[first].plain in _OPENS:
@@ -104,6 +104,11 @@ def shared_subjects(words: Sequence[Word], clauses: Sequence[int]) -> dict[int, 
         elif told and is_verb(words, told[0]):
             found[clause] = found.get(clauses[first - 1], clauses[first - 1])
     return found
+
+
+def _is_passing(word: Word) -> bool:
+    """Whether a word may stand before a verb and be no subject: "and later first lit"."""
+    return word.kind in ("little", "not") or is_generic(word) or word.plain.endswith("ly")
 
 
 def negated(words: Sequence[Word], parts: Sequence[int]) -> set[int]:

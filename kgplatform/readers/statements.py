@@ -96,13 +96,15 @@ class Statement:
 
 @dataclass
 class Texts:
-    """All that was read, by sentence. ``where``: the units that have a key."""
+    """All that was read, by sentence. ``where``: the units that have a key; ``headings``: titles and sentences without
+    a verb, word by word."""
 
     units: list[Unit] = field(default_factory=list)
     where: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     titled: frozenset[str] = frozenset()
     common: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    headings: set[tuple[str, ...]] = field(default_factory=set)
 
     def has(self, need: frozenset[str]) -> bool:
         return any(key in self.where for key in need) or bool(need & self.titled)
@@ -117,16 +119,23 @@ def read_texts(sources: Sequence[Source]) -> Texts:
     for number, source in enumerate(sources):
         about = frozenset(chain.from_iterable(word.keys for word in telling(source.title)))
         titled |= about
+        read.headings.add(spelt(in_parts(telling(source.title))[0]))
         for place in sentences(source.text):
             unit = _unit(source.text, number, len(read.units), place.start, place.end, about)
             for key in unit.keys:
                 read.where[key].append(unit.number)
             read.units.append(unit)
+            if not unit.verbs:
+                read.headings.add(spelt(unit.words))
     read.titled = frozenset(titled)
     words = chain.from_iterable(unit.words for unit in read.units)
     read.common = frozenset(chain.from_iterable(word.keys for word in words if word.kind == "word"))
     read.named = frozenset(chain(titled, *(word.keys for unit in read.units for word in _surely_named(unit.words))))
     return read
+
+
+def spelt(words: Iterable[Word]) -> tuple[str, ...]:
+    return tuple(word.plain for word in words)
 
 
 def _surely_named(words: Sequence[Word]) -> Iterator[Word]:

@@ -48,6 +48,7 @@ from kgplatform.readers.statements import (
     weight,
 )
 from kgplatform.readers.telling import telling
+from kgplatform.sentences import sentences
 
 _YES = re.compile(r"\W*(?:(?P<yes>yes|ja|oui|sí|si|да|はい|是的)|(?P<no>no|nein|non|いいえ|不))\b\W*", re.IGNORECASE)
 
@@ -113,6 +114,28 @@ def nearest(words: str, text: str) -> Place | None:
         scored.append((sum(1 + (word.kind in HARD) for word in shared), unit.start - unit.end, -unit.start, unit))
     best = max(scored, key=lambda each: each[:3], default=None)
     return Place(best[3].start, best[3].end, exact=False) if best and best[0] > 1 else None
+
+
+def known_only(question: str, answer: str, sources: Sequence[Source]) -> tuple[str, str]:
+    """``answer`` less its sentences with a name, number or date that neither ``question`` nor ``sources`` have; and, in
+    words for the user, which these are.
+
+    For answers that put together or count what many sources say, whose words need not be theirs. Headings stay.
+    """
+    read = read_texts([*sources, Source(question)])
+    kept, strange, at = "", list[Need](), 0
+    for place in sentences(answer):
+        said = _MARKS.sub("", answer[place.start : place.end])
+        needs = [need for each in statements_of(said, frozenset(), frozenset(), read) for need in each.needs]
+        first = min((need.word.start for need in needs), default=0)
+        unknown = [need for need in needs if need.is_hard and need.word.start > first and not read.has(need.keys)]
+        if unknown and not said.lstrip().startswith("#"):
+            strange += unknown
+            kept, at = kept + answer[at : place.start], place.end + (answer[place.end : place.end + 1] == " ")
+    return (kept + answer[at:]).strip(), f"{quoted(strange)} not found, so it was left out." if strange else ""
+
+
+_MARKS = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\]")
 
 
 def says_something(quote: str) -> bool:
