@@ -49,7 +49,7 @@ _OTHER_PART = 0.5
 _TIMES, _TIMES_REST, _MORE = 1.08, 1.6, 0.06
 """How many times as much a rival, or the rest alone, must be bound; and how much more, of all that is said."""
 
-_QUESTION, _CLAUSE = 0.35, 0.3
+_QUESTION, _CLAUSE = 0.4, 0.3
 """How much of all that is said a rival must be bound to, if that is the question or if it is a clause with a verb."""
 
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import chain
 from typing import Any, Literal
 
 import yaml
@@ -102,35 +101,33 @@ class _Families:
     plain_verbs: frozenset[str]
 
 
+def _groups(name: str) -> list[list[str]]:
+    """The words of a list that strokes part."""
+    return [group.split() for group in _lists()[name].split("|")]
+
+
 @cache
 def families() -> _Families:
-    said = _lists()
     keys: defaultdict[str, set[str]] = defaultdict(set)
-    for line in chain(said["actions"], said["things"]):
-        head, *_ = words = line.split()
+    actions = _groups("actions")
+    for words in (*actions, *_groups("things")):
         for word in words:
-            keys[form(word)].add(f"={head}")
-    for line in said["kinds"]:
-        head, *words = line.split()
+            keys[form(word)].add(f"={words[0]}")
+    for head, *words in _groups("kinds"):
         for word in words:
             keys[form(word)].add(f"w:{form(head)}")
-    pairs = {name: _others(said[name], keys) for name in ("opposed", "converse")}
-    verbs = {f"w:{form(word)}" for line in said["verbs"] for word in line.split()}
-    verbs |= {f"={line.split()[0]}" for line in said["actions"]}
-    plain = frozenset(word for line in said["verbs"] for word in line.split())
-    plain |= {line.split()[0] for line in said["actions"]}
-    return _Families(
-        {root: frozenset(more) for root, more in keys.items()}, **pairs, verbs=frozenset(verbs), plain_verbs=plain
-    )
+    pairs = {name: _others(_groups(name), keys) for name in ("opposed", "converse")}
+    heads = frozenset(words[0] for words in actions)
+    verbs = {f"w:{form(word)}" for word in listed("verbs")} | {f"={head}" for head in heads}
+    known = {root: frozenset(more) for root, more in keys.items()}
+    return _Families(known, **pairs, verbs=frozenset(verbs), plain_verbs=listed("verbs") | heads)
 
 
-def _others(lines: Sequence[str], keys: dict[str, set[str]]) -> dict[str, frozenset[str]]:
-    """For each key of a word of a line, the keys of the line's other words."""
+def _others(groups: Sequence[Sequence[str]], keys: dict[str, set[str]]) -> dict[str, frozenset[str]]:
+    """For each key of a word of a group, the keys of the group's other words."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for line in lines:
-        forms = [
-            {f"w:{form(word)}", *(key for key in keys.get(form(word), ()) if key[0] == "=")} for word in line.split()
-        ]
+    for words in groups:
+        forms = [{f"w:{form(word)}", *(key for key in keys.get(form(word), ()) if key[0] == "=")} for word in words]
         for at, one in enumerate(forms):
             for key in one:
                 found[key] |= set().union(*forms[:at], *forms[at + 1 :]) - one
