@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from kgplatform.readers.clauses import PRONOUNS, in_clauses, in_parts, is_verb, negated
-from kgplatform.readers.families import Word, converses, is_action, is_relation, listed, opposites
+from kgplatform.readers.families import Word, converses, is_action, is_relation, listed
 from kgplatform.readers.statements import Need, Statement, Texts, Unit, has_verb, quoted
 from kgplatform.readers.telling import telling
 
@@ -115,8 +115,8 @@ def _names_somebody(words: Sequence[Word], at: int) -> bool:
     return words[at].kind != "word" or not words[at].plain.endswith("ing")
 
 
-def contradicted(statement: Statement, context: Sequence[Need], units: Sequence[Unit], read: Texts) -> str:
-    """Why the text denies what is said, says what is denied, or says the opposite."""
+def contradicted(statement: Statement, context: Sequence[Need], units: Sequence[Unit]) -> str:
+    """Why the text denies what is said, or says what is denied."""
     ours = {id(statement.words[n]) for n in negated(statement.words, statement.parts)}
     there = {unit.number: negated(unit.words, unit.parts) for unit in units}
     mine: list[Need] = []
@@ -135,13 +135,4 @@ def contradicted(statement: Statement, context: Sequence[Need], units: Sequence[
             return f"What was read denies it: {quoted([need])}"
     if mine and not agreed:
         return f"What was read does not deny it: {quoted(mine)}"
-    return _opposite(statement.needs, units)
-
-
-def _opposite(needs: Sequence[Need], units: Sequence[Unit]) -> str:
-    for need in needs:
-        if not any(need.keys & (unit.keys | unit.about) for unit in units):
-            against = opposites(need.word.keys)
-            if any(against & unit.keys for unit in units):
-                return f"What was read says the opposite of {need.word.shown}."
     return ""

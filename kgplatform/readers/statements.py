@@ -195,19 +195,11 @@ def statements_of(answer: str, given: frozenset[str], common: frozenset[str], re
             Need(word, keys, bool(keys & given), clause, part)
             for word, clause, part in zip(words, clauses, parts, strict=True)
             if word.kind in TELLING and not is_generic(word)
-            for keys in (_exact(word, read) or word.needs)
+            for keys in word.needs
         ]
         said = {clause for at, clause in enumerate(clauses) if is_verb(words, at)}
         listed = chain.from_iterable(need.keys for need in needs if need.clause not in said)
         yield Statement(words, parts, tuple(needs), given | frozenset(listed))
-
-
-def _exact(word: Word, read: Texts) -> tuple[frozenset[str], ...]:
-    """Of a noun such as "contractor", which is no "contract": its own forms, where a text has one of them."""
-    bare = word.plain.removesuffix("s")
-    forms = frozenset((f"n:{bare}", f"n:{bare}s"))
-    is_agent = word.kind == "word" and bare.endswith(("er", "or", "ee"))
-    return (forms | {key for key in word.keys if key[0] == "="},) if is_agent and read.has(forms) else ()
 
 
 def _softened(word: Word, number: int, read: Texts, common: frozenset[str]) -> Word:

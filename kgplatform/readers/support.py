@@ -3,16 +3,14 @@
     found = support("Who built it?", "Anna Reed, in 1704.", [Source("The mill was built by Anna Reed in 1704.")])
     found.holds, found.places       # True, ((0, Place(start=0, end=40, …)),)
 
-Each statement of the answer needs its names, numbers, dates and other telling words in what was read, near enough to
-each other; the words of the question count as given. Then what is bound to what is compared, so that a name, number,
-date or relation that was exchanged for another one of the same text is noticed:
+Each statement of the answer is held against what was read, sentence by sentence; the words of the question count as
+given. Nothing may be missing, and nothing may be put together that the text does not put together:
 
-1. *Presence*: names, numbers and dates without exception; a verb or a word with an opposite too; of others one in five
-   may be missing.
+1. *Presence*: names, numbers, dates, verbs and other telling words, or words of the same family.
 2. *Together*: the words of a clause stand in at most three neighbouring sentences or in one fact; clauses may be
    spread over passages and facts.
-3. *Rivals*: no other name, number or date stands clearly nearer to what the answer says about its own.
-4. *Order*: who does and to whom it is done, and what is denied, are as in the text.
+3. *Clauses* (``binding``): no other name, number or date belongs more to what the answer says about its own.
+4. *Roles* (``order``): who does and to whom it is done, and what is denied, are as in the text.
 """
 
 from __future__ import annotations
@@ -170,7 +168,7 @@ def _checked(statement: Statement, context: list[Need], question: str, read: Tex
         return [], why
     is_whole = any(word.plain in _VERBS for word in statement.words)
     if is_whole or not negated(*in_parts(telling(question))):
-        return units, contradicted(statement, context, units, read)
+        return units, contradicted(statement, context, units)
     return units, ""
 
 
@@ -301,7 +299,7 @@ def _yes_or_no(begins: re.Match[str], question: str, asked: Sequence[Word], read
         return Support(why=f"{quoted(names)} not found in what was read.")
     lacking = [need for need in needs if not read.has(need.keys)]
     units = _together(statement, [need for need in needs if need not in lacking], [], read)
-    denied = bool(units) and bool(contradicted(statement, [], units, read))
+    denied = bool(units) and bool(contradicted(statement, [], units))
     if begins["yes"] and (denied or len(lacking) > 0.5 * len(needs)):
         return Support(why="What was read does not say so.")
     if begins["no"] and units and not (denied or lacking):
