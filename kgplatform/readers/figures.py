@@ -46,7 +46,8 @@ _TENS = (
     "ninety neunzig noventa"
 )
 _ORDINALS = (
-    "second|third dritte troisième tercer|fourth vierte|fifth fünfte|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+    "second|third dritte troisième tercer|fourth vierte|fifth fünfte|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|"
+    "thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth"
 )
 
 SMALL = {

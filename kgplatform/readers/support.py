@@ -3,16 +3,14 @@
     found = support("Who built it?", "Anna Reed, in 1704.", [Source("The mill was built by Anna Reed in 1704.")])
     found.holds, found.places       # True, ((0, Place(start=0, end=40, …)),)
 
-Each statement of the answer needs its names, numbers, dates and other telling words in what was read, near enough to
-each other; the words of the question count as given. Then what is bound to what is compared, so that a name, number,
-date or relation that was exchanged for another one of the same text is noticed:
+Each statement of the answer is held against what was read, sentence by sentence; the words of the question count as
+given. Nothing may be missing, and nothing may be put together that the text does not put together:
 
-1. *Presence*: names, numbers and dates without exception; a verb or a word with an opposite too; of others one in five
-   may be missing.
+1. *Presence*: names, numbers, dates, verbs and other telling words, or words of the same family.
 2. *Together*: the words of a clause stand in at most three neighbouring sentences or in one fact; clauses may be
    spread over passages and facts.
-3. *Rivals*: no other name, number or date stands clearly nearer to what the answer says about its own.
-4. *Order*: who does and to whom it is done, and what is denied, are as in the text.
+3. *Clauses* (``binding``): no other name, number or date belongs more to what the answer says about its own.
+4. *Roles* (``order``): who does and to whom it is done, and what is denied, are as in the text.
 """
 
 from __future__ import annotations
@@ -23,10 +21,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from kgplatform.places import Place
+from kgplatform.readers.binding import wrongly_bound
+from kgplatform.readers.clauses import in_parts, negated
 from kgplatform.readers.comparison import compared, compares
 from kgplatform.readers.families import Word, is_generic, is_relation
-from kgplatform.readers.order import as_declared, contradicted, other_agent, turned_round
-from kgplatform.readers.rivals import rival_of
+from kgplatform.readers.order import as_declared, contradicted, exchanged
 from kgplatform.readers.statements import (
     HARD,
     TELLING,
@@ -38,9 +37,7 @@ from kgplatform.readers.statements import (
     Unit,
     context_of,
     has_verb,
-    in_clauses,
     names_of,
-    negated,
     neighbours,
     quoted,
     read_texts,
@@ -49,9 +46,7 @@ from kgplatform.readers.statements import (
     weight,
 )
 from kgplatform.readers.telling import telling
-
-_MISSING_SHARE = 0.2
-
+from kgplatform.sentences import sentences
 
 _YES = re.compile(r"\W*(?:(?P<yes>yes|ja|oui|sí|si|да|はい|是的)|(?P<no>no|nein|non|いいえ|不))\b\W*", re.IGNORECASE)
 
@@ -83,6 +78,8 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
     """Whether ``sources`` support ``answer``, an answer to ``question`` without marks."""
     read = read_texts(sources)
     asked = [word for word in telling(question) if word.kind in TELLING]
+    if asked and asked[0].kind == "name" and not read.has(asked[0].needs[0]):
+        asked = asked[1:]  # "Cuántos …"
     is_polar = _ASKS_WHETHER.match(question) is not None
     gives = [word for word in asked if not (is_polar and word.kind == "word" and is_relation(word))]
     given = frozenset(chain.from_iterable(word.keys for word in gives))
@@ -90,7 +87,7 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
     begins = _YES.match(answer)
     rest = answer[begins.end() :] if begins else answer
     statements = [each for each in statements_of(rest, given, common, read) if each.needs]
-    listed = frozenset(chain.from_iterable(each.given for each in statements if not has_verb(each)))
+    listed = frozenset(chain.from_iterable(each.given for each in statements))
     statements = [replace(each, given=each.given | listed) for each in statements]
     if not statements:
         nothing = Support(why="It says nothing that can be found.")
@@ -117,6 +114,28 @@ def nearest(words: str, text: str) -> Place | None:
     return Place(best[3].start, best[3].end, exact=False) if best and best[0] > 1 else None
 
 
+def known_only(question: str, answer: str, sources: Sequence[Source]) -> tuple[str, str]:
+    """``answer`` less its sentences with a name, number or date that neither ``question`` nor ``sources`` have; and, in
+    words for the user, which these are.
+
+    For answers that put together or count what many sources say, whose words need not be theirs. Headings stay.
+    """
+    read = read_texts([*sources, Source(question)])
+    kept, strange, at = "", list[Need](), 0
+    for place in sentences(answer):
+        said = _MARKS.sub("", answer[place.start : place.end])
+        needs = [need for each in statements_of(said, frozenset(), frozenset(), read) for need in each.needs]
+        first = min((need.word.start for need in needs), default=0)
+        unknown = [need for need in needs if need.is_hard and need.word.start > first and not read.has(need.keys)]
+        if unknown and not said.lstrip().startswith("#"):
+            strange += unknown
+            kept, at = kept + answer[at : place.start], place.end + (answer[place.end : place.end + 1] == " ")
+    return (kept + answer[at:]).strip(), f"{quoted(strange)} not found, so it was left out." if strange else ""
+
+
+_MARKS = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\]")
+
+
 def says_something(quote: str) -> bool:
     """Whether a quote has three telling words, or a word and its date: "the", a mark or a name alone shows nothing."""
     kinds = [word.kind for word in telling(quote) if word.kind in TELLING and not is_generic(word)]
@@ -130,60 +149,64 @@ def _checked(statement: Statement, context: list[Need], question: str, read: Tex
     """The sentences that say the statement; or why it is not supported."""
     required = statement.required
     wanted = required or [need for need in statement.needs if need.is_hard] or list(statement.needs)
-    if missing := _missing(wanted, read):
+    if missing := [need for need in wanted if not read.has(need.keys)]:
         return [], f"{quoted(missing)} not found in what was read."
     if apart := _apart(statement, read):
         return [], f'"{apart}" was not found in what was read.'
-    wanted = [need for need in wanted if read.has(need.keys)]
     units = _together(statement, wanted, context, read)
     if not units:
         return [], f"{quoted(wanted)} not found together in what was read."
     if (
         why := compared(question, [need.keys for need in statement.needs if need.is_hard], read)
-        or rival_of(statement, context, units, read)
+        or _mismeasured(statement, read)
+        or wrongly_bound(statement, context, read)
         or _strange(statement, units, read)
     ):
         return [], why
     declared = as_declared(statement, question)
-    if why := turned_round(declared, units) or other_agent(declared, units):
+    if why := exchanged(declared, read):
         return [], why
     is_whole = any(word.plain in _VERBS for word in statement.words)
-    if is_whole or not negated(*in_clauses(telling(question))):
-        return units, contradicted(statement, context, units, read)
+    if is_whole or not negated(*in_parts(telling(question))):
+        return units, contradicted(statement, context, units)
     return units, ""
 
 
 def _strange(statement: Statement, units: Sequence[Unit], read: Texts) -> str:
-    """A word that no sentence has with one of those beside it, or a fact about another name than the statement's."""
+    """A word that no sentence has with one of those beside it, or a name with none of the other names."""
     for at, need in enumerate(statement.needs):
-        beside = [each for each in statement.needs[max(0, at - 1) : at + 2] if each.clause == need.clause]
+        beside = [each for each in statement.needs[max(0, at - 1) : at + 2] if each.part == need.part]
         own = [unit for unit in units if need.keys & unit.keys]
         if need.given or not own:
             continue
         others = [each for each in beside if each is not need and any(each.keys & unit.keys for unit in units)]
-        clause = [each for each in statement.needs if each.clause == need.clause and each is not need]
-        absent = [each for each in clause if not any(each.keys & (unit.keys | unit.about) for unit in own)]
-        if need.word.kind == "word" and is_relation(need.word) and len(absent) > 1 and len(absent) == len(clause):
-            return f'"{need.word.plain}" was not found with "{absent[0].word.plain}".'
-        anywhere = [read.units[n] for n in read.with_any([need])]
-        after = _object(need, statement)
-        if after and read.has(after.keys) and not any(after.keys & (unit.keys | unit.about) for unit in anywhere):
-            return f'"{need.word.plain}" was not found with "{after.word.plain}".'
         is_alone = not any(each.keys & (unit.keys | unit.about) for unit in own for each in others)
         can_stand_alone = need.word.kind not in ("name", "word") or any(each.given for each in others)
         if others and is_alone and not can_stand_alone:
-            return f'"{need.word.plain}" was not found beside "{others[0].word.plain}".'
+            return f'"{need.word.shown}" was not found beside "{others[0].word.shown}".'
+        anywhere = [read.units[n] for n in read.with_any([need])]
         if (names := _names_with(need, statement)) and not any(_has_any(unit, names, read) for unit in anywhere):
-            return f'"{need.word.plain}" was not found with "{names[0].word.plain}".'
+            return f'"{need.word.shown}" was not found with "{names[0].word.shown}".'
     return ""
 
 
-def _object(need: Need, statement: Statement) -> Need | None:
-    """What follows a verb in its clause."""
-    if need.word.kind != "word" or not is_relation(need.word):
-        return None
-    after = (each for each in statement.needs if each.clause == need.clause and each.word.start > need.word.start)
-    return next(after, None)
+_REACH = 3
+
+
+def _mismeasured(statement: Statement, read: Texts) -> str:
+    """A number that no text has before what the answer counts by it: "50 g" where a text has "50 minutes"."""
+    for need in statement.needs:
+        if need.word.kind != "number" or not read.has(need.keys):
+            continue
+        counted = next((each for each in statement.needs if each.word.start > need.word.end), None)
+        if counted is None or counted.part != need.part or counted.word.kind != "word":
+            continue
+        units = [read.units[n] for n in read.with_any([counted])]
+        before = [(unit, n) for unit in units for at in unit.at(counted.keys) for n in range(max(0, at - _REACH), at)]
+        numbers = [unit.words[n] for unit, n in before if unit.words[n].kind == "number"]
+        if numbers and not any(word.keys & need.keys for word in numbers):
+            return f'"{need.word.shown}" was not found before "{counted.word.shown}".'
+    return ""
 
 
 def _names_with(need: Need, statement: Statement) -> list[Need]:
@@ -206,18 +229,10 @@ _VERBS = frozenset(
 )
 
 
-def _missing(wanted: Sequence[Need], read: Texts) -> list[Need]:
-    """What must be there and is not."""
-    lacking = [need for need in wanted if not read.has(need.keys)]
-    strict = [need for need in lacking if need.is_hard or is_relation(need.word)]
-    allowed = int(_MISSING_SHARE * (len(wanted) - len(lacking)))
-    return strict or (lacking if len(lacking) > allowed else [])
-
-
 def _apart(statement: Statement, read: Texts) -> str:
     """A name of several words whose parts no sentence has side by side."""
     for name in names_of(statement):
-        spelt = " ".join(need.word.plain for need in name)
+        spelt = " ".join(need.word.shown for need in name)
         if all(need.given for need in name) or len(name) < 2:
             continue
         is_there = any(side_by_side(name, read.units[n]) for n in read.with_any(name[:1]))
@@ -277,14 +292,14 @@ def _window(wanted: Sequence[Need], words: Sequence[Word], context: Sequence[Nee
 
 def _yes_or_no(begins: re.Match[str], question: str, asked: Sequence[Word], read: Texts) -> Support:
     """A bare yes: the question's own words stand in the text; a bare no: they do, and the text denies or lacks some."""
-    needs = tuple(Need(word, keys, True, 0) for word in asked if not is_generic(word) for keys in word.needs)
+    needs = tuple(Need(word, keys, False, 0) for word in asked if not is_generic(word) for keys in word.needs)
     statement = Statement(tuple(asked), (0,) * len(asked), needs)
     names = [need for need in needs if need.is_hard]
     if not needs or any(not read.has(need.keys) for need in names):
         return Support(why=f"{quoted(names)} not found in what was read.")
     lacking = [need for need in needs if not read.has(need.keys)]
     units = _together(statement, [need for need in needs if need not in lacking], [], read)
-    denied = bool(units) and bool(contradicted(statement, [], units, read))
+    denied = bool(units) and bool(contradicted(statement, [], units))
     if begins["yes"] and (denied or len(lacking) > 0.5 * len(needs)):
         return Support(why="What was read does not say so.")
     if begins["no"] and units and not (denied or lacking):

@@ -39,11 +39,13 @@ _PIECE = re.compile(
     rf"|(?P<month>\b(?:{MONTH_NAMES})\b\.?(?:(?:,|\s+of|\s+de|\s+del)?\s+\d{{4}}(?!\d))?)"
     r"|(?P<clock>\d{1,2}:\d{2}(?!\d))"
     r"|(?P<nth>(?<![\d.,])\d+(?:st|nd|rd|th|e|º|ª|ème)(?!\w))"
+    r"|(?P<code>(?<!\w)\d+(?-i:[A-Z])\w*)"
+    r"|(?P<range>(?<=\d\d\d\d[-–])\d\d(?!\d|[-–]\d))"
     r"|(?P<number>\d{1,3}(?:[  \u202f'’]\d{3})+(?![\d\w])|\d+(?:[.,]\d+)*)"
     r"|(?P<sign>°\s?C\b|[%€$£¥])"
     rf"|(?P<unspaced>[{UNSPACED}]+)"
     r"|(?P<word>(?:[A-Z]\.){2,}|[^\W\d_](?:[^\W_]|[\u0300-\u036f])*)"
-    r"|(?P<break>[,;:()\[\]–—\n]|\s-\s|[.!?](?=\s))",
+    r"|(?P<break>[,;:()\[\]—\n]|(?<!\d)–|–(?!\d{1,2}(?!\d))|\s-\s|[.!?](?=\s))",
     re.IGNORECASE,
 )
 
@@ -52,18 +54,22 @@ _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae"
 _GERMAN = frozenset(("die", "war", "hat"))
 """Little words of German that are none in English."""
 
+_UNIT_LETTERS = frozenset("mgslh")
+"""Letters that are units after a number and say nothing elsewhere."""
+
 _ENGLISH = re.compile(r"\b(?:did|does|the|of|to|would|could)\b", re.IGNORECASE)
 
 
 def _worded(found: re.Match[str]) -> Word:
-    written = found[0]
+    written, before = found[0], found.string[max(0, found.start() - 2) : found.start()]
     plain = fold_words(written).translate(_LETTERS).replace(".", "")
     refuses = plain in ("failed", "fails", "refused", "declined") and found.string[found.end() :].startswith(" to ")
-    if refuses or plain in NOT and found.string[max(0, found.start() - 1) : found.start()] != "`":
+    if refuses or (plain in NOT and not before.endswith("`")):
         return Word(found.start(), found.end(), "not", frozenset((f"w:{plain}",)), (), plain)
-    is_little = plain in LITTLE and not (plain in _GERMAN and _ENGLISH.search(found.string))
+    is_unit = plain in _UNIT_LETTERS and bool(re.search(r"\d\s?$", before))
+    is_little = plain in LITTLE and not is_unit and not (plain in _GERMAN and _ENGLISH.search(found.string))
     kind: Kind = "little" if is_little else "word"
-    is_code = bool(re.search(r"[`_=]$|\w\.$", found.string[max(0, found.start() - 2) : found.start()]))
+    is_code = bool(re.search(r"[`_=]$|\w\.$", before))
     is_name = is_code or written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)
     if is_name and (kind == "word" or written.isupper()):
         kind = "name" if len(written) > 1 else "little"
@@ -72,12 +78,9 @@ def _worded(found: re.Match[str]) -> Word:
     if plain.startswith("ge") and plain.endswith(("t", "en")) and len(plain) > 6:
         more.add(f"w:{stem(plain[2:-1] if plain.endswith('t') else plain[2:])}")
     keys = frozenset({f"n:{plain}", f"w:{root}", *more})
-    wanted = (
-        frozenset({f"n:{plain}", f"w:{root}", *more})
-        if kind != "name" or len(root) > 5 or more
-        else frozenset({f"n:{plain}", f"n:{plain.rstrip('s')}", f"n:{plain}s"})
-    )
-    return Word(found.start(), found.end(), kind, keys, (wanted,), written.casefold())
+    is_short = kind == "name" and len(root) <= 5 and not more
+    wanted = frozenset({f"n:{plain}", f"n:{plain.rstrip('s')}", f"n:{plain}s"}) if is_short else keys
+    return Word(found.start(), found.end(), kind, keys, (wanted,), written.casefold(), written)
 
 
 # Particles and little words between which words of Chinese and Japanese stand, and endings of Korean ones.
@@ -134,6 +137,8 @@ def _words(text: str) -> Iterator[Word]:
                 yield dated(found)
         elif group == "unspaced":
             yield from _unspaced(found)
+        elif group == "code":
+            yield _worded(found)
         elif group == "word":
             yield from _plain(found)
         elif group == "break":
@@ -179,6 +184,8 @@ def _figured(found: re.Match[str]) -> Word:
     if found["clock"]:
         key = frozenset((f"t:{found[0].lstrip('0')}",))
         return Word(start, end, "number", key, (key,), found[0])
+    if found["range"]:
+        return numbered(start, end, {float(found.string[start - 5 : start - 3] + found[0])}, found[0])
     if found["nth"]:
         return numbered(start, end, {float(re.sub(r"\D", "", found[0]))}, found[0])
     if found["sign"]:

@@ -31,6 +31,8 @@ from kgplatform.readers.corpus.replies import Final, Remaining, free_final, free
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Calls
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import known_only
 from kgplatform.readers.window import Window, head, pack, tokens
 from kgplatform.records import Citation, FoundFact, FoundPassage
 from kgplatform.text import counted, listed, tidy
@@ -203,7 +205,9 @@ class Reducer:
         detail = f"{outcome}, from {counted(things, 'thing')} and {counted(len(found.shown) - things, 'point')}"
         self.calls.add("answer", f"{detail}; repairs: {repairs}" if repairs else detail, mark, prompt=_REDUCE)
         if reply.sufficient:
-            return replace(found, text=reply.answer, cited=tuple(reply.citations))
+            sources = [Source(f"{total} {data}"), *(Source(each.text) for each in found.shown)]
+            text, unknown = known_only(self.question, reply.answer, sources)
+            return replace(found, text=text or None, cited=tuple(reply.citations), note=joined(found.note, unknown))
         return replace(found, text=reply.answer or None, own=True) if self.mode == "open" and reply.answer else found
 
     def _messages(self, findings: str) -> Messages:

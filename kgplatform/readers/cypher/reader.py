@@ -23,6 +23,7 @@ from kgplatform.readers.answer import (
     Answered,
     cite_words,
     fence_for,
+    joined,
     record,
     without_model,
     write_answer,
@@ -31,6 +32,8 @@ from kgplatform.readers.cypher.written import NOT_WRITTEN, UNCHANGED, WrittenSta
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mode_option, option, style_option
 from kgplatform.readers.replies import AnswerReply, read_answer, reply_tokens
 from kgplatform.readers.run import Calls, Run, StepFound
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import known_only
 from kgplatform.records import Answer, Citation, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import example_relation, shown_schema
@@ -197,16 +200,24 @@ def _answer(
         calls.note("answer", "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=why)
     reply, shown = _from_rows(question, found, calls, options)
-    text = reply.said.answer
+    text, unknown = _known(question, reply.said.answer or "", found, sources)
     cited = cite_rows(text, found.tried.rows[:shown], sources) if text else None
     number = len(cited[1]) if cited else 0
     behind = f"{counted(number, 'place')} in the text {'is' if number == 1 else 'are'} behind the answer"
     calls.note("check citations", behind)
     if cited is not None:
-        return Answered(*cited, _note(found), holds=True)
+        return Answered(*cited, joined(unknown, _note(found)), holds=True)
     if options.mode == "open" and (known := read_answer(reply.answer).answer):
         return Answered(known, note=OWN_KNOWLEDGE, holds=True)
-    return Answered(REFUSAL, note=f"{_UNSUPPORTED if text else ''}{_note(found)}")
+    return Answered(REFUSAL, note=f"{_UNSUPPORTED if reply.said.answer else ''}{joined(unknown, _note(found))}")
+
+
+def _known(question: str, answer: str, found: _Found, sources: Sources) -> tuple[str, str]:
+    """``answer`` less what has a name, number or date that neither the rows and their number nor the texts behind them
+    have, and a note on that."""
+    rows = [Source(f"{len(found.tried.rows)} {_flat(found.written)}"), *(Source(str(row)) for row in found.tried.rows)]
+    texts = [Source(each.text, each.title) for each in sources.known_passages.values()]
+    return known_only(question, answer, [*rows, *texts])
 
 
 def _from_rows(question: str, found: _Found, calls: Calls, options: Options) -> tuple[_Reply, int]:

@@ -281,6 +281,14 @@ def test_marks_in_the_answer(towns: KnowledgeGraph) -> None:
     assert done.text == "Much is told [1][2] of old [1871]."
 
 
+def test_a_sentence_with_what_nothing_found_has_is_left_out(towns: KnowledgeGraph) -> None:
+    """The last answer may use words of its own, and no names, numbers or dates of its own."""
+    model = playing(map=first_fact, reduce=says("Much is told [1]. It all began with Elvis Presley in 1957 [2]."))
+    done = asking(towns, model).ask("What is told?", "global", **SHARE)
+    assert done.text == "Much is told [1]."
+    assert '"Elvis", "Presley", "1957" were not found, so it was left out.' in done.note
+
+
 @pytest.mark.parametrize(
     ("said", "cited"), [(says("Bees.", citations=(2,)), 1), (says("Quite a lot is told."), 0), (says("Bees [99]."), 0)]
 )

@@ -148,6 +148,14 @@ def test_an_answer_that_the_rows_do_not_hold_is_refused(graph: KnowledgeGraph) -
     assert "says nothing that the rows say" in done.note
 
 
+def test_a_sentence_with_a_name_that_no_row_has_is_left_out(graph: KnowledgeGraph) -> None:
+    """Nor a number: what the rows and the texts behind them have is what can be said."""
+    done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said("It was Cyrus Field. He met Elvis Presley in 1957."))
+    assert (done.text or "").startswith("It was Cyrus Field.")
+    assert "Presley" not in (done.text or "")
+    assert '"Elvis", "Presley", "1957" were not found, so it was left out.' in done.note
+
+
 def test_no_row_is_no_answer(graph: KnowledgeGraph) -> None:
     nobody = statement(FOUNDERS, name="Acme")
     other = statement(FOUNDERS, name="Acme Company")
