@@ -69,14 +69,21 @@ def ask(
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Whom to tell the text of ``field`` while it is written: ``tell`` gets all of it so far."""
+    """Whom to tell the text of ``field`` while it is written: ``tell`` gets all of it so far.
+
+    ``only``: another field, with the value without which the text is none for ``tell``, as that of an instruction.
+    """
 
     field: str
     tell: Callable[[str], None]
+    only: tuple[str, str] | None = None
 
     def listener(self) -> Callable[[str], None]:
         """What listens to the raw reply."""
-        return lambda written: self.tell(partial_text(written, self.field))
+        return lambda written: self.tell(partial_text(written, self.field) if self._is_wanted(written) else "")
+
+    def _is_wanted(self, written: str) -> bool:
+        return self.only is None or partial_text(written, self.only[0]).casefold() == self.only[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,9 +181,10 @@ class Calls:
         self._last = reply.text
         return reply
 
-    def shown(self, field: str) -> Show | None:
-        """For a call that writes what people read: they are shown ``field`` of its reply while it is written."""
-        return Show(field, self._hear) if self._hear else None
+    def shown(self, field: str, only: tuple[str, str] | None = None) -> Show | None:
+        """For a call that writes what people read: they are shown ``field`` of its reply while it is written, and
+        where ``only`` is given, if that field has that value."""
+        return Show(field, self._hear, only) if self._hear else None
 
     def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """See ``Chat.forget``."""
