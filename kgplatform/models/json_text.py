@@ -120,6 +120,15 @@ def value_of(text: str) -> Any:
     return None
 
 
+def values_in(text: str) -> list[Any]:
+    """The JSON values in ``text`` in their order, as models write them one a line, mended where they are broken.
+
+    Of one that breaks off, its complete items.
+    """
+    bodies = (piece.text if piece.whole else whole_items(piece.text) or "" for piece in pieces_in_order(text))
+    return [value for body in bodies if body and (value := value_of(body)) is not None]
+
+
 def whole_items(text: str) -> str | None:
     """``text``, which breaks off, up to the last complete item of its outermost list, and closed there.
 

@@ -61,11 +61,11 @@ _LABEL = 12
 """Tokens of ``Members 1,000-2,000: `` and a line end."""
 
 _WAYS = {"ways": "two", "conflict": ""}
-_WAYS_AND_CONFLICT = {
-    "ways": "three",
-    "conflict": '\n  - "conflict": two or more replies contradict each other, and their members are to read each other\'s '
-    "parts. The content has the numbers of these replies.",
-}
+_CONFLICT = (
+    '"conflict": two or more replies contradict each other, and their members are to read each other\'s parts. The '
+    "content has the numbers of these replies."
+)
+_WAYS_AND_CONFLICT = {"ways": "three", "conflict": f"\n  - {_CONFLICT}"}
 """What the leader may decide, without a conflict and with it."""
 
 _SHORTEST_SUM = 30
