@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
@@ -25,7 +25,7 @@ from kgplatform.models.json_text import pieces, value_of, without_thoughts
 from kgplatform.models.lenient import keyed, plain_keys, truth_of, words_of
 from kgplatform.prompt import source_of
 
-ANSWER = "answer final_answer response result antwort réponse reponse respuesta risposta resposta 答案 回答 答え ответ"
+ANSWER = "answer final_answer response antwort réponse reponse respuesta risposta resposta 答案 回答 答え ответ"
 """The keys of an answer; models write them in the language of the text, whatever is asked for."""
 REASONING = "reasoning thought thoughts analysis rationale reason begründung raisonnement razonamiento 推理"
 
@@ -63,6 +63,8 @@ def number_of(value: Any) -> int:
 
 
 Words = Annotated[str, BeforeValidator(words_of)]
+Lines = Annotated[str, BeforeValidator(partial(words_of, glue="\n"))]
+"""A text of which nothing may be lost: the items of a list and the pairs of an object are its lines."""
 Flag = Annotated[bool | None, BeforeValidator(truth_of), WithJsonSchema({"type": "boolean"})]
 Listed = Annotated[
     list[str],

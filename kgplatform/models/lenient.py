@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, RootModel, ValidationError
@@ -33,7 +33,7 @@ _MOST_RANGE = 100
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _TEXTS = ("text", "answer", "final_answer", "value", "content", "name")
 _YES = "true yes y 1 answerable sufficient ja oui sí si sim да 是 はい"
-_NO = "false no n 0 none unanswerable notanswerable insufficient nein falsch non faux falso não нет 否 いいえ"
+_NO = "false no n 0 none insufficient notsufficient unanswerable notanswerable nein non não нет 否 いいえ"
 
 _Place = tuple[int | str, ...]
 
@@ -44,8 +44,8 @@ _Place = tuple[int | str, ...]
 def words_of(value: Any, glue: str = "") -> str:
     """The words of a field, of a number, a list or an object too; empty for null.
 
-    ``glue`` stands between the items of a list and the pairs of an object. Without it an object is its text, if it has
-    one.
+    ``glue`` stands between the items of a list and the pairs of an object: all that is there. Without it an object is
+    its text, if it has one.
     """
     if value is None or isinstance(value, bool):
         return "" if value is None else "yes" if value else "no"
@@ -56,7 +56,7 @@ def words_of(value: Any, glue: str = "") -> str:
         return (glue or ("\n" if any(len(item) > _LONG_ITEM for item in items) else ", ")).join(items)
     if isinstance(value, dict):
         told = None if glue else next((value[key] for key in _TEXTS if value.get(key)), None)
-        if told is not None or len(value) == 1:
+        if told is not None or (len(value) == 1 and not glue):
             return words_of(next(iter(value.values())) if told is None else told, glue)
         pairs = (f"{key}: {words}" for key, inner in value.items() if (words := words_of(inner, glue)))
         return (glue or "; ").join(pairs)
@@ -102,10 +102,10 @@ def plain_keys(value: Any) -> dict[str, Any]:
     return {type_key(str(key)): item for key, item in value.items()} if isinstance(value, Mapping) else {}
 
 
-def first_of(value: Any, keys: Collection[str]) -> Any:
+def first_of(value: Any, keys: str) -> Any:
     """What an object has under the first of ``keys``, however they are spelt; None where it has none."""
     known = plain_keys(value)
-    return next((known[key] for each in keys if known.get(key := type_key(each)) is not None), None)
+    return next((known[key] for each in keys.split() if known.get(key := type_key(each)) is not None), None)
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:

@@ -113,7 +113,7 @@ class AnswerReply(Answering):
     """An answer in full, or that the text does not have it."""
 
     reasoning: Words = thinking()
-    answer: Words = named(ANSWER, "")
+    answer: Words = named(f"{ANSWER} result", "")
     sufficient: Flag = _sufficient()
 
     @model_validator(mode="after")
@@ -153,7 +153,7 @@ class NotesReply(Answering):
 
     reasoning: Words = thinking()
     notes: Words = named("notes note summary new_notes notizen zusammenfassung 摘要", "")
-    answer: Words = named(ANSWER, "")
+    answer: Words = named(f"{ANSWER} result", "")
     sufficient: Flag = _sufficient()
 
     @model_validator(mode="after")

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BeforeValidator, field_validator
 
 from kgplatform.models.chat import Chat
+from kgplatform.models.forms import Form, named
+from kgplatform.models.labels import labelled
+from kgplatform.models.lenient import first_of, items_of, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.labels import first_of, in_words, labelled
 from kgplatform.text import normalise_name
 
-_STEP_KEYS = ("steps", "plan", "rationalplan", "step", "schritte", "étapes", "pasos", "步骤", "計画", "计划")
-_INFORMATION_KEYS = ("keyinformation", "information", "keyinfo", "schlüsselinformationen", "关键信息", "重要な情報")
 _NONE = frozenset({"", "none", "n/a", "no plan", "null", "keiner", "aucun", "ninguno", "无", "なし"})
 _PLACEHOLDER = re.compile(r"<[^<>]*>|\.\.\.|…")
 
 
-class _Plan(BaseModel):
-    steps: list[str] = Field(json_schema_extra={"maxItems": 8})
-    key_information: list[str] = Field(json_schema_extra={"maxItems": 12})
+def _lines(value: object) -> list[str]:
+    """A list of short texts, whatever it was written as: a text, objects with a number and a text, a list."""
+    items = [item for item in value.values() if isinstance(item, str)] if isinstance(value, dict) else items_of(value)
+    told = [first_of(item, "description text step action task") or item for item in items]
+    lines = [words_of(each, "\n").strip() for each in told]
+    return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not _PLACEHOLDER.fullmatch(line)]
 
-    @model_validator(mode="before")
+
+class _Plan(Form):
+    steps: Annotated[list[str], BeforeValidator(_lines)] = named(
+        "steps plan rational_plan step schritte étapes pasos 步骤 計画 计划", items=8
+    )
+    key_information: Annotated[list[str], BeforeValidator(_lines)] = named(
+        "key_information information key_info schlüsselinformationen 关键信息 重要な情報", [], items=12
+    )
+
+    @field_validator("steps")
     @classmethod
-    def _put_into_form(cls, value: Any) -> Any:
-        steps = _lines(first_of(value, _STEP_KEYS))
+    def _has_steps(cls, steps: list[str]) -> list[str]:
         if not steps:
             raise ValueError("it has no steps")
-        return {"steps": steps, "key_information": _lines(first_of(value, _INFORMATION_KEYS))}
+        return steps
 
     @property
     def text(self) -> str:
@@ -51,15 +62,4 @@ def _free(text: str) -> _Plan | None:
     words = labelled(text, "plan").get("plan") or text.strip().strip("*#` \n")
     if normalise_name(words).strip("().[]\"'") in _NONE or _PLACEHOLDER.fullmatch(words) or words.startswith("{"):
         return None
-    return _Plan(steps=[words], key_information=[])
-
-
-def _lines(value: object) -> list[str]:
-    """A list of short texts, whatever it was written as: a text, objects with a number and a text, a list."""
-    if isinstance(value, dict):
-        items: list[object] = [item for item in value.values() if isinstance(item, str)]
-    else:
-        items = value if isinstance(value, list) else [value]
-    told = [first_of(item, ("description", "text", "step", "action", "task")) or item for item in items]
-    lines = [in_words(each).strip() for each in told]
-    return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not _PLACEHOLDER.fullmatch(line)]
+    return _Plan(steps=[words])

@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import BaseModel, Field, model_validator
 
 from kgplatform.models.chat import Chat
+from kgplatform.models.json_text import values_in
+from kgplatform.models.lenient import first_of, objects, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.actions import undecorated
-from kgplatform.readers.graphreader.labels import first_of, in_words, json_values, objects
 from kgplatform.text import normalise_name
 
 Known = Callable[[str], str | None]
@@ -24,21 +25,9 @@ _NODE = r"(?:node|key element|knoten|n[œo]e?ud|nodo|nó|узел|节点|節點|
 _SCORE = (
     r"(?:score|relevance|punktzahl|punkte|bewertung|puntuación|puntaje|pontuação|分数|得分|评分|スコア|点数|оценка)"
 )
-_NAME_KEYS = (
-    "node",
-    "name",
-    "nodename",
-    "keyelement",
-    "element",
-    "entity",
-    "title",
-    "knoten",
-    "nœud",
-    "nodo",
-    "节点",
-    "ノード",
-)
-_SCORE_KEYS = ("score", "relevance", "value", "rating", "points", "punktzahl", "puntuación", "分数", "得分", "スコア")
+_NAME_KEYS = "node name nodename keyelement element entity title knoten nœud nodo 节点 ノード"
+_SCORE_KEYS = "score relevance value rating points punktzahl puntuación 分数 得分 スコア"
+_LIST_KEYS = "nodes initialnodes selectednodes keyelements knoten nodos 节点"
 _START = re.compile(
     rf"(?:[^\w\n\"'(\[]|_)*(?:\(?\d{{1,3}}[.)][ \t]+)?[*_`|]*[ \t]*"
     rf"(?P<label>[\"']?{_NODE}[*_`\"']*[ \t]*(?:[:：=]|is\b)[*_`]*[ \t]*)?",
@@ -80,7 +69,7 @@ class _Reply(BaseModel):
         pairs = _pairs_of(value)
         if not pairs and not (isinstance(value, dict) and value.get("nodes", 0) in ([], None, "", "none")):
             raise ValueError("it names no node")
-        return {"reasoning": in_words(first_of(value, ("reasoning",))), "nodes": _as_items(pairs)}
+        return {"reasoning": words_of(first_of(value, "reasoning"), "\n"), "nodes": _as_items(pairs)}
 
 
 def ask_nodes(chat: Chat, messages: Messages, known: Known, *, tokens: int) -> Proposals:
@@ -98,7 +87,7 @@ def ask_nodes(chat: Chat, messages: Messages, known: Known, *, tokens: int) -> P
 
 
 def _free(known: Known, text: str) -> _Reply | None:
-    pairs = [pair for value in json_values(text) for pair in _pairs_of(value)] or _pairs_in(text, known)
+    pairs = [pair for value in values_in(text, broken=True) for pair in _pairs_of(value)] or _pairs_in(text, known)
     says_none = normalise_name(text).strip("*_`. \n") in _NONE - {""} or _NONE_OF_THEM.match(text)
     return _Reply(reasoning="", nodes=_as_items(pairs)) if pairs or says_none else None  # type: ignore[arg-type]  # coerced
 
@@ -126,10 +115,10 @@ def _taken_apart(line: str) -> tuple[str, float | None, bool]:
 
 def _pairs_of(value: object) -> list[tuple[str, float | None]]:
     """Names and scores in a JSON value: objects, ``[name, score]``, ``{name: score}``, or bare names."""
-    pairs = [(in_words(name), _number(score)) for name, score in map(_named, objects(value)) if name is not None]
+    pairs = [(words_of(name, "\n"), _number(score)) for name, score in map(_named, objects(value)) if name is not None]
     if pairs:
         return pairs
-    inner = first_of(value, ("nodes", "initialnodes", "selectednodes", "keyelements", "knoten", "nodos", "节点"))
+    inner = first_of(value, _LIST_KEYS)
     value = value if inner is None else inner
     if isinstance(value, dict):
         return [(key, _number(score)) for key, score in value.items() if _number(score) is not None]
@@ -143,7 +132,7 @@ def _named(value: dict[str, Any]) -> tuple[Any, Any]:
 
 def _pair_of(item: object) -> tuple[str, float | None]:
     if isinstance(item, list) and len(item) == 2:
-        return in_words(item[0]), _number(item[1])
+        return words_of(item[0], "\n"), _number(item[1])
     return _taken_apart(item)[:2] if isinstance(item, str) else ("", None)
 
 
