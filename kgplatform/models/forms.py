@@ -96,6 +96,8 @@ class Form(BaseModel):
     PROMPT: ClassVar[str] = ""
     COUNTS: ClassVar[str] = ""
     """The field whose words must be the model's own."""
+    whole: ClassVar[bool] = False
+    """The form finds its fields in the reply by itself, so that nothing is taken off it before."""
 
     @model_validator(mode="before")
     @classmethod

@@ -148,8 +148,13 @@ def unwrapped(value: Any, form: type[BaseModel]) -> Any:
     value}``; or a bare list put into the one field that there is. Raises ``ValidationError`` for an object that has
     none of the fields asked for: with defaults it would pass for an empty answer.
     """
-    if issubclass(form, RootModel) or value == {}:
+    if issubclass(form, RootModel) or getattr(form, "whole", False) or value == {}:
         return value
+    return opened(value, form)
+
+
+def opened(value: Any, form: type[BaseModel]) -> Any:
+    """As ``unwrapped``, also for a form that is given its reply as a whole."""
     wanted = [keys_of(name, field)[0] for name, field in form.model_fields.items()]
     level = [value]
     for _ in range(_DEEPEST_WRAPPING):

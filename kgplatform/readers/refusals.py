@@ -264,6 +264,19 @@ _ANNOUNCED = re.compile(
     r"(?: (?:is|ist|est|es|è|é))?\s*[:：=]?\s*(?:是|は)?",
 )
 _EDGE = " \t.,;:!?*_`'\"“”‘’«»()[]{}<>#|~…。！？、，-–—"
+_EVIDENCE = re.compile(r"\b(?:evidence|facts?)\b", re.IGNORECASE)
+_NONE = (
+    "none, null, nil, nan, n/a, na, unknown, unclear, empty, nothing, no answer, no new query, not stated, not found, "
+    "not mentioned, not given, not specified, not available, not known, not in the evidence, not enough evidence, "
+    "nothing is missing, nothing missing, the documents do not say, "
+    "keine, keine angabe, keine angaben, keine antwort, unbekannt, nicht angegeben, nicht bekannt, nicht erwähnt, "
+    "nichts, "
+    "aucun, aucune, aucune réponse, inconnu, non précisé, non mentionné, pas mentionné, rien, "
+    "ninguno, ninguna, ninguna respuesta, desconocido, no se menciona, no se indica, no consta, nada, "
+    "sconosciuto, non indicato, nessuno, nessuna, desconhecido, não mencionado, onbekend, niet vermeld, "
+    "无, 没有, 未知, 未提及, 未说明, 不知道, なし, 不明, 記載なし, 없음, 알 수 없음, неизвестно, не указано"
+)
+_NOTHING = frozenset(_NONE.split(", "))
 _VOWEL_MARKS = re.compile("[\u064b-\u0652]")
 
 
@@ -279,6 +292,12 @@ def is_members_refusal(content: str) -> bool:
     first = content[: end.start()] if end and not _is_short(content) else content
     found = _REFUSALS.search(first)
     return (found is not None and not _BUT.search(content, found.end())) or _in_another_language(content, first)
+
+
+def says_nothing(text: str) -> bool:
+    """Whether ``text`` is one of the many forms of "none", or a refusal."""
+    bare = normalise_name(text.strip(_EDGE)).strip(_EDGE)
+    return not bare or bare in _NOTHING or is_members_refusal(_EVIDENCE.sub("text", text))
 
 
 def _in_another_language(content: str, first: str) -> bool:
