@@ -93,7 +93,7 @@ def fill_in(
 
 def read_free(text: str) -> _Answers | None:
     """A reply in prose: a numbered line for each answer, or objects one a line; None where it has neither."""
-    pairs = [pair for value in values_in(text) if isinstance(value, dict) for pair in _pairs(value) if pair[0]]
+    pairs = [pair for value in values_in(text) if isinstance(value, dict) for pair in _pairs(value)]
     pairs = pairs or [(line["number"], _LABEL.sub("", line["text"].strip(" *_`"))) for line in _LINE.finditer(text)]
     if not pairs:
         return None
