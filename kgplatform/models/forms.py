@@ -27,7 +27,10 @@ from kgplatform.prompt import source_of
 
 ANSWER = "answer final_answer response antwort réponse reponse respuesta risposta resposta 答案 回答 答え ответ"
 """The keys of an answer; models write them in the language of the text, whatever is asked for."""
-REASONING = "reasoning thought thoughts analysis rationale reason begründung raisonnement razonamiento 推理"
+REASONING = (
+    "reasoning thought thoughts thinking scratchpad analysis rationale reason explanation begründung raisonnement "
+    "razonamiento 推理"
+)
 
 _NUMBER_KEYS = ("page", "pages", "number", "index", "id", "value")
 _NAMED = (
@@ -98,6 +101,8 @@ class Form(BaseModel):
     """The field whose words must be the model's own."""
     whole: ClassVar[bool] = False
     """The form finds its fields in the reply by itself, so that nothing is taken off it before."""
+    last: ClassVar[bool] = False
+    """Of several objects in a reply the last counts that can be read, and not the largest."""
 
     @model_validator(mode="before")
     @classmethod

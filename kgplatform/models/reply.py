@@ -21,6 +21,7 @@ from kgplatform.models.json_text import (
     mend,
     partial_text,
     pieces,
+    pieces_in_order,
     read,
     split_thoughts,
     value_of,
@@ -171,7 +172,7 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
     several = values_in(without_thoughts(text, cut_off=cut_off)) if getattr(shape, "joins", False) else []
     several = [value for value in several if value not in ({}, [])]
     joined = [(several, False)] if len(several) > 1 else []
-    for value, repaired in chain(joined, _values(text, cut_off=cut_off)):
+    for value, repaired in chain(joined, _values(text, cut_off=cut_off, last=getattr(shape, "last", False))):
         if copied(value, messages):
             fault = fault or "it repeats the example in place of an answer."
             continue
@@ -186,10 +187,10 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
     raise ReplyError(fault + (" It broke off at the length limit: be shorter." if cut_off else ""))
 
 
-def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
-    """JSON values in ``text``, the likeliest first, each with whether it was repaired."""
+def _values(text: str, *, cut_off: bool, last: bool = False) -> Iterator[tuple[Any, bool]]:
+    """JSON values in ``text``, the likeliest first, each with whether it was repaired: the largest, or the ``last``."""
     answer = without_thoughts(text, cut_off=cut_off)
-    parts = pieces(answer)
+    parts = pieces_in_order(answer)[::-1] if last else pieces(answer)
     for part in parts:
         if part.whole:
             yield from _tried(read, part.text, repaired=False)

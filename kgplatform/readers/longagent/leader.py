@@ -31,7 +31,6 @@ from kgplatform.readers.longagent.forms import (
     Said,
     Settled,
     reads,
-    reads_groups,
 )
 from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
@@ -146,7 +145,7 @@ class Leader:
         mark = self.calls.mark()
         messages = self._grouping(replies, instruction, fence_for(replies, instruction))
         try:
-            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply, free=reads_groups)[0]
+            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply, free=Grouped.free)[0]
         except ReplyError:
             self._unusable("leader")
             self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
