@@ -49,7 +49,7 @@ _MAYBE = {
 
 # Bullets, hashes, bold, numbers and the like before a label; "here is my", "the".
 _START = r"^(?:[^\w\n]|_)*(?:\d{1,2}[.)](?:[^\w\n]|_)*)?(?:(?:here(?: is|['’]s) |this is )?(?:my|the) )?"
-_END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*)?"
+_END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*|[–—-](?=[ \t]))?"
 _IS = re.compile(r"\A\s*(?:is|lautet|ist|est|es|是|は)\b[ \t]*[:：]?", re.IGNORECASE)
 _ROUND = re.compile(r"\A(?:\s|```\w*\n|-{3,}\n|[*_]{2,}(?=\s))+|(?:\s|\n```|\n-{3,}|(?<=\s)[*_#]{2,})+\Z")
 
@@ -87,4 +87,4 @@ def _is_label(mark: re.Match[str], text: str) -> bool:
     """
     is_alone = not text[mark.end() :].partition("\n")[0].strip(" \t*_`#")
     is_closed = bool(set("*_`]】」") & set(mark[0].rstrip()[-2:]))
-    return mark[0].rstrip()[-1:] in ":：=*" or is_alone or is_closed or _kind(mark) == mark.lastgroup
+    return mark[0].rstrip()[-1:] in ":：=*–—-" or is_alone or is_closed or _kind(mark) == mark.lastgroup

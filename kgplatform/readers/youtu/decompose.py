@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, field_validator, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from kgplatform.errors import BudgetError, ModelError
 from kgplatform.models.forms import Flag, Form, Words, examples_of, named, thinking
@@ -136,12 +136,11 @@ class _Plan(Form):
             raise ValueError("the list has no question")
         return {"sub_questions": raw}
 
-    @field_validator("sub_questions")
-    @classmethod
-    def _are_its_own(cls, texts: list[str]) -> list[str]:
-        if texts and tuple(map(same_words, texts)) in _examples():
+    @model_validator(mode="after")
+    def _is_no_example(self) -> _Plan:
+        if self.sub_questions and tuple(map(same_words, self.sub_questions)) in _examples():
             raise ValueError("the reply repeats an example of the prompt; take the user's question apart")
-        return texts
+        return self
 
 
 def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int, window: Window) -> Decomposition:
