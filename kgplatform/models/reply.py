@@ -138,9 +138,10 @@ class _Read(Generic[M]):
 
 def _only_thinks(value: BaseModel) -> bool:
     """Whether a reply that broke off has its reasoning alone: the rest of it would be defaults, which nobody wrote."""
+    if not getattr(value, "reasoning", ""):
+        return False
     said = value.model_dump(exclude={"reasoning"})
-    written = [part for part in said.values() if isinstance(part, (str, list, dict))]
-    return bool(getattr(value, "reasoning", "")) and not any(written)
+    return not any(part for part in said.values() if isinstance(part, (str, list, dict)))
 
 
 def _with_lack(fault: str, reply: Reply) -> str:
