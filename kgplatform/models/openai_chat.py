@@ -1,6 +1,6 @@
 """Language models behind servers that speak the OpenAI protocol, and the replies of theirs that were paid for.
 
-On request each call is logged, a line of JSON with its messages; a server that tells its model's window is asked for it.
+On request each call is logged, a line of JSON with its messages; a server that tells its window is asked for it.
 """
 
 from __future__ import annotations
