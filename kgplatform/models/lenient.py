@@ -13,6 +13,7 @@ import copy
 import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar, get_origin
 
 from pydantic import BaseModel, RootModel, ValidationError
@@ -97,15 +98,19 @@ def items_of(value: Any) -> list[Any]:
 # --------------------------------------------------------------------------------------------------------------- keys
 
 
+_key = lru_cache(maxsize=4096)(type_key)
+"""The same few keys come again in every reply."""
+
+
 def plain_keys(value: Any) -> dict[str, Any]:
     """An object with its keys as ``type_key`` has them; of anything else, nothing."""
-    return {type_key(str(key)): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+    return {_key(str(key)): item for key, item in value.items()} if isinstance(value, Mapping) else {}
 
 
 def first_of(value: Any, keys: str) -> Any:
     """What an object has under the first of ``keys``, however they are spelt; None where it has none."""
     known = plain_keys(value)
-    return next((known[key] for each in keys.split() if known.get(key := type_key(each)) is not None), None)
+    return next((known[key] for each in keys.split() if known.get(key := _key(each)) is not None), None)
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
@@ -131,11 +136,11 @@ def keyed(value: dict[str, Any], form: type[BaseModel]) -> dict[str, Any]:
     """
     if issubclass(form, RootModel):
         return value
-    given = {type_key(str(key)): key for key in reversed(value)}
+    given = {_key(str(key)): key for key in reversed(value)}
     new, other = dict[Any, str](), set[Any]()
     for name, field in form.model_fields.items():
         keys = keys_of(name, field)
-        there = [given[key] for key in dict.fromkeys(map(type_key, keys)) if key in given]
+        there = [given[key] for key in dict.fromkeys(map(_key, keys)) if key in given]
         if there:
             told = next((key for key in there if value[key] not in (None, "", [], {})), there[0])
             new[told] = keys[0]
