@@ -128,6 +128,12 @@ def test_short_prose_is_the_answer_where_only_one_thing_is_asked_for() -> None:
     assert read("Mara Voss kept it.", Decided) is None
 
 
+def test_of_several_replies_the_last_counts_however_long_they_are() -> None:
+    found = read('{"answer": "The Great Eastern, of Hull"} No, wait: {"answer": "York"}', Decided)
+    assert found is not None
+    assert found.content == "York"
+
+
 def test_the_words_of_the_prompts_examples_are_no_reply() -> None:
     prompts = [source_of(f"longagent/{name}") for name in READ if name != "expert"]
     folded = [normalise_name(text) for text in [*prompts, source_of("longagent/joint")]]
