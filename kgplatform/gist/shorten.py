@@ -22,7 +22,7 @@ from kgplatform.gist.pagination import length
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, named, thinking
-from kgplatform.models.json_text import without_thoughts
+from kgplatform.models.json_text import partial_text, without_thoughts
 from kgplatform.models.lenient import words_of
 from kgplatform.models.reply import ask, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
@@ -74,7 +74,6 @@ _REMARK = re.compile(
     r"[*_]*:[*_]*\s*",
     re.IGNORECASE,
 )
-_BEGUN = re.compile(r'\{\s*"gist"\s*:\s*"((?:[^"\\]|\\.)*)', re.DOTALL)
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
@@ -134,20 +133,18 @@ def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, 
     """What the model wrote, asked at most twice, and what was wrong with it; empty where neither is a gist of
     ``page``. A second time it is asked without its first reply, which it would repeat."""
     wanted = Wanted(GistReply, _REPLY_SHARE * count_tokens(page) + _LEAST_REPLY)
-    reply = chat.send(messages, stage=stage, wanted=wanted)
-    text, malformed, fault = _read(reply, page)
-    if not fault:
-        return text, malformed
-    asked_again = with_reminder(messages, f"\n\n{_REMINDERS[fault]}")
-    again = chat.send(asked_again, stage=stage, wanted=wanted)
-    later, more, fault_again = _read(again, page)
-    faults = (*malformed, *more)
-    if not fault_again:
-        return later, faults
-    for sent in (messages, asked_again):
-        chat.forget(sent, wanted=wanted)
-    cut = [said for said, why in ((later, fault_again), (text, fault)) if why == CUT_OFF]
-    return next(filter(None, map(_whole_sentences, cut)), ""), faults
+    sent, tried, faults, cut = messages, list[Messages](), list[str](), list[str]()
+    for _ in range(2):
+        text, malformed, fault = _read(chat.send(sent, stage=stage, wanted=wanted), page)
+        faults += malformed
+        if not fault:
+            return text, tuple(faults)
+        cut = [text, *cut] if fault == CUT_OFF else cut
+        tried.append(sent)
+        sent = with_reminder(messages, f"\n\n{_REMINDERS[fault]}")
+    for each in tried:
+        chat.forget(each, wanted=wanted)
+    return next(filter(None, map(_whole_sentences, cut)), ""), tuple(faults)
 
 
 def _read(reply: Reply, page: str) -> tuple[str, tuple[str, ...], str]:
@@ -170,10 +167,7 @@ def _said(reply: Reply) -> str:
     try:
         return parse_reply(text, GistReply).gist
     except ReplyError:
-        begun = _BEGUN.search(text)
-        if begun is None:
-            return "" if is_json(text, ("gist",)) else text
-        return begun[1].replace('\\"', '"').replace("\\n", "\n")
+        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) else text)
 
 
 def clean(reply: str) -> tuple[str, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, field_validator
 
 from kgplatform.errors import BudgetError, ModelError, ReplyError
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, named
+from kgplatform.models.forms import Form, is_placeholder, named
 from kgplatform.models.labels import labelled
 from kgplatform.models.lenient import first_of, items_of, words_of
 from kgplatform.models.reply import ask
@@ -36,7 +36,6 @@ from kgplatform.text import normalise_name, tidy
 from kgplatform.work.threads import side_by_side
 
 _NONE = frozenset({"", "none", "n/a", "no plan", "null", "keiner", "aucun", "ninguno", "无", "なし"})
-_PLACEHOLDER = re.compile(r"<[^<>]*>|\.\.\.|…")
 
 
 def _lines(value: object) -> list[str]:
@@ -44,7 +43,7 @@ def _lines(value: object) -> list[str]:
     items = [item for item in value.values() if isinstance(item, str)] if isinstance(value, dict) else items_of(value)
     told = [first_of(item, "description text step action task") or item for item in items]
     lines = [words_of(each, "\n").strip() for each in told]
-    return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not _PLACEHOLDER.fullmatch(line)]
+    return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not is_placeholder(line)]
 
 
 class _Plan(Form):
@@ -80,7 +79,7 @@ def ask_plan(chat: Chat, messages: Messages, *, tokens: int) -> str:
 def _free(text: str) -> _Plan | None:
     """All of the text is the plan, or what stands under its label."""
     words = labelled(text, "plan").get("plan") or text.strip().strip("*#` \n")
-    if normalise_name(words).strip("().[]\"'") in _NONE or _PLACEHOLDER.fullmatch(words) or words.startswith("{"):
+    if normalise_name(words).strip("().[]\"'") in _NONE or is_placeholder(words) or words.startswith("{"):
         return None
     return _Plan(steps=[words])
 
