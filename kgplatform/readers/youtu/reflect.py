@@ -57,10 +57,7 @@ _QUERY = _mark(
 
 
 class StepReply(Form):
-    """A thought with the one exit that it takes: a query while something is missing, else the answer.
-
-    Refusals and forms of "none" are neither. Raises ``ValueError`` for what names no exit, and for the example.
-    """
+    """A thought."""
 
     whole: ClassVar[bool] = True
     reasoning: str = thinking(1_500)
@@ -76,6 +73,10 @@ class StepReply(Form):
     @model_validator(mode="before")
     @classmethod
     def _one_exit(cls, raw: object) -> dict[str, Any]:
+        """The form with the one exit that it takes: a query while something is missing, else the answer.
+
+        Refusals and forms of "none" are neither. Raises ``ValueError`` for what names no exit, and for the example.
+        """
         read = opened(raw, cls)
         done = first_of(read, "done finished is_done sufficient complete")
         if not read.keys() & {"query", "answer"} and done is None:
