@@ -41,9 +41,8 @@ from kgplatform.neo4j.server import find_connection
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
 from kgplatform.opened import OpenedGraph
-from kgplatform.readers.failure import evidence_of_failure
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
-from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, listened
+from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.records import Answer, Progress, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import live_schema, shown_schema

@@ -24,7 +24,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.gist.options import GistOptions, Style
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat
-from kgplatform.models.forms import Form, Words, is_json, made, named, number_of
+from kgplatform.models.forms import Form, Words, is_json, named, number_of, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Document
@@ -194,16 +194,14 @@ class PauseReply(Form):
     PROMPT: ClassVar[str] = _PROMPT
     COUNTS: ClassVar[str] = "break_point"
 
-    reasoning: Words = named("reasoning", "reason", "begründung", default="", most=600)
-    break_point: Annotated[int, BeforeValidator(number_of)] = named(
-        "break_point", "breakpoint", "break-point", "label", "pause", "number", "umbruch"
-    )
+    reasoning: Words = thinking()
+    break_point: Annotated[int, BeforeValidator(number_of)] = named("break_point label pause number umbruch")
 
     @classmethod
     def free(cls, text: str) -> PauseReply | None:
         """Free text that names one label."""
         label = None if is_json(text, ("reasoning", "break_point")) else read_label(text)
-        return None if label is None else made(cls, break_point=label)
+        return None if label is None else cls.of(break_point=label)
 
 
 @cache

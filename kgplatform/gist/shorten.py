@@ -8,7 +8,6 @@ works = shrink(run, reading, follow)      # pages merged, or gists shortened aga
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,9 +21,10 @@ from kgplatform.gist.options import GistOptions, LongMemory
 from kgplatform.gist.pagination import length
 from kgplatform.ingest.cut import cut_document
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, made, named, words_of
-from kgplatform.models.json_text import without_thoughts
-from kgplatform.models.reply import ask, parse_reply
+from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, named, thinking
+from kgplatform.models.json_text import partial_text, without_thoughts
+from kgplatform.models.lenient import words_of
+from kgplatform.models.reply import ask, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
 from kgplatform.sentences import ranked_sentences
@@ -74,20 +74,13 @@ _REMARK = re.compile(
     r"[*_]*:[*_]*\s*",
     re.IGNORECASE,
 )
-_BEGUN = re.compile(r'\{\s*"gist"\s*:\s*"((?:[^"\\]|\\.)*)', re.DOTALL)
-_CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
-_PARTS = re.compile(r"[.!?;。！？]+\s*")
-_SHORT_PART = 8
-"""Characters. What is shorter may well be said again."""
-_MOST_SAID = 3
-
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 class GistReply(Form):
     """A page, shortened."""
 
-    gist: Words = named("gist", "shortened", "shortened_passage", "passage", "text", "summary", "zusammenfassung")
+    gist: Words = named("gist shortened shortened_passage passage text summary zusammenfassung")
 
 
 def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
@@ -140,20 +133,18 @@ def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, 
     """What the model wrote, asked at most twice, and what was wrong with it; empty where neither is a gist of
     ``page``. A second time it is asked without its first reply, which it would repeat."""
     wanted = Wanted(GistReply, _REPLY_SHARE * count_tokens(page) + _LEAST_REPLY)
-    reply = chat.send(messages, stage=stage, wanted=wanted)
-    text, malformed, fault = _read(reply, page)
-    if not fault:
-        return text, malformed
-    asked_again = with_reminder(messages, f"\n\n{_REMINDERS[fault]}")
-    again = chat.send(asked_again, stage=stage, wanted=wanted)
-    later, more, fault_again = _read(again, page)
-    faults = (*malformed, *more)
-    if not fault_again:
-        return later, faults
-    for sent in (messages, asked_again):
-        chat.forget(sent, wanted=wanted)
-    cut = [said for said, why in ((later, fault_again), (text, fault)) if why == CUT_OFF]
-    return next(filter(None, map(_whole_sentences, cut)), ""), faults
+    sent, tried, faults, cut = messages, list[Messages](), list[str](), list[str]()
+    for _ in range(2):
+        text, malformed, fault = _read(chat.send(sent, stage=stage, wanted=wanted), page)
+        faults += malformed
+        if not fault:
+            return text, tuple(faults)
+        cut = [text, *cut] if fault == CUT_OFF else cut
+        tried.append(sent)
+        sent = with_reminder(messages, f"\n\n{_REMINDERS[fault]}")
+    for each in tried:
+        chat.forget(each, wanted=wanted)
+    return next(filter(None, map(_whole_sentences, cut)), ""), tuple(faults)
 
 
 def _read(reply: Reply, page: str) -> tuple[str, tuple[str, ...], str]:
@@ -176,20 +167,7 @@ def _said(reply: Reply) -> str:
     try:
         return parse_reply(text, GistReply).gist
     except ReplyError:
-        begun = _BEGUN.search(text)
-        if begun is None:
-            return "" if is_json(text, ("gist",)) else text
-        return begun[1].replace('\\"', '"').replace("\\n", "\n")
-
-
-def is_looped(text: str) -> bool:
-    """Whether a text goes round in circles: the same words four times in a row, or half of it one sentence."""
-    flat = " ".join(text.casefold().split())
-    if _CIRCLE.search(flat):
-        return True
-    said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
-    most = max(said.values(), default=0)
-    return most > _MOST_SAID and 2 * most >= said.total()
+        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) else text)
 
 
 def clean(reply: str) -> tuple[str, tuple[str, ...]]:
@@ -347,15 +325,15 @@ class VerdictReply(Form):
     PROMPT: ClassVar[str] = "gist/merge"
     COUNTS: ClassVar[str] = "new_part"
 
-    reasoning: Words = named("reasoning", "reason", default="", most=600)
+    reasoning: Words = thinking()
     new_part: Annotated[
         str, BeforeValidator(_verdict), WithJsonSchema({"type": "string", "enum": [YES, NO, NOT_SURE]})
-    ] = named("new_part", "newpart", "answer", "verdict", "new_chapter")
+    ] = named("new_part newpart answer verdict new_chapter")
 
     @classmethod
     def free(cls, text: str) -> VerdictReply | None:
         """Free text that begins with a verdict."""
-        return made(cls, new_part=text)
+        return cls.of(new_part=text)
 
 
 def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> str:

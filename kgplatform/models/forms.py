@@ -3,7 +3,7 @@
     class Pages(Form):
         PROMPT = "readagent/lookup"
         reasoning: Reasoning = ""
-        pages: Listed = named("pages", "page", "seiten")
+        pages: Listed = named("pages page seiten")
 
     parse_reply('{"Page": "5-7"}', Pages).pages          # ['5-7']
 
@@ -16,54 +16,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError, WithJsonSchema, model_validator
 
 from kgplatform.models.json_text import pieces, value_of, without_thoughts
+from kgplatform.models.lenient import keyed, plain_keys, truth_of, words_of
 from kgplatform.prompt import source_of
 
-_LONG_ITEM = 60
-"""Characters. A list with an item that is longer is one of lines."""
+ANSWER = "answer final_answer response antwort réponse reponse respuesta risposta resposta 答案 回答 答え ответ"
+"""The keys of an answer; models write them in the language of the text, whatever is asked for."""
+REASONING = (
+    "reasoning thought thoughts thinking scratchpad analysis rationale reason explanation begründung raisonnement "
+    "razonamiento 推理"
+)
 
-_TEXT_KEYS = ("text", "answer", "final_answer", "value", "content", "name")
 _NUMBER_KEYS = ("page", "pages", "number", "index", "id", "value")
-_YES = ("true", "yes", "y", "1", "answerable", "sufficient", "ja", "oui", "sí", "si", "sim", "是", "はい")
-_NO = ("false", "no", "n", "0", "unanswerable", "not answerable", "insufficient", "nein", "non", "não", "否", "いいえ")
 _NAMED = (
-    r"answer|notes?|summary|gist|reply|response|number|page|letter|statement|reasoning|choice|text"
-    r"|shortened (?:text|passage)"
+    r"answer|notes?|summary|gist|reply|response|number|page|letter|statement|reasoning|choice|text|instruction|content"
+    r"|name|quote|shortened (?:text|passage)"
 )
 _PLACEHOLDER = re.compile(
-    rf"[\s\"'.…]*|<(?!\s*\d)[^<>\n]*>|[<\[{{(]*\s*(?:(?:the|your|an?|new)\s+)+(?:final\s+)?(?:{_NAMED})"
-    r"(?:\s+(?:here|itself|goes here|to the question|of option [a-z]|of the question))?\s*[>\]})]*[.…]*|string",
+    rf"[\s\"'.…]*|<(?!\s*\d)[^<>\n]*>|[<\[{{(]*\s*(?:(?:the|your|my|an?|new)\s+)+(?:final\s+)?(?:{_NAMED})"
+    r"(?:\s+(?:here|itself|goes here|to the question|of option [a-z]|of the question))?\s*[>\]})]*[.…]*|string|\$\w+",
     re.IGNORECASE,
 )
-
-
-def words_of(value: Any) -> str:
-    """The words of a field: of a number, a list or an object too; empty for null."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, (list, tuple)):
-        items = [words for words in map(words_of, value) if words]
-        return ("\n" if any(len(item) > _LONG_ITEM for item in items) else ", ").join(items)
-    if isinstance(value, dict):
-        told = next((value[key] for key in _TEXT_KEYS if value.get(key)), None)
-        pairs = (f"{key}: {words}" for key, inner in value.items() if (words := words_of(inner)))
-        return words_of(told) if told is not None else "; ".join(pairs)
-    return str(value).strip()
-
-
-def flag_of(value: Any) -> bool | None:
-    """True or false, also in words; None where it is neither."""
-    said = words_of(value).casefold().strip(" .!*_[]")
-    return True if said in _YES else False if said in _NO else None
 
 
 def listed(value: Any) -> list[str]:
@@ -88,7 +66,9 @@ def number_of(value: Any) -> int:
 
 
 Words = Annotated[str, BeforeValidator(words_of)]
-Flag = Annotated[bool | None, BeforeValidator(flag_of), WithJsonSchema({"type": "boolean"})]
+Lines = Annotated[str, BeforeValidator(partial(words_of, glue="\n"))]
+"""A text of which nothing may be lost: the items of a list and the pairs of an object are its lines."""
+Flag = Annotated[bool | None, BeforeValidator(truth_of), WithJsonSchema({"type": "boolean"})]
 Listed = Annotated[
     list[str],
     BeforeValidator(listed),
@@ -96,25 +76,41 @@ Listed = Annotated[
 ]
 
 
-def named(*keys: str, default: Any = ..., most: int | None = None) -> Any:
+def named(keys: str, default: Any = ..., *, most: int | None = None, items: int | None = None) -> Any:
     """A field that is read under any of ``keys``, in whatever letters; the first is the one that is asked for.
 
-    ``most``: characters that the server may let it have; a longer one is read all the same.
+    ``most`` characters, ``items`` of a list are what the server may let it have; a longer one is read all the same.
     """
-    forms = [form for key in keys for form in (key, key.capitalize(), key.upper(), key.title(), key.replace("_", " "))]
-    extra: Any = {"maxLength": most} if most else None
-    return Field(default, validation_alias=AliasChoices(*dict.fromkeys(forms)), json_schema_extra=extra)
+    extra: Any = {"maxLength": most} if most else {"maxItems": items} if items else None
+    return Field(default, validation_alias=AliasChoices(*keys.split()), json_schema_extra=extra)
+
+
+def thinking(most: int = 600) -> Any:
+    """The field in which a model thinks before it decides."""
+    return named(REASONING, "", most=most)
+
+
+F = TypeVar("F", bound="Form")
 
 
 class Form(BaseModel):
-    """A reply to ``PROMPT``. Raises ``ValueError`` where the reply is the prompt's own example."""
+    """A reply to ``PROMPT``, or a part of one. Raises ``ValueError`` where the reply is the prompt's own example."""
 
     PROMPT: ClassVar[str] = ""
     COUNTS: ClassVar[str] = ""
     """The field whose words must be the model's own."""
+    whole: ClassVar[bool] = False
+    """The form finds its fields in the reply by itself, so that nothing is taken off it before."""
+    last: ClassVar[bool] = False
+    """Of several objects in a reply the last counts that can be read, and not the largest."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _under_its_keys(cls, value: Any) -> Any:
+        return keyed(value, cls) if isinstance(value, dict) else value
 
     @model_validator(mode="after")
-    def _is_its_own(self) -> Form:
+    def _is_its_own(self: F) -> F:
         said = getattr(self, self.COUNTS, "")
         if isinstance(said, str) and is_placeholder(said):
             raise ValueError(f"{said!r} stands for words, and is none of them: write your own")
@@ -129,6 +125,14 @@ class Form(BaseModel):
             return said == shown
         thought = words_of(example.get("reasoning"))
         return bool(thought) and getattr(self, "reasoning", "") == thought and words_of(said) == words_of(shown)
+
+    @classmethod
+    def of(cls: type[F], **fields: Any) -> F | None:
+        """The form of these ``fields``, as free text is read; None where they cannot be used."""
+        try:
+            return cls.model_validate(fields)
+        except ValidationError:
+            return None
 
 
 def is_placeholder(text: str) -> bool:
@@ -145,20 +149,6 @@ def examples_of(prompt: str) -> tuple[dict[str, Any], ...]:
 
 def is_json(text: str, keys: Iterable[str]) -> bool:
     """Whether ``text`` tries to be an object with one of ``keys``, and so is no free text."""
-    wanted = {key.casefold() for key in keys}
-    for piece in pieces(without_thoughts(text, cut_off=False)):
-        value = value_of(piece.text) if piece.text.startswith("{") else None
-        if isinstance(value, dict) and wanted & {str(key).casefold() for key in value}:
-            return True
-    return False
-
-
-F = TypeVar("F", bound=Form)
-
-
-def made(form: type[F], **fields: Any) -> F | None:
-    """The ``form`` of these ``fields``, as free text is read; None where they cannot be used."""
-    try:
-        return form.model_validate(fields)
-    except ValidationError:
-        return None
+    parts = pieces(without_thoughts(text, cut_off=False))
+    found = {key for part in parts if part.text.startswith("{") for key in plain_keys(value_of(part.text))}
+    return bool(found & set(plain_keys(dict.fromkeys(keys))))

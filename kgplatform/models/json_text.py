@@ -120,6 +120,16 @@ def value_of(text: str) -> Any:
     return None
 
 
+def values_in(text: str, *, broken: bool = False) -> list[Any]:
+    """The JSON values in ``text`` in their order, as models write them one a line, mended where they are wrong.
+
+    Of one that breaks off, its complete items; with ``broken`` all that can be read of it.
+    """
+    parts = pieces_in_order(text)
+    bodies = [part.text if part.whole or broken else whole_items(part.text) for part in parts]
+    return [value for body in bodies if body and (value := value_of(body)) is not None]
+
+
 def whole_items(text: str) -> str | None:
     """``text``, which breaks off, up to the last complete item of its outermost list, and closed there.
 

@@ -1,31 +1,55 @@
-"""Structured answers: what a model wrote, read as a pydantic model; repaired, asked for once more, or reported."""
+"""Structured answers: what a model wrote, read as a pydantic model; repaired, asked for once more, or reported.
+
+What says nothing is no answer: the prompt's own example sent back, and text that repeats itself without an end.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
-from typing import Any, Generic, TypeVar, get_origin
+from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, RootModel, ValidationError
-from pydantic_core import InitErrorDetails
+from pydantic import BaseModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.json_text import mend, partial_text, pieces, read, split_thoughts, whole_items, without_thoughts
-from kgplatform.models.lenient import keyed, keys_of, validated
-from kgplatform.models.several import all_values
-from kgplatform.models.useless import copied, is_looped
+from kgplatform.models.json_text import (
+    mend,
+    partial_text,
+    pieces,
+    pieces_in_order,
+    read,
+    split_thoughts,
+    value_of,
+    values_in,
+    whole_items,
+    without_thoughts,
+)
+from kgplatform.models.lenient import unwrapped, validated
 from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
 
 _ERRORS_SHOWN = 5
 _TEXT_SHOWN = 200
-_DEEPEST_WRAPPING = 4
 _USUAL_TOKENS = 4096
 _MORE_ROOM = 4
 """How many times the room of a reply that was cut off."""
+
+_LEAST_WORDS = 4
+"""Of a text that nobody writes a second time by chance."""
+_PLACEHOLDER = re.compile(r"\s*(?:<[^<>\n]{2,80}>|\.{3,}|…)\s*")
+_TAIL = 600
+_LEAST_REPEATS = 4
+_SHORTEST_LOOP = 3
+_CIRCLE = re.compile(r"(\b.{8,200}?)\1{3,}")
+_PARTS = re.compile(r"[.!?;。！？]+\s*")
+_SHORT_PART = 8
+"""Characters. What is shorter may well be said again."""
 
 
 def ask(
@@ -69,14 +93,21 @@ def ask(
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """Whom to tell the text of ``field`` while it is written: ``tell`` gets all of it so far."""
+    """Whom to tell the text of ``field`` while it is written: ``tell`` gets all of it so far.
+
+    ``only``: another field, with the value without which the text is none for ``tell``, as that of an instruction.
+    """
 
     field: str
     tell: Callable[[str], None]
+    only: tuple[str, str] | None = None
 
     def listener(self) -> Callable[[str], None]:
         """What listens to the raw reply."""
-        return lambda written: self.tell(partial_text(written, self.field))
+        return lambda written: self.tell(partial_text(written, self.field) if self._is_wanted(written) else "")
+
+    def _is_wanted(self, written: str) -> bool:
+        return self.only is None or partial_text(written, self.only[0]).casefold() == self.only[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +138,10 @@ class _Read(Generic[M]):
 
 def _only_thinks(value: BaseModel) -> bool:
     """Whether a reply that broke off has its reasoning alone: the rest of it would be defaults, which nobody wrote."""
+    if not getattr(value, "reasoning", ""):
+        return False
     said = value.model_dump(exclude={"reasoning"})
-    written = [part for part in said.values() if isinstance(part, (str, list, dict))]
-    return bool(getattr(value, "reasoning", "")) and not any(written)
+    return not any(part for part in said.values() if isinstance(part, (str, list, dict)))
 
 
 def _with_lack(fault: str, reply: Reply) -> str:
@@ -138,13 +170,15 @@ def parse_reply(text: str, shape: type[M]) -> M:
 def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[str, str]] = ()) -> tuple[M, bool]:
     """The value, and whether its JSON had to be repaired."""
     fault = ""
-    several = all_values(text, cut_off=cut_off) if getattr(shape, "joins", False) else []
-    for value, repaired in chain([(several, False)] if several else [], _values(text, cut_off=cut_off)):
+    several = values_in(without_thoughts(text, cut_off=cut_off)) if getattr(shape, "joins", False) else []
+    several = [value for value in several if value not in ({}, [])]
+    joined = [(several, False)] if len(several) > 1 else []
+    for value, repaired in chain(joined, _values(text, cut_off=cut_off, last=getattr(shape, "last", False))):
         if copied(value, messages):
             fault = fault or "it repeats the example in place of an answer."
             continue
         try:
-            return validated(_unwrapped(value, shape), shape), repaired
+            return validated(unwrapped(value, shape), shape), repaired
         except ValidationError as error:
             fault = fault or _in_words(error)
     if not fault:
@@ -154,10 +188,10 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
     raise ReplyError(fault + (" It broke off at the length limit: be shorter." if cut_off else ""))
 
 
-def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
-    """JSON values in ``text``, the likeliest first, each with whether it was repaired."""
+def _values(text: str, *, cut_off: bool, last: bool = False) -> Iterator[tuple[Any, bool]]:
+    """JSON values in ``text``, the likeliest first, each with whether it was repaired: the largest, or the ``last``."""
     answer = without_thoughts(text, cut_off=cut_off)
-    parts = pieces(answer)
+    parts = pieces_in_order(answer)[::-1] if last else pieces(answer)
     for part in parts:
         if part.whole:
             yield from _tried(read, part.text, repaired=False)
@@ -198,41 +232,56 @@ def _says_something(value: Any) -> bool:
     return any(map(_says_something, inner)) if inner is not None else value not in ("", None)
 
 
-def _unwrapped(value: Any, shape: type[BaseModel]) -> Any:
-    """``value`` without what models put around it: ``[value]``, ``{"result": value}``, ``{"type": "json", "data":
-    value}``; or a bare list put into the one field that there is. Raises ``ValidationError`` for an object that has
-    none of the fields asked for: with defaults it would pass for an empty answer.
-    """
-    if issubclass(shape, RootModel) or value == {}:
-        return value
-    names = [key for name, field in shape.model_fields.items() for key in keys_of(name, field)]
-    level = [value]
-    for _ in range(_DEEPEST_WRAPPING):
-        for inner in level:
-            if isinstance(inner, dict) and (fitting := keyed(inner, shape)).keys() & set(names):
-                return fitting
-        level = [each for inner in level for each in _inside(inner)]
-    if isinstance(value, list) and _is_one_list(shape):
-        return {names[0]: value}
-    wanted = [keys_of(name, field)[0] for name, field in shape.model_fields.items()]
-    missing: list[InitErrorDetails] = [{"type": "missing", "loc": (name,), "input": None} for name in wanted]
-    raise ValidationError.from_exception_data(shape.__name__, missing)
-
-
-def _is_one_list(shape: type[BaseModel]) -> bool:
-    """Whether ``shape`` has one field, a list: "[bold] words" is no list of words where a text is wanted."""
-    fields = list(shape.model_fields.values())
-    return len(fields) == 1 and get_origin(fields[0].annotation) in (list, tuple)
-
-
-def _inside(value: Any) -> list[Any]:
-    """What may be wrapped in ``value``: the values of an object, the one item of a list."""
-    if isinstance(value, dict):
-        return [inner for inner in value.values() if isinstance(inner, (dict, list))]
-    return value if isinstance(value, list) and len(value) == 1 else []
-
-
 def _in_words(error: ValidationError) -> str:
     faults = [f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors(include_url=False)]
     more = f"; and {len(faults) - _ERRORS_SHOWN} more" if len(faults) > _ERRORS_SHOWN else ""
     return "; ".join(faults[:_ERRORS_SHOWN]) + more + "."
+
+
+def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
+    """Whether a reply's ``value`` is the example of the prompt, or its placeholders.
+
+    It is where one of its texts stands in an example of the system message and nowhere in what the user says, and is a
+    placeholder (``<the answer>``, ``…``) or has at least four words.
+    """
+    system = "\n".join(message["content"] for message in messages if message["role"] == "system")
+    if not system:
+        return False
+    said = [text.strip() for text in _texts(value)]
+    shown = _examples(system)
+    data = "\n".join(message["content"] for message in messages if message["role"] != "system")
+    return any(text in shown and text not in data for text in said)
+
+
+@lru_cache(maxsize=64)
+def _examples(system: str) -> frozenset[str]:
+    """The telling texts in the JSON of a system message, placeholders among them."""
+    values = [value_of(piece.text) for piece in pieces(system) if piece.whole]
+    texts = (text.strip() for text in _texts(values))
+    return frozenset(text for text in texts if _PLACEHOLDER.fullmatch(text) or len(text.split()) >= _LEAST_WORDS)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)
+
+
+def is_looped(text: str) -> bool:
+    """Whether a text goes round in circles: its end is one piece, at least four times; the same words four times in a
+    row; or half of it one sentence.
+
+    >>> is_looped("The cable broke. " + "It was mended. " * 9)
+    True
+    """
+    tail = text[-_TAIL:].rstrip()
+    for length in range(_SHORTEST_LOOP, len(tail) // _LEAST_REPEATS + 1):
+        piece = tail[-length:]
+        if any(letter.isalnum() for letter in piece) and tail.endswith(piece * _LEAST_REPEATS):
+            return True
+    flat = " ".join(text.casefold().split())
+    said = Counter(part for part in map(str.strip, _PARTS.split(flat)) if len(part) > _SHORT_PART)
+    most = max(said.values(), default=0)
+    return bool(_CIRCLE.search(flat)) or (most >= _LEAST_REPEATS and 2 * most >= said.total())

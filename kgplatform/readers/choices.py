@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import WithJsonSchema, create_model, field_validator
 
 from kgplatform.errors import InputError
-from kgplatform.models.forms import Words, is_json, made, named
-from kgplatform.readers.replies import A, Answering, Said, thinking
+from kgplatform.models.forms import Words, is_json, named, thinking
+from kgplatform.readers.replies import A, Answering, Said
 from kgplatform.text import normalise_name
 
 MOST_CHOICES = 26
@@ -85,7 +85,7 @@ class ChoiceReply(Answering):
     CHOICES: ClassVar[tuple[str, ...]] = ()
 
     reasoning: Words = thinking()
-    choice: Words = named("choice", "answer", "letter", "option", "final_answer", "antwort", "réponse", "答案")
+    choice: Words = named("choice answer letter option final_answer antwort réponse 答案")
 
     @field_validator("choice")
     @classmethod
@@ -105,7 +105,7 @@ class ChoiceReply(Answering):
     @classmethod
     def free(cls: type[A], text: str) -> A | None:
         """Free text that chooses one of the options."""
-        return None if is_json(text, ("reasoning", "choice")) else made(cls, choice=text)
+        return None if is_json(text, ("reasoning", "choice")) else cls.of(choice=text)
 
 
 @cache

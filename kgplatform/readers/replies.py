@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import model_validator
 
 from kgplatform.errors import InputError, ReplyError
-from kgplatform.models.forms import Flag, Form, Words, is_json, made, named
+from kgplatform.models.forms import ANSWER, Flag, Form, Words, is_json, named, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
 from kgplatform.readers.answer import REFUSAL, Answered, joined, record, with_places, write_answer
@@ -105,36 +105,15 @@ class Answering(Form):
         """Free text as such a reply."""
 
 
-def _answer(default: str = "") -> Any:
-    keys = (
-        "answer",
-        "final_answer",
-        "finalanswer",
-        "response",
-        "result",
-        "antwort",
-        "réponse",
-        "respuesta",
-        "答案",
-        "回答",
-    )
-    return named(*keys, default=default)
-
-
-def thinking() -> Any:
-    """The field in which a model thinks before it decides."""
-    return named("reasoning", "thought", "thoughts", "analysis", "begründung", default="", most=600)
-
-
 def _sufficient() -> Any:
-    return named("sufficient", "answerable", "is_answerable", "ausreichend", default=None)
+    return named("sufficient answerable is_answerable ausreichend", None)
 
 
 class AnswerReply(Answering):
     """An answer in full, or that the text does not have it."""
 
     reasoning: Words = thinking()
-    answer: Words = _answer()
+    answer: Words = named(f"{ANSWER} result", "")
     sufficient: Flag = _sufficient()
 
     @model_validator(mode="after")
@@ -173,8 +152,8 @@ class NotesReply(Answering):
     PROMPT: ClassVar[str] = "baselines/chunk_notes"
 
     reasoning: Words = thinking()
-    notes: Words = named("notes", "note", "summary", "new_notes", "notizen", "zusammenfassung", "摘要", default="")
-    answer: Words = _answer()
+    notes: Words = named("notes note summary new_notes notizen zusammenfassung 摘要", "")
+    answer: Words = named(f"{ANSWER} result", "")
     sufficient: Flag = _sufficient()
 
     @model_validator(mode="after")
@@ -196,7 +175,7 @@ class NotesReply(Answering):
 
 
 def _made(form: type[A], said: Said, **more: str) -> A | None:
-    return made(form, answer=said.answer or "", sufficient=said.answer is not None, **more)
+    return form.of(answer=said.answer or "", sufficient=said.answer is not None, **more)
 
 
 def _is_broken(text: str) -> bool:

@@ -4,7 +4,8 @@
         run = Run(Evidence(store.within(stop), embedder), within(chat, meter=ledger, stop=stop), ledger, tell=tell)
         answer(question, run, options)
 
-Every reader takes the same run, so that each can be asked in the same way. Whatever belongs to a run is in it and is
+A reader that fails gives what it had found: the ``ModelError`` that leaves ``evidence_of_failure`` carries it. Every
+reader takes the same run, so that each can be asked in the same way. Whatever belongs to a run is in it and is
 handed on with it: nothing is left to be found in the thread that it runs in.
 """
 
@@ -14,14 +15,14 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from kgplatform.errors import ReplyError, StoppedError
+from kgplatform.errors import KgError, ModelError, ReplyError, StoppedError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.reply import Show
 from kgplatform.prompt import Messages
-from kgplatform.records import QueryRun, Step, Usage
+from kgplatform.records import QueryRun, SearchResult, Step, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.work.spans import past_span
 from kgplatform.work.stopping import Stop
@@ -181,9 +182,10 @@ class Calls:
         self._last = reply.text
         return reply
 
-    def shown(self, field: str) -> Show | None:
-        """For a call that writes what people read: they are shown ``field`` of its reply while it is written."""
-        return Show(field, self._hear) if self._hear else None
+    def shown(self, field: str, only: tuple[str, str] | None = None) -> Show | None:
+        """For a call that writes what people read: they are shown ``field`` of its reply while it is written, and
+        where ``only`` is given, if that field has that value."""
+        return Show(field, self._hear, only) if self._hear else None
 
     def forget(self, messages: Messages, *, wanted: Wanted = FREE_TEXT) -> None:
         """See ``Chat.forget``."""
@@ -238,3 +240,32 @@ def search_step(found: Retrieved, detail: str = "") -> Step:
     facts, passages = tuple(fact.id for fact in result.facts), tuple(passage.id for passage in result.passages)
     detail = f"{detail}: {counted}" if detail else counted
     return Step("search", detail, result.seconds, queries=found.queries, facts=facts, passages=passages)
+
+
+_MOST = 10
+"""Passages; those of the last steps, which knew most."""
+
+
+@contextlib.contextmanager
+def evidence_of_failure(question: str, run: Run) -> Iterator[Run]:
+    """``run``, to be read with. A ``ModelError`` gets the passages that were found until then, else the nearest."""
+    steps: list[Step] = []
+
+    def tell(step: Step) -> None:
+        steps.append(step)
+        run.tell(step)
+
+    try:
+        yield replace(run, tell=tell)
+    except ModelError as error:
+        with contextlib.suppress(KgError):  # the model that fails may be the one that searches
+            error.evidence = _found(question, run.evidence, steps)
+        raise
+
+
+def _found(question: str, evidence: Evidence, steps: Sequence[Step]) -> SearchResult:
+    ids = dict.fromkeys(passage for step in reversed(steps) for passage in step.passages)
+    if not ids:
+        return evidence.search(question, top_k=_MOST).result
+    stored = evidence.stored(list(ids)[:_MOST]).passages
+    return SearchResult(question, tuple(stored[id] for id in ids if id in stored), (), 0.0)

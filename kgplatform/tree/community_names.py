@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, Field, GetJsonSchemaHandler, RootModel, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Chat, Wanted
+from kgplatform.models.forms import Form, named
+from kgplatform.models.lenient import keyed
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
@@ -31,6 +31,10 @@ CENTRAL = 10
 """Members that speak for a community: those with the highest scores."""
 
 _LONGEST_LETTERS = 900
+_NAME = "name title label community_name nom nombre titel 名称 名前"
+_SUMMARY = "summary description abstract zusammenfassung résumé resumen 摘要 要約"
+_DIGITS = re.compile(r"\d+")
+_DEEPEST = 5
 _SENTENCES = 5
 _ENDS = (".", "!", "?", "…", "。", "！", "？", ".”", ".”", ".)")
 
@@ -204,63 +208,62 @@ class Naming:
     stopped: str = ""
 
 
-class CommunityForm(BaseModel):
-    """One community, as the server is asked for it."""
-
-    id: int
-    name: str = Field(json_schema_extra={"maxLength": LONGEST_NAME})
-    summary: str = Field(json_schema_extra={"maxLength": _LONGEST_LETTERS})
+def _number(given: Any) -> int | None:
+    digits = _DIGITS.findall(str(given)) if not isinstance(given, float) or given.is_integer() else []
+    return int(digits[0]) if digits else None
 
 
-class NamesForm(BaseModel):
-    """What the server is asked for."""
+def _text(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = " ".join(value)
+    return value if isinstance(value, str) and not value.startswith(("<", "...")) else ""
 
-    communities: list[CommunityForm] = Field(json_schema_extra={"maxItems": PER_CALL})
+
+class CommunityForm(Form):
+    """One community."""
+
+    id: Annotated[int | None, BeforeValidator(_number), WithJsonSchema({"type": "integer"})] = named(
+        "id number community no nr community_id nummer 编号", None
+    )
+    name: Annotated[str, BeforeValidator(_text)] = named(_NAME, "", most=LONGEST_NAME)
+    summary: Annotated[str, BeforeValidator(_text)] = named(_SUMMARY, "", most=_LONGEST_LETTERS)
 
 
-class NamesReply(RootModel[list[Any]]):
+class NamesReply(Form):
     """A model's reply: items that are looked at one by one, so that a wrong one does not spoil the others."""
 
+    whole: ClassVar[bool] = True
     joins: ClassVar[bool] = True
     """Several values in one reply are read together."""
 
+    communities: list[CommunityForm] = Field(json_schema_extra={"maxItems": PER_CALL})
+
     @model_validator(mode="before")
     @classmethod
-    def _find_items(cls, raw: object) -> list[Any]:
+    def _find_items(cls, raw: object) -> dict[str, Any]:
         items = list(_items(raw, _DEEPEST))
         if not items and raw != []:
             raise ValueError("the reply names no community")
-        return items
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(NamesForm.__pydantic_core_schema__)
+        return {"communities": items}
 
     def names(self, count: int) -> dict[int, tuple[str, str]]:
         """Name and summary by the number, 1 to ``count``, of each community that is named once, and usably.
 
         Where no item has a number they are in order, if there are ``count``.
         """
-        numbers = [_number(item) for item in self.root]
+        numbers = [item.id for item in self.communities]
         if len(numbers) == count and not any(numbers):
             numbers = list(range(1, count + 1))
         found: dict[int, tuple[str, str]] = {}
         several: set[int] = set()
-        for number, item in zip(numbers, self.root, strict=True):
+        for number, item in zip(numbers, self.communities, strict=True):
             if number is None or not 1 <= number <= count:
                 continue
-            named = clean_name(_text(item, _NAME)).strip('"“”'), clean_summary(_text(item, _SUMMARY))
+            named = clean_name(item.name).strip('"“”'), clean_summary(item.summary)
             if found.get(number, named) != named:
                 several.add(number)
             found[number] = named
         return {number: words for number, words in found.items() if all(words) and number not in several}
-
-
-_ID = ("id", "number", "community", "no", "nr", "community_id", "nummer", "编号")
-_NAME = ("name", "title", "label", "community_name", "nom", "nombre", "titel", "名称", "名前")
-_SUMMARY = ("summary", "description", "abstract", "zusammenfassung", "résumé", "resumen", "摘要", "要約")
-_DIGITS = re.compile(r"\d+")
-_DEEPEST = 5
 
 
 def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
@@ -269,8 +272,8 @@ def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
         for item in raw:
             yield from _items(item, deep - 1)
     elif isinstance(raw, dict):
-        item = {str(key).strip().lower().replace(" ", "_"): value for key, value in raw.items()}
-        if _text(item, (*_NAME, *_SUMMARY)):
+        item = keyed(raw, CommunityForm)
+        if _text(item.get("name")) or _text(item.get("summary")):
             yield item
             return
         for key, inner in raw.items() if deep else ():
@@ -278,21 +281,8 @@ def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
                 yield {"id": key, **found} if _DIGITS.search(str(key)) else found
 
 
-def _number(item: dict[str, Any]) -> int | None:
-    given = next((item[key] for key in _ID if item.get(key) is not None), None)
-    digits = _DIGITS.findall(str(given)) if not isinstance(given, float) or given.is_integer() else []
-    return int(digits[0]) if digits else None
-
-
-def _text(item: dict[str, Any], keys: tuple[str, ...]) -> str:
-    value = next((item[key] for key in keys if item.get(key)), "")
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = " ".join(value)
-    return value if isinstance(value, str) and not value.startswith(("<", "...")) else ""
-
-
 _HEAD = re.compile(r"[\s#*\-•]*(?:[^\W\d]+\s*)?[\[(#]?\s*(\d+)\s*[\])]?\s*[.:：)\-–]?\s*(.*)")
-_LABELLED = re.compile(rf"\W*({'|'.join((*_NAME, *_SUMMARY))})\W*?[:：]\s*(.+)", re.IGNORECASE)
+_LABELLED = re.compile(rf"\W*({f'{_NAME} {_SUMMARY}'.replace(' ', '|')})\W*?[:：]\s*(.+)", re.IGNORECASE)
 
 
 def read_names(text: str) -> NamesReply | None:
@@ -306,8 +296,8 @@ def read_names(text: str) -> NamesReply | None:
             items.append({"id": head[1], **({"name": name.strip(' "')} if name else {}), "summary": summary.strip()})
         elif items and line and not items[-1]["summary"]:
             items[-1]["summary"] = line
-    told = [item for item in items if _text(item, _NAME) and _text(item, _SUMMARY)]
-    return NamesReply(told) if told else None
+    told = [item for each in items if (item := CommunityForm.of(**each)) and item.name and item.summary]
+    return NamesReply.model_validate([item.model_dump() for item in told]) if told else None
 
 
 def name_communities(

@@ -188,6 +188,10 @@ class TestCutOff:
         chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), "Sorry."])
         assert ask(chat, QUESTION, Graph, stage="extract") == (ONE, 2)
 
+    def test_a_list_that_breaks_off_is_read_and_no_error(self) -> None:
+        chat = ScriptedChat([self.reply('["Ada", "Char'), "Sorry."])
+        assert ask(chat, QUESTION, RootModel[list[str]], stage="extract")[0].root == ["Ada"]
+
     def test_a_reply_that_repeats_itself_gets_no_more_room(self) -> None:
         chat = ScriptedChat([self.reply('{"answer": "' + "the cable and " * 60), '{"answer": "No"}'])
         assert ask(chat, QUESTION, Choice, stage="answer", tokens=50) == (Choice(answer="No"), 1)
@@ -269,6 +273,13 @@ class TestAskAgain:
         chat = ScriptedChat(['{"score": 1, "answer": "In Kingst\\u00f6n."}'])
         ask(chat, QUESTION, Choice, stage="answer", show=Show("answer", shown.append))
         assert shown[-1] == "In Kingstön."
+
+    @pytest.mark.parametrize(("kind", "told"), [("answer", "Hull"), ("ANSWER", "Hull"), ("instruction", "")])
+    def test_a_text_is_shown_only_where_another_field_says_so(self, kind: str, told: str) -> None:
+        shown: list[str] = []
+        chat = ScriptedChat([json.dumps({"type": kind, "answer": "Hull"})])
+        ask(chat, QUESTION, Choice, stage="answer", show=Show("answer", shown.append, only=("type", "answer")))
+        assert shown[-1] == told
 
     def test_a_repaired_second_answer_counts_twice(self) -> None:
         chat = ScriptedChat(["no", "{'answer': 'yes'}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,13 @@ def test_each_reply_is_read_as_it_is_meant(reply: dict[str, Any]) -> None:
         assert found.holds
         assert without_marks(found.text, len(found.citations)) == reply["reads"]
         assert "ada" in {each.passage for each in found.citations}
+
+
+@pytest.mark.parametrize("words", ["<the answer>", "In Pell Harbour [3], by Orla Quennell."])
+def test_what_copies_the_example_is_no_answer_between_sentences_either(words: str) -> None:
+    written = f"Here it is:\n{json.dumps({'answer': words, 'sufficient': True})}\nLet me know."
+    with pytest.raises(ReplyError):
+        answered({"reply": written})
 
 
 def test_the_note_names_the_words_that_were_not_found() -> None:

@@ -40,6 +40,8 @@ def said(chat: ScriptedChat, form: type[Answering], **limit: int) -> tuple[Said,
     [
         ({"reasoning": "It says so.", "answer": "Casa Loma", "sufficient": True}, Said("Casa Loma")),
         ({"Answer": "Casa Loma"}, Said("Casa Loma")),
+        ({"result": {"answer": "Casa Loma", "reasoning": "It says so."}}, Said("Casa Loma")),
+        ({"result": {"answer": "Perhaps the CN Tower", "sufficient": False}}, Said(None)),
         ({"reasoning": None, "answer": 1965, "sufficient": "yes"}, Said("1965")),
         ({"answer": 1965.0}, Said("1965")),
         ({"answer": ["Casa Loma", None, "the CN Tower"]}, Said("Casa Loma, the CN Tower")),

@@ -92,7 +92,7 @@ def test_a_reply_may_be_an_array_or_an_object() -> None:
     for text in (json.dumps([item]), json.dumps({"communities": [item]}), f"Here:\n```json\n{json.dumps([item])}\n```"):
         assert parse_reply(text, NamesReply).names(1) == {1: ("A", "B.")}
     odd = [{"id": 2, "name": "A", "summary": "B."}, "text", {"id": 1, "name": 5, "summary": "B."}, {"name": "A"}]
-    assert NamesReply(odd).names(1) == {}
+    assert NamesReply.model_validate(odd).names(1) == {}
 
 
 STYLED = yaml.safe_load((Path(__file__).parent / "replies" / "name_communities.yaml").read_text(encoding="utf-8"))

@@ -21,12 +21,12 @@ from kgplatform.ingest.extract.shape import (
     PREDICATE,
     SUBJECT,
     TYPE,
-    get,
     is_sentence,
-    plain_key,
     triple_in_words,
 )
 from kgplatform.models.json_text import value_of
+from kgplatform.models.lenient import first_of, plain_keys
+from kgplatform.text import type_key
 
 _ENTITIES = (
     "entity nodes named_entities extracted_entities entity_list entidades entités entitäten entità 实体 エンティティ"
@@ -38,17 +38,21 @@ _TRIPLES = (
 _FACTS = "fact atomic_facts atomicfacts atomic_fact statements fakten faits hechos 事实"
 _ATTRIBUTES = "attribute properties attribut atributos attributs 属性 атрибуты"
 _KEYS = {
-    **{key: key for key in ("entities", "triples", "attributes", "facts", "proposals")},
-    **{key: key for key in ("entity_types", "new_schema_types")},
-    **dict.fromkeys(_ENTITIES.split(), "entities"),
-    **dict.fromkeys(_TRIPLES.split(), "triples"),
-    **dict.fromkeys(_FACTS.split(), "facts"),
-    **dict.fromkeys(_ATTRIBUTES.split(), "attributes"),
-    **dict.fromkeys(("proposal", "new_types", "proposed_types"), "proposals"),
+    type_key(key): kind
+    for kind, keys in {
+        "entities": f"entities {_ENTITIES}",
+        "triples": f"triples {_TRIPLES}",
+        "facts": f"facts {_FACTS}",
+        "attributes": f"attributes {_ATTRIBUTES}",
+        "proposals": "proposals proposal new_types proposed_types",
+        "entity_types": "entity_types",
+        "new_schema_types": "new_schema_types",
+    }.items()
+    for key in keys.split()
 }
 _WRAPPERS = (
     "json data result results output outputs response answer reply items item list content arguments parameters input "
-    "graph knowledge_graph kg extraction extracted value object schema"
+    "graph knowledgegraph kg extraction extracted value object schema"
 )
 _OF_TYPES = ("proposals", "new_schema_types", "entity_types")
 _DEEPEST = 6
@@ -93,7 +97,7 @@ def _of_mapping(raw: Mapping[str, Any], deep: int) -> Iterator[Part]:
             yield known, value
         elif _joins_under(value):
             yield "triples", [{key: value}]
-        elif known or plain_key(key) in _WRAPPERS.split() or _is_content(value):
+        elif known or type_key(str(key)) in _WRAPPERS.split() or _is_content(value):
             yield from _parts(value, deep - 1)
         elif not is_asked_for and _names_under(value):
             yield "entities", [{key: value}]
@@ -102,7 +106,7 @@ def _of_mapping(raw: Mapping[str, Any], deep: int) -> Iterator[Part]:
 
 
 def _known(key: object) -> str | None:
-    return _KEYS.get(plain_key(key))
+    return _KEYS.get(type_key(str(key)))
 
 
 def _is_content(value: object) -> bool:
@@ -111,7 +115,7 @@ def _is_content(value: object) -> bool:
     if not isinstance(value, Mapping):
         return False
     known = {_known(key) for key, inner in value.items() if isinstance(inner, list | Mapping)} - {None}
-    return bool(known - {"attributes"} if get(value, NAME) is not None else known)
+    return bool(known - {"attributes"} if first_of(value, NAME) is not None else known)
 
 
 def _kind(item: object) -> str | None:
@@ -120,17 +124,23 @@ def _kind(item: object) -> str | None:
         return "triples" if triple_in_words(item) else "facts" if is_sentence(item) else "entities"
     if not isinstance(item, Mapping) or _is_content(item) or any(map(_is_content, item.values())):
         return None
-    keys = {plain_key(key) for key in item}
-    if get(item, SUBJECT) is not None and get(item, OBJECT) is not None and keys & {*PREDICATE}:
+    keys = plain_keys(item).keys()
+    if first_of(item, SUBJECT) is not None and first_of(item, OBJECT) is not None and _has(item, PREDICATE):
         return "triples"
     if keys >= {"kind", "name"} or keys >= {"name", "confidence"}:
         return "proposals"
     if "value" in keys and keys & {"entity", "subject", "key", "attribute", "property"}:
         return "attributes"
-    if keys & {"fact", "atomic_fact", "statement"} or (keys & {*FACT} and keys & {*ELEMENTS}):
+    if keys & {"fact", "atomicfact", "statement"} or (_has(item, FACT) and _has(item, ELEMENTS)):
         return "facts"
-    is_named = isinstance(get(item, NAME[:3]), str) or (keys & {"id", "text"} and keys & {*TYPE})
+    is_named = isinstance(first_of(item, "name entity entity_name"), str) or (
+        keys & {"id", "text"} and _has(item, TYPE)
+    )
     return "entities" if is_named else None
+
+
+def _has(item: Mapping[str, Any], keys: str) -> bool:
+    return not plain_keys(item).keys().isdisjoint(map(type_key, keys.split()))
 
 
 def _is_flat(items: list[Any]) -> bool:
@@ -144,13 +154,17 @@ def _joins_under(value: object) -> bool:
 
 def _is_pair(item: object) -> bool:
     if isinstance(item, Mapping):
-        return get(item, SUBJECT) is not None and get(item, OBJECT) is not None and get(item, PREDICATE) is None
+        return (
+            first_of(item, SUBJECT) is not None
+            and first_of(item, OBJECT) is not None
+            and first_of(item, PREDICATE) is None
+        )
     return isinstance(item, list) and len(item) == 2 and _is_flat(item)
 
 
 def _names_under(value: object) -> bool:
     """Whether a type may stand before ``value`` as its key, or a name before its type."""
     if isinstance(value, Mapping):
-        return get(value, TYPE) is not None
+        return first_of(value, TYPE) is not None
     members = value if isinstance(value, list) else []
     return bool(members) and all(_kind(member) == "entities" for member in members)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kgplatform.models.lenient import first_of
 from kgplatform.places import find_names
 from kgplatform.records import (
     AtomicFact,
@@ -32,25 +33,24 @@ _UNSTATED_CONFIDENCE = 0.9
 
 _UNSENDABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _SERIAL = re.compile(r"^\s*\(?\d+[.,)]\s*")
-_BETWEEN_WORDS = re.compile(r"[\s_-]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Bars, the brackets of Cypher, arrows, semicolons, commas: each parts a triple if it makes three of the text.
 _ARROW = r"\s*--\s*(?!>)|\s*(?:-{1,2}|=)>\s*|\s*→\s*"
 _SIGNS = tuple(map(re.compile, (r"\||\t|｜", r"\)?\s*-\[:?|\]->\s*\(?", _ARROW, "[;；]", "[,，、]")))
 _DETAIL = 160
-NAME = ("name", "entity", "entity_name", "text", "id", "title", "label")
-TYPE = ("type", "entity_type", "label", "category", "class")
+NAME = "name entity entity_name text id title label"
+_NAMED = "name entity entity_name"
+TYPE = "type entity_type label category class"
 _NO_TYPES = ("entity", "node")
-QUOTE = ("quote", "evidence", "source_text", "span")
-SUBJECT = ("subject", "head", "source", "from", "subj", "entity1", "head_entity", "start", "source_entity")
-PREDICATE = ("predicate", "relation", "relationship", "relation_type", "rel", "edge", "verb", "type", "label", "name")
+QUOTE = "quote evidence source_text span"
+SUBJECT = "subject head source from subj entity1 head_entity start source_entity"
+PREDICATE = "predicate relation relationship relation_type rel edge verb type label name"
 _NO_PREDICATES = ("relation", "relationship", "triple", "edge")
-OBJECT = ("object", "tail", "target", "to", "obj", "entity2", "tail_entity", "end", "target_entity")
-_OWNER = ("entity", "subject", "entity_name", "entity_id")
-_VALUE = ("value", "values", "object", "attribute_value")
-_KEY = ("key", "attribute", "property", "name", "type")
-FACT = ("text", "fact", "atomic_fact", "statement", "sentence")
-ELEMENTS = ("key_elements", "elements", "keywords", "keyelements", "entities")
+OBJECT = "object tail target to obj entity2 tail_entity end target_entity"
+_OWNER = "entity subject entity_name entity_id"
+_VALUE = "value values object attribute_value"
+_KEY = "key attribute property name type"
+FACT = "text fact atomic_fact statement sentence"
+ELEMENTS = "key_elements elements keywords keyelements entities"
 _KINDS = {
     **dict.fromkeys(("entity", "entities", "entity_type", "entity_types", "node", "nodes"), "entity"),
     **dict.fromkeys(("relation", "relations", "relation_type", "relationship", "relationships", "edge"), "relation"),
@@ -88,7 +88,7 @@ def _triples(value: object, names: Mapping[str, str]) -> Iterator[ExtractedTripl
             yield item
             continue
         if isinstance(item, Mapping):
-            members = [get(item, SUBJECT), _first_telling(item, PREDICATE, _NO_PREDICATES), get(item, OBJECT)]
+            members = [first_of(item, SUBJECT), _first_telling(item, PREDICATE, _NO_PREDICATES), first_of(item, OBJECT)]
         else:
             members = list(item)
         objects = members[2] if len(members) == 3 and isinstance(members[2], list) else members[2:3]
@@ -103,12 +103,13 @@ def _triple(members: Sequence[object], item: object, names: Mapping[str, str]) -
     subject, predicate, object_ = (_text(member) for member in members)
     if subject is None or predicate is None or object_ is None:
         return _malformed("triple with an empty member", item)
-    return ExtractedTriple(names.get(subject, subject), predicate, names.get(object_, object_), _text(get(item, QUOTE)))
+    quote = _text(first_of(item, QUOTE))
+    return ExtractedTriple(names.get(subject, subject), predicate, names.get(object_, object_), quote)
 
 
 def _triple_items(value: object) -> Iterator[Any]:
     """Lists and mappings that should be triples, those under their relation's or their subject's name among them."""
-    if isinstance(value, Mapping) and get(value, (*SUBJECT, *OBJECT)) is None:
+    if isinstance(value, Mapping) and first_of(value, f"{SUBJECT} {OBJECT}") is None:
         value = [{key: inner} for key, inner in value.items()]
     for item in _members(value, "triples"):
         if isinstance(item, str) and (members := triple_in_words(item)):
@@ -117,7 +118,7 @@ def _triple_items(value: object) -> Iterator[Any]:
             yield item
         elif not isinstance(item, Mapping):
             yield _malformed("triple that is not a list", item)
-        elif get(item, SUBJECT) is not None or get(item, OBJECT) is not None or len(item) != 1:
+        elif first_of(item, SUBJECT) is not None or first_of(item, OBJECT) is not None or len(item) != 1:
             yield item
         else:
             yield from _under_name(*next(iter(item.items())))
@@ -125,21 +126,21 @@ def _triple_items(value: object) -> Iterator[Any]:
 
 def _under_name(name: object, inner: object) -> Iterator[Any]:
     """Of ``{"founded": [["Ada", "Acme"]]}`` and ``{"Ada": {"founded": "Acme"}}`` the triples; else what is there."""
-    if isinstance(inner, Mapping) and get(inner, SUBJECT) is None:
+    if isinstance(inner, Mapping) and first_of(inner, SUBJECT) is None:
         yield from ([name, predicate, object_] for predicate, object_ in inner.items())
         return
     for pair in inner if isinstance(inner, list) and isinstance(next(iter(inner), None), list | Mapping) else [inner]:
         if isinstance(pair, Mapping):
-            yield pair if get(pair, PREDICATE) is not None else {"predicate": name, **pair}
+            yield pair if first_of(pair, PREDICATE) is not None else {"predicate": name, **pair}
         elif isinstance(pair, list) and len(pair) == 2:
             yield [pair[0], name, pair[1]]
         else:
             yield pair if isinstance(pair, list) else _malformed("triple that is not a list", {name: pair})
 
 
-def _first_telling(item: Mapping[str, Any], keys: tuple[str, ...], telling_nothing: tuple[str, ...]) -> Any:
+def _first_telling(item: Mapping[str, Any], keys: str, telling_nothing: tuple[str, ...]) -> Any:
     """The value of the first of ``keys`` that says more than what kind of item this is ("type": "relationship")."""
-    values = (get(item, (key,)) for key in keys)
+    values = (first_of(item, key) for key in keys.split())
     return next((v for v in values if v is not None and str(v).strip().lower() not in telling_nothing), None)
 
 
@@ -167,7 +168,7 @@ def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
 def _names_by_id(value: object) -> dict[str, str]:
     """The names of entities that have an id beside their name, for triples that join ids."""
     items = value if isinstance(value, list) else []
-    named = ((get(item, ("id", "entity_id")), get(item, NAME[:3])) for item in items)
+    named = ((first_of(item, "id entity_id"), first_of(item, _NAMED)) for item in items)
     return {str(id_): str(name) for id_, name in named if id_ is not None and name is not None}
 
 
@@ -175,15 +176,15 @@ def _of_entities(value: object) -> list[object]:
     """The attributes that entities have with them, as ``_attributes`` takes them."""
     items = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
     return [
-        {"name": get(item, NAME), "attributes": inner}
+        {"name": first_of(item, NAME), "attributes": inner}
         for item in items
-        if (inner := get(item, ("attributes", "properties")))
+        if (inner := first_of(item, "attributes properties"))
     ]
 
 
 def _named_items(value: object, where: str) -> Iterator[object]:
     """The members of a list; those of a mapping from name to type, from name to keys, or from type to names."""
-    if not isinstance(value, Mapping) or get(value, NAME) is not None:
+    if not isinstance(value, Mapping) or first_of(value, NAME) is not None:
         for item in _members(value, where):
             yield from _named_items(item, where) if _is_by_name(item) else [item]
         return
@@ -198,14 +199,14 @@ def _is_by_name(item: object) -> bool:
     """Whether it is ``{"Ada": "Person"}`` or the like: a mapping of other keys than an entity has."""
     if not isinstance(item, Mapping) or "" in item.values():
         return False
-    return bool(item) and get(item, (*NAME, *TYPE, *QUOTE)) is None
+    return bool(item) and first_of(item, f"{NAME} {TYPE} {QUOTE}") is None
 
 
 def _entity(item: object) -> ExtractedEntity | Malformed:
     if isinstance(item, Malformed):
         return item
     if isinstance(item, Mapping):
-        parts = [get(item, NAME), _first_telling(item, TYPE, _NO_TYPES), get(item, QUOTE)]
+        parts = [first_of(item, NAME), _first_telling(item, TYPE, _NO_TYPES), first_of(item, QUOTE)]
     elif isinstance(item, list | tuple) and 1 <= len(item) <= 3:
         parts = [*item, None, None]
     else:
@@ -238,7 +239,7 @@ StatedAttribute = tuple[object, object, object, str | None]
 
 def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
     """``(entity, key, value or values, quote)``; the key is None where it stands in the value ("born: 1815")."""
-    if isinstance(value, Mapping) and get(value, _OWNER) is None:
+    if isinstance(value, Mapping) and first_of(value, _OWNER) is None:
         for entity, inner in value.items():
             yield from _attributes_of(entity, inner)
         return
@@ -246,11 +247,11 @@ def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
         members = triple_in_words(item) if isinstance(item, str) else item
         if isinstance(members, list | tuple) and len(members) == 3:
             yield members[0], members[1], members[2], None
-        elif (inner := get(item, ("attributes",))) is not None:
-            yield from _attributes_of(get(item, NAME), inner)
-        elif (stated := get(item, _VALUE)) is not None and (owner := get(item, _OWNER)) is not None:
-            yield owner, get(item, _KEY), stated, _text(get(item, QUOTE))
-        elif isinstance(item, Mapping) and get(item, (*_OWNER, "key")) is None:
+        elif (inner := first_of(item, "attributes")) is not None:
+            yield from _attributes_of(first_of(item, NAME), inner)
+        elif (stated := first_of(item, _VALUE)) is not None and (owner := first_of(item, _OWNER)) is not None:
+            yield owner, first_of(item, _KEY), stated, _text(first_of(item, QUOTE))
+        elif isinstance(item, Mapping) and first_of(item, f"{_OWNER} key") is None:
             for entity, inner in item.items():
                 yield from _attributes_of(entity, inner)
         else:
@@ -260,8 +261,8 @@ def _attribute_items(value: object) -> Iterator[StatedAttribute | Malformed]:
 def _attributes_of(entity: object, inner: object) -> Iterator[StatedAttribute]:
     """The attributes of one entity: a mapping from key to value, or texts "key: value", or mappings of one."""
     for attribute in inner if isinstance(inner, list) else [inner]:
-        if (stated := get(attribute, _VALUE[:1])) is not None:
-            yield entity, get(attribute, _KEY), stated, _text(get(attribute, QUOTE))
+        if (stated := first_of(attribute, "value")) is not None:
+            yield entity, first_of(attribute, _KEY), stated, _text(first_of(attribute, QUOTE))
         elif isinstance(attribute, Mapping):
             yield from ((entity, key, value, None) for key, value in attribute.items())
         else:
@@ -272,10 +273,10 @@ def _fact(item: object, names: list[str]) -> AtomicFact | Malformed:
     """An atomic fact; to one without key elements go the entities that it names."""
     if isinstance(item, Malformed):
         return item
-    if isinstance(item, Mapping) and len(item) == 1 and get(item, FACT) is None:
+    if isinstance(item, Mapping) and len(item) == 1 and first_of(item, FACT) is None:
         item = {"text": next(iter(item)), "key_elements": next(iter(item.values()))}
     if isinstance(item, Mapping):
-        text, elements, quote = _text(get(item, FACT)), get(item, ELEMENTS), _text(get(item, QUOTE))
+        text, elements, quote = _text(first_of(item, FACT)), first_of(item, ELEMENTS), _text(first_of(item, QUOTE))
     else:
         first, _, rest = item.partition("|") if isinstance(item, str) else ("", "", "")
         text, elements, quote = _text(_SERIAL.sub("", first)), rest, None
@@ -297,27 +298,27 @@ def _key_elements(value: object) -> list[str]:
 
 def _proposal_items(value: object) -> Iterator[tuple[object, Any]]:
     """What proposes a type, each with the kind that it is of."""
-    if isinstance(value, Mapping) and get(value, ("name", "type_name", "kind")) is None:
+    if isinstance(value, Mapping) and first_of(value, "name type_name kind") is None:
         for kind, inner in value.items():
             yield from ((kind, member) for member in _members(inner, "proposals"))
         return
     for item in _members(value, "proposals"):
-        if isinstance(item, Mapping) and get(item, ("name", "type_name", "kind")) is None:
+        if isinstance(item, Mapping) and first_of(item, "name type_name kind") is None:
             yield from _proposal_items(item)
         else:
-            yield get(item, ("kind", "category")), item
+            yield first_of(item, "kind category"), item
 
 
 def _proposal(kind: object, item: Any) -> Proposal | Malformed:
     if isinstance(item, Malformed):
         return item
     keys = item if isinstance(item, Mapping) else {"name": item}
-    name = _text(get(keys, ("name", "type_name", "type")))
+    name = _text(first_of(keys, "name type_name type"))
     known_kind = _KINDS.get(str(kind).strip().lower().replace(" ", "_"))
-    confidence = _confidence(get(keys, ("confidence", "score")))
+    confidence = _confidence(first_of(keys, "confidence score"))
     if name is None or known_kind is None or confidence is None:
         return _malformed("proposal without a kind, a name or a confidence", item)
-    return Proposal(known_kind, name, confidence, _text(get(keys, ("example",))) or "")  # type: ignore[arg-type]  # from _KINDS
+    return Proposal(known_kind, name, confidence, _text(first_of(keys, "example")) or "")  # type: ignore[arg-type]  # from _KINDS
 
 
 def _confidence(value: object) -> float | None:
@@ -347,21 +348,6 @@ def _members(value: object, where: str) -> list[Any]:
     return [_malformed(f"{where} that are not a list", value)]
 
 
-def plain_key(key: object) -> str:
-    """``key`` as keys are compared: "Entity Name", "entityName" and "entity-name" are "entity_name"."""
-    return _BETWEEN_WORDS.sub("_", _CAMEL.sub("_", str(key).strip())).lower()
-
-
-def get(item: object, keys: tuple[str, ...]) -> Any:
-    """The value of the first of ``keys`` that ``item`` has, however it is spelt; None if ``item`` is no mapping."""
-    if not isinstance(item, Mapping):
-        return None
-    if (found := next((item[key] for key in keys if item.get(key) is not None), None)) is not None:
-        return found
-    plain = {plain_key(key): value for key, value in item.items() if value is not None}
-    return next((plain[key] for key in keys if key in plain), None)
-
-
 def is_sentence(text: str) -> bool:
     """Whether ``text`` says something, and names nothing."""
     return len(text.split()) > 4 and text.rstrip(" \"'”)").endswith((".", "!", "?")) or text.rstrip().endswith("。")
@@ -382,7 +368,7 @@ def _text(value: object) -> str | None:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, Mapping):
-        value = get(value, ("name", "text", "value", "id"))
+        value = first_of(value, "name text value id")
     if isinstance(value, bool):
         value = str(value).lower()
     if not isinstance(value, str | int | float):

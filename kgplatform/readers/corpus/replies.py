@@ -11,85 +11,39 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
+from functools import cache, partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
-from kgplatform.models.json_text import pieces_in_order, value_of, whole_items
+from kgplatform.models.forms import ANSWER, Form, Words, examples_of, named, thinking
+from kgplatform.models.json_text import values_in
+from kgplatform.models.labels import labelled
+from kgplatform.models.lenient import first_of, numbers_of, objects, plain_keys, truth_of, words_of
 from kgplatform.readers.refusals import is_members_refusal
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import normalise_name, tidy, type_key
 
 M = TypeVar("M", bound=BaseModel)
+_Text = Annotated[str, BeforeValidator(partial(words_of, glue="; "))]
 
 _UNSAID = 50
 """The score of a point that has none."""
 
 _MIDDLING = {"high": 90, "hoch": 90, "medium": 50, "mittel": 50, "low": 20, "niedrig": 20, "none": 0}
-_EXAMPLES = frozenset(
-    (
-        *("vell priory sells its ale at the spring fair", "nordmark abbey", "vell priory"),
-        *("the ostry mill burned down in 1704", "the halden mill ground oats"),
-        "fire above all 13 and the salt tax 2",
-    )
-)
-"""What stands in the prompts' own examples; a reply that has it was not made from anything."""
-
-_NO = frozenset(
-    ("false", "no", "nein", "non", "não", "falso", "falsch", "faux", "いいえ", "否", "insufficient", "none", "0")
-)
-_MOST_RANGE = 100
 _SHOWN = re.compile(r"\b(?:facts|statements|communities|collection)\b", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 
-POINTS = ("points", "keypoints", "findings", "statements", "punkte", "aussagen", "puntos", "pointscles", "要点")
-ITEMS = ("items", "things", "list", "entities", "dinge", "liste", "elemente", "éléments", "elementos", "项目")
-_TEXTS = (
-    *("point", "statement", "text", "description", "claim", "finding", "content"),
-    *("punkt", "aussage", "punto", "affirmation", "要点"),
+POINTS = "points keypoints findings statements punkte aussagen puntos pointscles 要点"
+ITEMS = "items things list entities dinge liste elemente éléments elementos 项目"
+_TEXTS = "point statement text description claim finding content punkt aussage punto affirmation 要点"
+_NAMES = "name item thing title entity nom nombre 名称"
+_FACTS = (
+    "facts fact factnumbers factids evidence sources citations references statements fakten belege faits hechos 事实"
 )
-_NAMES = ("name", "item", "thing", "title", "entity", "nom", "nombre", "名称")
-_FACTS = ("facts", "fact", "factnumbers", "factids", "evidence", "sources", "citations", "references", "statements")
-_FACTS_ELSEWHERE = ("fakten", "belege", "faits", "hechos", "事实")
-_SCORES = ("score", "importance", "relevance", "rating", "wertung", "bewertung", "puntuación", "评分")
-_ANSWERS = (
-    *("answer", "finalanswer", "response", "result", "text", "antwort", "réponse", "respuesta", "risposta"),
-    *("答案", "回答"),
-)
-
-
-def _key(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text.casefold())
-
-
-def _first(content: Mapping[str, Any], keys: Iterable[str]) -> Any:
-    return next((content[key] for key in keys if key in content), None)
-
-
-def _plain(content: Mapping[Any, Any]) -> dict[str, Any]:
-    return {_key(str(key)): value for key, value in content.items()}
-
-
-def numbers(value: Any) -> list[int]:
-    """All whole numbers in ``value``, whatever holds them: 3, "[3]", "facts 3-5", [{"fact": "3"}]. Each once."""
-    found: list[int] = []
-    if isinstance(value, bool) or value is None:
-        return []
-    if isinstance(value, int | float):
-        found = [int(value)] if math.isfinite(value) else []
-    elif isinstance(value, str):
-        for first, last in re.findall(r"(\d{1,7})(?:\s*[-–—]\s*[^\W\d]{0,2}(\d{1,7}))?", value):
-            end = int(last or first)
-            inside = range(int(first), end + 1) if 0 <= end - int(first) < _MOST_RANGE else (int(first), end)
-            found += inside
-    elif isinstance(value, Mapping):
-        inner = [each for each in value if numbers(str(each))]
-        found = numbers(inner or list(value.values()))
-    elif isinstance(value, Sequence):
-        found = [number for each in value for number in numbers(each)]
-    return list(dict.fromkeys(found))
+_SCORES = "score importance relevance rating wertung bewertung puntuación 评分"
+_CITED = "citations sources references belege 引用"
 
 
 def _score(value: Any) -> int:
@@ -104,24 +58,33 @@ def _score(value: Any) -> int:
     return round(max(0.0, min(100.0, 100 * value if isinstance(value, float) and 0 < value < 1 else value)))
 
 
-def _words(value: Any) -> str:
-    """``value`` as text: of a list or an object its parts, one after the other."""
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_words(each)}" for key, each in value.items())
-    if isinstance(value, list | tuple):
-        return "; ".join(filter(None, map(_words, value)))
-    return "" if value is None else str(value).strip()
-
-
 def _says_something(text: str) -> bool:
     """Neither empty, nor a placeholder, nor a refusal, nor copied from the prompt's own example."""
-    empty = not re.search(r"[^\W_]", text) or re.fullmatch(r"\W*<[^<>]*>\W*", text)
-    return not empty and not _is_example(text) and not _refuses(text)
+    return bool(re.search(r"[^\W_]", text)) and not (_is_copied(text) or _refuses(text))
 
 
 def _refuses(text: str) -> bool:
     """Whether it says that there is nothing; the model was shown facts and statements, not a text."""
     return is_members_refusal(_SHOWN.sub("text", text))
+
+
+def _is_copied(text: str) -> bool:
+    """Whether it is a placeholder, or from the prompts' own examples: then it was not made from anything."""
+    return bool(re.fullmatch(r"\W*<[^<>]*>\W*", text)) or _folded(text) in _examples()
+
+
+@cache
+def _examples() -> frozenset[str]:
+    shown = [each for name in ("map", "merge", "reduce") for each in objects(list(examples_of(f"corpus/{name}")))]
+    return frozenset(_folded(each[key]) for each in shown for key in ("point", "name", "answer") if key in each) - {""}
+
+
+def _folded(text: str) -> str:
+    return normalise_name(re.sub(r"[\[\],]", "", text)).strip(". ")
+
+
+def _told(raw: Any, keys: str) -> str:
+    return words_of(first_of(raw, keys) if isinstance(raw, Mapping) else raw, "; ")
 
 
 class Point(BaseModel):
@@ -135,17 +98,12 @@ class Point(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, raw: Any) -> dict[str, Any]:
-        if not isinstance(raw, Mapping):
-            return _marked(_words(raw), "point")
-        content = _plain(raw)
-        said = _first(content, (*_TEXTS, *_NAMES))
-        facts = _first(content, (*_FACTS, *_FACTS_ELSEWHERE))
-        marked = _marked(_words(said), "point")
+        said = _marked(_told(raw, f"{_TEXTS} {_NAMES}"), "point")
         return {
-            "point": marked["point"],
-            "communities": numbers(_first(content, ("communities", "community"))),
-            "facts": numbers(facts) or marked["facts"],
-            "score": _score(_first(content, _SCORES)),
+            "point": said["point"],
+            "communities": numbers_of(first_of(raw, "communities community")),
+            "facts": numbers_of(first_of(raw, _FACTS)) or said["facts"],
+            "score": _score(first_of(raw, _SCORES)),
         }
 
 
@@ -158,18 +116,11 @@ class Item(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read(cls, raw: Any) -> dict[str, Any]:
-        if not isinstance(raw, Mapping):
-            return _marked(_words(raw), "name")
-        content = _plain(raw)
-        said = _first(content, (*_NAMES, *_TEXTS))
-        if said is None and len(raw) == 1:  # {"Vell Priory": [5]}
-            ((name, facts),) = raw.items()
-            return {"name": str(name), "facts": numbers(facts)}
-        marked = _marked(_words(said), "name")
-        return {
-            "name": marked["name"],
-            "facts": numbers(_first(content, (*_FACTS, *_FACTS_ELSEWHERE))) or marked["facts"],
-        }
+        if isinstance(raw, Mapping) and first_of(raw, f"{_NAMES} {_TEXTS}") is None and len(raw) == 1:
+            ((name, facts),) = raw.items()  # {"Vell Priory": [5]}
+            return {"name": str(name), "facts": numbers_of(facts)}
+        said = _marked(_told(raw, f"{_NAMES} {_TEXTS}"), "name")
+        return {"name": said["name"], "facts": numbers_of(first_of(raw, _FACTS)) or said["facts"]}
 
 
 class Remaining(BaseModel):
@@ -186,10 +137,10 @@ class Remaining(BaseModel):
         if not isinstance(raw, Mapping) or not set(lists) <= raw.keys():
             raise ValueError(f"an object with {' and '.join(lists)} is wanted")
         content = {name: _each(raw[name]) for name in lists}
-        said = [_said(each) for each in chain.from_iterable(content.values())]
-        if said and all(_is_example(text) for text in said):
+        said = [_told(each, f"{_TEXTS} {_NAMES}") for each in chain.from_iterable(content.values())]
+        if said and all(_folded(text) in _examples() for text in said):
             raise ValueError("this is the example of the prompt; say what the part says")
-        return {"reasoning": _words(raw.get("reasoning")), **content}
+        return {"reasoning": words_of(raw.get("reasoning"), "; "), **content}
 
     @field_validator("points")
     @classmethod
@@ -208,30 +159,25 @@ class Findings(Remaining):
         return [each for each in items if _says_something(each.name)]
 
 
-def _said(raw: Any) -> str:
-    return _words(_first(_plain(raw), (*_TEXTS, *_NAMES)) if isinstance(raw, Mapping) else raw)
-
-
-def _is_example(text: str) -> bool:
-    return normalise_name(re.sub(r"[\[\],]", "", text)).strip(". ") in _EXAMPLES
-
-
 def _each(value: Any) -> list[Any]:
     """The items of a list, however it was written: as an object by number or by name, as text, or not at all."""
-    if isinstance(value, list | tuple):
-        return [each for each in value if each is not None]
     if isinstance(value, Mapping):
-        if {_key(str(key)) for key in value} & {*_TEXTS, *_NAMES}:
+        if _has(value, f"{_TEXTS} {_NAMES}"):
             return [value]
         numbered = all(str(key).strip().isdigit() for key in value)
         return [each if numbered or isinstance(each, Mapping) else {key: each} for key, each in value.items()]
-    return [line for line in _words(value).splitlines() if line.strip()]
+    items = value if isinstance(value, list | tuple) else words_of(value).splitlines()
+    return [each for each in items if each is not None and each != ""]
+
+
+def _has(content: Any, keys: str) -> bool:
+    return not set(keys.split()).isdisjoint(plain_keys(content))
 
 
 # [3], [3, 7], (facts 3 and 7), 【3】
 _MARKS = re.compile(
     r"\[[^\[\]\d]{0,20}(\d[^\[\]]*)\]|【[^\d【】]{0,20}(\d[^【】]*)】"
-    r"|[(（][^()\d（）]*(?:fact|fakt|fait|hecho|dato|事实|事実|belege?)[^()\d（）]*(\d[^()（）]*)[)）]",
+    r"|[(（][^()\d（）]*(?:fact|fakt|fait|hecho|dato|事实|事實|belege?)[^()\d（）]*(\d[^()（）]*)[)）]",
     re.IGNORECASE,
 )
 _SCORED = re.compile(
@@ -241,7 +187,7 @@ _SCORED = re.compile(
 
 def _marked(text: str, name: str) -> dict[str, Any]:
     """A statement or name with the numbers of facts in brackets behind it; it loses them."""
-    facts = [number for found in _MARKS.findall(text) for number in numbers(" ".join(found))]
+    facts = [number for found in _MARKS.findall(text) for number in numbers_of(" ".join(found))]
     return {name: tidy(_MARKS.sub("", text)).strip("*_ "), "facts": list(dict.fromkeys(facts))}
 
 
@@ -257,18 +203,11 @@ def free_findings(text: str) -> Findings | None:
     points: list[Any] = []
     items: list[Any] = []
     said = False
-    for value in _values(text):
+    for value in values_in(text) or values_in(text, broken=True):
         said = _gather(value, points, items) or said
     if not said:
         said = _gather_lines(text, points, items) or bool(_LETTER.search(text) and _refuses(text))
     return _made(Findings, {"points": points, "items": items}) if said else None
-
-
-def _values(text: str) -> Iterator[Any]:
-    """The JSON values in ``text``, in order; of one that breaks off, its complete items."""
-    for piece in pieces_in_order(text):
-        with suppress(ValueError):
-            yield value_of(piece.text if piece.whole else whole_items(piece.text) or piece.text)
 
 
 def _made(shape: type[M], content: dict[str, Any]) -> M | None:
@@ -280,24 +219,17 @@ def _made(shape: type[M], content: dict[str, Any]) -> M | None:
 
 def _gather(value: Any, points: list[Any], items: list[Any]) -> bool:
     """Take over what ``value`` holds of both lists; whether it is one of ours at all."""
-    if isinstance(value, list):
-        return _gather_all(value, points, items)
-    if not isinstance(value, dict):
-        return False
-    content = _plain(value)
-    keys = content.keys()
-    if keys & {*POINTS, *ITEMS} and not keys & {*_TEXTS, *_NAMES}:
-        points += _each(_first(content, POINTS))
-        items += _each(_first(content, ITEMS))
-        return True
-    if keys & {*_TEXTS, *_NAMES} and keys & {*_FACTS, *_FACTS_ELSEWHERE, *_SCORES}:
-        (items if keys & {*_NAMES} and not keys & {*_SCORES} else points).append(value)
-        return True
-    return _gather_all(value.values(), points, items)
-
-
-def _gather_all(values: Iterable[Any], points: list[Any], items: list[Any]) -> bool:
-    taken = [_gather(each, points, items) for each in values if isinstance(each, dict | list)]
+    if isinstance(value, dict):
+        is_one = _has(value, f"{_TEXTS} {_NAMES}")
+        if _has(value, f"{POINTS} {ITEMS}") and not is_one:
+            points += _each(first_of(value, POINTS))
+            items += _each(first_of(value, ITEMS))
+            return True
+        if is_one and _has(value, f"{_FACTS} {_SCORES}"):
+            (items if _has(value, _NAMES) and not _has(value, _SCORES) else points).append(value)
+            return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    taken = [_gather(each, points, items) for each in inner]
     return any(taken)
 
 
@@ -308,11 +240,11 @@ def _gather_lines(text: str, points: list[Any], items: list[Any]) -> bool:
     for line in text.splitlines():
         heading = _HEADING.match(line)
         if heading and not _MARKS.search(line):
-            into = items if _key(heading[1]) in ITEMS else points
+            into = items if type_key(heading[1]) in ITEMS.split() else points
             continue
         label, _, rest = line.partition(":")
-        if _key(label) in (*POINTS, *ITEMS):
-            into, line = (items if _key(label) in ITEMS else points), rest
+        if type_key(label) in f"{POINTS} {ITEMS}".split():
+            into, line = (items if type_key(label) in ITEMS.split() else points), rest
         if not _MARKS.search(line):
             continue
         score = _SCORED.search(line)
@@ -324,54 +256,35 @@ def _gather_lines(text: str, points: list[Any], items: list[Any]) -> bool:
     return len(points) + len(items) > before
 
 
-class Final(BaseModel):
+class Final(Form):
     """The answer, with the numbers of what it rests on."""
 
-    reasoning: str = Field("", json_schema_extra={"maxLength": 2000})
-    answer: str = ""
-    citations: list[int] = Field(default_factory=list, json_schema_extra={"maxItems": 200})
-    sufficient: bool = True
+    reasoning: Words = thinking(2000)
+    answer: _Text = named(ANSWER)
+    citations: Annotated[list[int], BeforeValidator(numbers_of)] = named(_CITED, [], items=200)
+    sufficient: Annotated[bool, BeforeValidator(lambda said: truth_of(said) is not False)] = True
 
-    @model_validator(mode="before")
+    @field_validator("answer")
     @classmethod
-    def _read(cls, raw: Any) -> Any:
-        if not isinstance(raw, Mapping) or "answer" not in raw:
-            raise ValueError('an object with the field "answer" is wanted')
-        return _final(raw["answer"], raw.get("citations"), raw.get("sufficient"), raw.get("reasoning"))
+    def _is_an_answer(cls, text: str) -> str:
+        if _is_copied(text):
+            raise ValueError("this is the example of the prompt; answer the question")
+        return text if re.search(r"[^\W_]", text) and not _refuses(text) else ""
 
-
-def _final(answer: Any, citations: Any, sufficient: Any, reasoning: Any = "") -> dict[str, Any]:
-    text = _words(answer)
-    if _is_example(text) or re.fullmatch(r"\W*<[^<>]*>\W*", text):
-        raise ValueError("this is the example of the prompt; answer the question")
-    enough = not (sufficient is False or _key(str(sufficient)) in _NO if sufficient is not None else False)
-    says = bool(re.search(r"[^\W_]", text)) and not _refuses(text)
-    return {
-        "reasoning": _words(reasoning),
-        "answer": text if says else "",
-        "citations": numbers(citations),
-        "sufficient": enough and says,
-    }
-
-
-_LABELLED = re.compile(
-    r"^[\s#*_>]*(?:(?:the\s+)?(?:final\s+)?(?:answer|antwort|réponse|respuesta(?:\s+final)?|risposta)\b(?:\s+is)?"
-    r"|答案|回答|答え)[\s*_]*(?:[:：–—-][\s*_]*|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
+    @model_validator(mode="after")
+    def _without_an_answer(self) -> Final:
+        self.sufficient = self.sufficient and bool(self.answer)
+        return self
 
 
 def free_final(text: str) -> Final | None:
     """An answer under other keys, behind the last label that says so, or as all of a text that has no JSON."""
-    for value in _values(text):
-        content = _plain(value) if isinstance(value, dict) else {}
-        inner = [_plain(each) for each in content.values() if isinstance(each, dict)]
-        for each in (*inner, content):
-            if (said := _first(each, _ANSWERS)) is not None:
-                cited = _first(each, ("citations", "sources", "references", "belege", "引用"))
-                return _made(Final, {"answer": said, "citations": cited, "sufficient": each.get("sufficient")})
+    for value in values_in(text):
+        for each in [inner for inner in (*plain_keys(value).values(), value) if isinstance(inner, dict)]:
+            if (said := first_of(each, f"{ANSWER} result text")) is not None:
+                fields = {"answer": said, "citations": first_of(each, _CITED)}
+                return Final.of(**fields, sufficient=first_of(each, "sufficient"))
     if re.search(r"[{}]", text):
         return None
-    labels = list(_LABELLED.finditer(text))
-    answer = (text[labels[-1].end() :] if labels else text).strip().strip("*_# \n")
-    return _made(Final, {"answer": answer}) if answer else None
+    answer = (labelled(text, "answer").get("answer") or text).strip().strip("*_# \n")
+    return Final.of(answer=answer) if answer else None

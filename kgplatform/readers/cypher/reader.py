@@ -29,6 +29,7 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.cypher.written import NOT_WRITTEN, UNCHANGED, WrittenStatement, copied
+from kgplatform.readers.marks import labels, marked, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader, check, mode_option, option, style_option
 from kgplatform.readers.replies import AnswerReply, read_answer, reply_tokens
 from kgplatform.readers.run import Calls, Run, StepFound
@@ -258,8 +259,6 @@ _ITEMS = 20
 _SHORTEST = 3
 """Letters of a value by which a row is known in an answer that names no row."""
 
-_MARK = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
-_NUMBER = re.compile(r"\d+")
 _HIDDEN = ("id", "embedding", "elementEmbedding", "fact")
 
 
@@ -283,14 +282,19 @@ def cite_rows(answer: str, rows: ResultRows, sources: Sources) -> tuple[str, tup
     Marks of rows that are not there, or that no text stands behind, are taken out. None where neither a citation can
     be had nor anything in the rows stands in the answer: it says something else.
     """
-    marked = [int(n) for mark in _MARK.findall(answer) for n in _NUMBER.findall(mark)]
-    bare = _MARK.sub("", answer).strip()
-    numbers = [n for n in dict.fromkeys(marked) if 1 <= n <= len(rows)]
+    shown, bare = labels(len(rows)), without_marks(answer, len(rows))
+    numbers = list(map(int, marked(answer, shown)))
     numbers = numbers or [n for n, row in enumerate(rows, 1) if _is_named(row, bare)]
     places = {n: _citations(n - 1, sources, bare) for n in numbers}
     cited = tuple(dict.fromkeys(place for row in places.values() for place in row))[:MOST_CITATIONS]
     if cited:
-        return _renumbered(answer, places, cited), cited
+        number = {citation: n for n, citation in enumerate(cited, 1)}
+
+        def marks(inside: list[str]) -> str:
+            behind = (each for label in inside for each in places.get(int(label), ()) if each in number)
+            return "".join(f"[{number[each]}]" for each in dict.fromkeys(behind))
+
+        return replaced(answer, shown, marks), cited
     if found := cite_words(bare, list(sources.known_passages.values())):
         return bare, found
     return (bare, ()) if any(_stands_in(row, bare) for row in rows) else None
@@ -306,18 +310,6 @@ def _citations(row: int, sources: Sources, answer: str) -> tuple[Citation, ...]:
         sources.known_passages[passage] for passage in sources.passages[row] if passage in sources.known_passages
     ]
     return cite_words(answer, passages)
-
-
-def _renumbered(answer: str, places: dict[int, tuple[Citation, ...]], cited: tuple[Citation, ...]) -> str:
-    """``answer`` with the numbers of citations in the place of those of rows."""
-    number = {citation: n for n, citation in enumerate(cited, 1)}
-
-    def marks(found: re.Match[str]) -> str:
-        rows = [int(digits) for digits in _NUMBER.findall(found[1])]
-        wanted = dict.fromkeys(number[each] for row in rows for each in places.get(row, ()) if each in number)
-        return (" " if found[0][:1].isspace() and wanted else "") + "".join(f"[{mark}]" for mark in wanted)
-
-    return _MARK.sub(marks, answer).strip()
 
 
 def _without_ids(value: Any) -> Any:

@@ -9,8 +9,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from kgplatform.models.forms import Form, Words, examples_of, is_json, made, named, words_of
+from kgplatform.models.forms import Form, Words, examples_of, is_json, named
 from kgplatform.models.json_text import value_of
+from kgplatform.models.lenient import words_of
 
 UNCHANGED = "The statement and its parameters are the same as before."
 
@@ -52,18 +53,10 @@ class WrittenStatement(Form):
     COUNTS: ClassVar[str] = "statement"
 
     statement: Annotated[Words, BeforeValidator(_bare)] = named(
-        "statement",
-        "cypher",
-        "query",
-        "cypher_query",
-        "cypherquery",
-        "cypher_statement",
-        "abfrage",
-        "requête",
-        most=2000,
+        "statement cypher query cypher_query cypher_statement abfrage requête", most=2000
     )
     parameters: Annotated[dict[str, Any], BeforeValidator(_parameters), WithJsonSchema({"type": "object"})] = named(
-        "parameters", "params", "parameter", "arguments", default=None
+        "parameters params parameter arguments", None
     )
 
     @classmethod
@@ -76,7 +69,7 @@ class WrittenStatement(Form):
         if not statement:
             return None
         rest = text.replace(statement, "\n", 1)
-        return made(cls, statement=statement, parameters=dict(_given(rest, statement)))
+        return cls.of(statement=statement, parameters=dict(_given(rest, statement)))
 
 
 NOT_WRITTEN = WrittenStatement(statement="", parameters={})

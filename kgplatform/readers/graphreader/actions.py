@@ -17,9 +17,11 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from kgplatform.models.chat import Chat, Wanted
+from kgplatform.models.json_text import values_in
+from kgplatform.models.labels import labelled
+from kgplatform.models.lenient import first_of, objects, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.graphreader.labels import first_of, in_words, json_values, labelled, objects
 from kgplatform.text import normalise_name, type_key
 
 Stage = Literal["facts", "chunk", "neighbours"]
@@ -76,26 +78,16 @@ _SAME = re.compile(
     r"[^.;\[]{0,80}"
 )
 _NOTEBOOK_KEYS = (
-    *("updatednotebook", "newnotebook", "notebook", "notebookupdate", "updatednotes", "notes", "note"),
-    *(
-        "notizbuch",
-        "aktualisiertesnotizbuch",
-        "carnet",
-        "cuaderno",
-        "notebookcontent",
-        "笔记本",
-        "更新后的笔记本",
-        "ノート",
-    ),
+    "updatednotebook newnotebook notebook notebookupdate updatednotes notes note notizbuch aktualisiertesnotizbuch "
+    "carnet cuaderno notebookcontent 笔记本 更新后的笔记本 ノート"
 )
 _ACTION_KEYS = (
-    *("chosenaction", "action", "nextaction", "selectedaction", "function", "functioncall", "toolcall", "tool"),
-    *("aktion", "acción", "gewählteaktion", "行动", "操作", "行動"),
+    "chosenaction action nextaction selectedaction function functioncall toolcall tool aktion acción gewählteaktion "
+    "行动 操作 行動"
 )
-_NAME_KEYS = ("name", "function", "action", "type")
 _ARGUMENT_KEYS = (
-    *("arguments", "args", "parameters", "argument", "input", "chunks", "chunkids", "chunkid", "ids", "chunk", "id"),
-    *("node", "neighbor", "neighbour", "neighbornode", "nodename", "keyelement", "neighborname"),
+    "arguments args parameters argument input chunks chunkids chunkid ids chunk id node neighbor neighbour "
+    "neighbornode nodename keyelement neighborname"
 )
 
 
@@ -134,7 +126,7 @@ class _Step(BaseModel):
             raise ValueError("it has no notebook")
         words = "".join(read.arguments[:1])
         chunks = [f"ID-{number}" for number in passage_numbers(read.arguments)]
-        reasoning = in_words(first_of(value, ("reasoning", "rationale", "thought")))
+        reasoning = words_of(first_of(value, "reasoning rationale thought"), "\n")
         return {
             "reasoning": reasoning,
             "notebook": read.notebook,
@@ -199,7 +191,9 @@ def read_step(text: str, stage: Stage) -> Read:
 
     Without that label the last function that the reply names counts. Faults: "no action", "wrong stage".
     """
-    found = [read for value in json_values(text) for each in objects(value) if (read := _of_object(each, stage))]
+    found = [
+        read for value in values_in(text, broken=True) for each in objects(value) if (read := _of_object(each, stage))
+    ]
     parts = labelled(text, "notebook", "rationale", "action")
     notebooks = [read.notebook for read in found if read.notebook is not None]
     notebook = notebooks[-1] if notebooks else _kept(parts["notebook"]) if "notebook" in parts else None
@@ -310,7 +304,7 @@ def _of_object(value: dict[str, Any], stage: Stage) -> Read | None:
         arguments = (_listed(beside),)
     if notebook is None and not name:
         return None
-    return Read(None if notebook is None else _kept(in_words(notebook)), name, arguments)
+    return Read(None if notebook is None else _kept(words_of(notebook, "\n")), name, arguments)
 
 
 def _keyed(value: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -324,7 +318,7 @@ def _keyed(value: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
 def _of_action(action: object, beside: object, stage: Stage) -> tuple[str, tuple[str, ...]]:
     """An action that is a text, or an object, or the first of a list; its arguments may stand ``beside`` it."""
     if isinstance(action, dict):
-        name = first_of(action, _NAME_KEYS)
+        name = first_of(action, "name function action type")
         return _keyed(action) if name is None else _of_action(name, first_of(action, _ARGUMENT_KEYS) or beside, stage)
     if isinstance(action, list):
         return _of_action(action[0], beside, stage) if action else ("", ())

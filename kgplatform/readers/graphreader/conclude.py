@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from pydantic import BaseModel, Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr
 
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Chat
+from kgplatform.models.forms import ANSWER, Flag, Form, Lines, Words, named, thinking
+from kgplatform.models.json_text import values_in
+from kgplatform.models.labels import labelled
+from kgplatform.models.lenient import first_of, objects, words_of
 from kgplatform.models.reply import Show, ask
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.prompt import Messages
@@ -29,7 +32,6 @@ from kgplatform.readers.answer import (
 )
 from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, Brief
 from kgplatform.readers.graphreader.explore import Walk
-from kgplatform.readers.graphreader.labels import first_of, in_words, json_values, labelled, objects
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
 from kgplatform.records import Citation, FoundPassage
@@ -41,8 +43,6 @@ UNSUPPORTED = "The words of the model's answer are in no passage that was read."
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"
 _PROMPT = "graphreader/answer"
-_ANSWER_KEYS = ("answer", "finalanswer", "finalresponse", "response", "antwort", "réponse", "respuesta", "答案", "回答")
-_NO = frozenset({"false", "no", "nein", "non", "0", "insufficient", "not sufficient", "否", "いいえ"})
 _IS = re.compile(
     r"\b(?:final answer|answer to (?:the|this) question)(?: is|:)[ \t]*:?[ \t]*(?P<answer>\S[^\n]*)", re.IGNORECASE
 )
@@ -64,22 +64,11 @@ _MOST_OF_IT = 0.5
 """Of the words of a statement, the share that a sentence must have to be the one that says it."""
 
 
-class _Reply(BaseModel):
-    reasoning: str = Field(json_schema_extra={"maxLength": 1500})
-    answer: str
-    sufficient: bool
+class _Reply(Form):
+    reasoning: Words = thinking(1500)
+    answer: Lines = named(f"{ANSWER} final_response")
+    sufficient: Flag = named("sufficient is_sufficient", None)
     _is_marked: bool = PrivateAttr(True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _put_into_form(cls, value: Any) -> Any:
-        keys = {*_ANSWER_KEYS}
-        if not isinstance(value, dict) or not keys & {re.sub(r"[\W_]", "", str(key)).casefold() for key in value}:
-            raise ValueError("it has no answer")
-        said = in_words(first_of(value, ("sufficient", "issufficient"))).strip().casefold()
-        reasoning = in_words(first_of(value, ("reasoning", "analysis", "analyze")))
-        answer = in_words(first_of(value, _ANSWER_KEYS)).strip()
-        return {"reasoning": reasoning, "answer": answer, "sufficient": said not in _NO}
 
 
 def ask_answer(chat: Chat, messages: Messages, *, tokens: int, show: Show | None = None) -> tuple[str, bool, bool]:
@@ -88,24 +77,24 @@ def ask_answer(chat: Chat, messages: Messages, *, tokens: int, show: Show | None
     In a reply of at most ``tokens``. Raises ``ReplyError`` where two replies are empty.
     """
     reply, _ = ask(chat, messages, _Reply, stage=_ANSWER, tokens=tokens, free=_free, show=show)
-    return reply.answer, reply.sufficient, reply._is_marked
+    return reply.answer, reply.sufficient is not False, reply._is_marked
 
 
 def _free(text: str) -> _Reply | None:
     """The answer under its label, in a JSON object, or after the words that announce it; else all of the text."""
     if not text.strip():
         return None
-    parts = labelled(text, "rationale", "final")
-    found = [first_of(each, _ANSWER_KEYS) for value in json_values(text) for each in objects(value)]
+    parts = labelled(text, "rationale", "answer")
+    found = [first_of(each, ANSWER) for value in values_in(text, broken=True) for each in objects(value)]
     announced = list(_IS.finditer(text))
-    answer, is_marked = text, False
-    if held := [in_words(each) for each in found if each is not None]:
-        answer, is_marked = held[-1], True
-    elif "final" in parts:
-        answer, is_marked = parts["final"], True
-    elif announced:
-        answer, is_marked = announced[-1]["answer"], True
-    reply = _Reply(reasoning="", answer=answer.strip().strip("*`").strip(), sufficient=True)
+    answer, is_marked = text, True
+    if held := [words_of(each, "\n") for each in found if each is not None]:
+        answer = held[-1]
+    elif "answer" in parts or announced:
+        answer = parts.get("answer") or announced[-1]["answer"]
+    else:
+        is_marked = False
+    reply = _Reply(answer=answer.strip().strip("*`").strip())
     reply._is_marked = is_marked
     return reply
 

@@ -1,6 +1,6 @@
 """LongAgent's replies: one JSON object with a type and a content, as in the paper, and room to reason before it.
 
-    said, repairs = ask(calls, messages, Decided, stage="leader", tokens=1024, free=reads(Decided))
+    said, repairs = ask(calls, messages, Decided, stage="leader", tokens=1024, free=Decided.free)
     said.type, said.content                  # 'answer', 'Kingston'
 
 Read as leniently as models write and as the paper's transcripts ask for (arXiv 2402.11550, appendix B): a content
@@ -10,15 +10,16 @@ prompts' own examples are no reply.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from functools import cache, partial
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, model_validator
 
-from kgplatform.models.json_text import pieces, pieces_in_order, value_of
+from kgplatform.models.forms import Form, Words, examples_of, is_placeholder, named, thinking
+from kgplatform.models.json_text import pieces_in_order, value_of, values_in
+from kgplatform.models.lenient import first_of, items_of, keyed, numbers_of, plain_keys, truth_of, words_of
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.text import normalise_name, tidy, type_key
 
@@ -34,35 +35,8 @@ _TYPES = {
     "conflict": "conflict conflicts konflikt conflit conflicto",
 }
 _TYPE_OF = {word: kind for kind, words in _TYPES.items() for word in words.split()}
-_KEYS = {
-    "type": "type action decision name tool function choice typ",
-    "content": "content text value result output message reply summary parameters arguments inhalt contenu "
-    "contenido 内容",
-    "quote": "quote quotes quotation citation evidence support supportingquote excerpt zitat cita citazione 引用",
-    "reasoning": "reasoning scratchpad thoughts thought thinking analysis rationale explanation begründung notes",
-    "collect": "collect collects collecting list",
-}
-_KEY_OF = {word: key for key, words in _KEYS.items() for word in words.split()}
-_CONTENT_FIRST = ("content", "text", "value")
-
-_PLACEHOLDER = re.compile(
-    r"<[^<>]*>|\.{2,}|…|\$\w+|(?:the|your|my) (?:answer|instruction|response|content|name|quote)(?: here)?"
-)
-EXAMPLES = frozenset(
-    map(
-        normalise_name,
-        (
-            "the Zilverbrand",
-            "At the regatta of 1911 the cup went to the Zilverbrand",
-            "Which boat won the cup of 1911?",
-            "Who was the helmsman of the Zilverbrand in 1911?",
-            "Onno Feikema",
-            "the Zilverbrand 1911, the Klipgeest 1912",
-        ),
-    )
-)
-"""What the prompts' examples have as a content. Said by a model, it was copied."""
-
+_TYPE = "type action decision name tool function choice typ"
+_PROMPTS = ("member", "joint", "instruct", "decide", "end", "batch")
 _MOST_PLAIN = 40
 """Words of a reply without any form that is taken for its content."""
 
@@ -76,7 +50,6 @@ _BARE = re.compile(
     rf"{_QUOTE}content{_QUOTE}\s*:\s*",
     re.IGNORECASE,
 )
-_CLOSERS = " \t\r\n]}"
 # A content in quotes that ends where a paragraph does: what comes after it does not belong to it.
 _QUOTED_LINE = re.compile(r"[\"'“].*?[\"'”][\s\]}]*?(?=\n\s*\n)", re.DOTALL)
 _LABELS = "|".join(
@@ -90,18 +63,24 @@ _LABELLED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _QUOTE_LINE = re.compile(r"^\W*(?:quote|zitat|citation|cita|evidence)\b\W*[:：](?P<quote>[^\n]+)", re.I | re.MULTILINE)
-_NUMBER = re.compile(r"\d{1,9}")
 _AROUND = ' \t\r\n*_`"“”'
 
+_Text = Annotated[str, BeforeValidator(partial(words_of, glue="; "))]
+S = TypeVar("S", bound="Said")
 
-class Said(BaseModel):
+
+class Said(Form):
     """What a reply says: the paper's envelope. An answer without content says that there is none."""
 
-    only: ClassVar[str] = ""
+    whole: ClassVar[bool] = True
+    last: ClassVar[bool] = True
 
-    reasoning: str = Field("", json_schema_extra={"maxLength": 600})
-    type: str
-    content: str = Field(json_schema_extra={"maxLength": 2000})
+    reasoning: Words = thinking()
+    type: str = named(_TYPE)
+    content: _Text = named(
+        "content text value result output message reply summary parameters arguments inhalt contenu contenido 内容",
+        most=2000,
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -109,13 +88,13 @@ class Said(BaseModel):
         """The fields of an object whatever its keys are called. Raises ``ValueError`` for one that says nothing."""
         if not isinstance(value, dict):
             return value
-        said = _fields(value, cls.types())
+        said = cls._fields(value)
         kind = said.get("type") or (cls.types()[0] if len(cls.types()) == 1 else "")
         if kind not in cls.types():
             raise ValueError(f"its type must be one of {', '.join(cls.types())}")
         if "content" not in said:
             raise ValueError("it has no content")
-        content = _as_text(said["content"])
+        content = words_of(said["content"], "; ")
         if _is_copied(content):
             raise ValueError(f"its content, {content[:60]}, is that of the example")
         if not content and kind not in ("answer", "response", "conflict"):
@@ -123,10 +102,32 @@ class Said(BaseModel):
         content = content or (NO_MENTION if kind == "answer" else "")
         return {**said, "type": kind, "content": content}
 
-    @field_validator("reasoning", mode="before")
     @classmethod
-    def _text(cls, value: Any) -> str:
-        return _as_text(value)
+    def _fields(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """The fields of ``value`` under the names of the form, out of what is wrapped round them."""
+        said = {key: item for key, item in keyed(value, cls).items() if key in cls.model_fields}
+        kind = cls._kind(said.pop("type", None))
+        under = {cls._kind(key): item for key, item in plain_keys(value).items() if key in _TYPE_OF}
+        under = {key: item for key, item in under.items() if item not in (None, "", [])} or under
+        if kind in under:
+            said["content"] = under[kind]
+        elif not kind and len(under) == 1 and "content" not in said:
+            kind, said["content"] = next(iter(under.items()))
+        content = said.get("content", next(iter(value.values())) if len(value) == 1 else None)
+        inner = content if isinstance(content, dict) else next((i for i in value.values() if isinstance(i, dict)), None)
+        if inner and ("content" not in said or isinstance(said["content"], dict)):
+            deeper = cls._fields(inner)
+            if "content" in deeper:
+                said |= deeper
+                kind = kind or deeper.get("type", "")
+        return {**said, "type": kind} if kind else said
+
+    @classmethod
+    def _kind(cls, said: Any) -> str:
+        """The type that ``said`` means; an answer and a response are one where only one of them is wanted."""
+        kind = _TYPE_OF.get(type_key(str(said or "")), "")
+        twin = {"answer": "response", "response": "answer"}.get(kind, "")
+        return twin if kind not in cls.types() and twin in cls.types() else kind
 
     @classmethod
     def types(cls) -> tuple[str, ...]:
@@ -136,64 +137,61 @@ class Said(BaseModel):
     @property
     def numbers(self) -> tuple[int, ...]:
         """Those in the content, which name members where the type is a conflict."""
-        return tuple(map(int, _NUMBER.findall(self.content)))
+        return tuple(numbers_of(self.content))
 
 
 class _Instructs(Said):
     """``collect``: the members' replies are to be put together, since each has a part of a list or of a count."""
 
-    collect: bool = False
-
-    @field_validator("collect", mode="before")
-    @classmethod
-    def _is_true(cls, value: Any) -> bool:
-        return str(value).casefold() in ("true", "yes", "1", "ja", "oui", "sí", "si")
+    collect: Annotated[bool, BeforeValidator(lambda said: truth_of(said) is True)] = named(
+        "collect collects collecting list", False
+    )
 
 
 class Chosen(Said):
     """A kind of members."""
 
-    type: Literal["member"]
+    type: Literal["member"] = named(_TYPE)
 
 
 class Instructed(_Instructs):
     """The first instruction."""
 
-    type: Literal["instruction"]
+    type: Literal["instruction"] = named(_TYPE)
 
 
 class Decided(_Instructs):
     """What follows from a round."""
 
-    type: Literal["answer", "instruction", "conflict"]
+    type: Literal["answer", "instruction", "conflict"] = named(_TYPE)
 
 
 class Settled(_Instructs):
     """What follows from a round whose conflicts were resolved."""
 
-    type: Literal["answer", "instruction"]
+    type: Literal["answer", "instruction"] = named(_TYPE)
 
 
 class Ended(Said):
     """The answer after the last round."""
 
-    type: Literal["answer"]
+    type: Literal["answer"] = named(_TYPE)
+
+
+def _own(value: Any) -> str:
+    quote = words_of(value, "; ")
+    return "" if _is_copied(quote) else quote
 
 
 class Responded(Said):
     """What a member says, or the sum of some replies. ``quote``: the words of its part that say so."""
 
-    type: Literal["response"]
-    quote: str = Field("", json_schema_extra={"maxLength": 400})
-
-    @field_validator("quote", mode="before")
-    @classmethod
-    def _words(cls, value: Any) -> str:
-        quote = _as_text(value)
-        return "" if _is_copied(quote) else quote
-
-
-S = TypeVar("S", bound=Said)
+    type: Literal["response"] = named(_TYPE)
+    quote: Annotated[str, BeforeValidator(_own)] = named(
+        "quote quotes quotation citation evidence support supporting_quote excerpt zitat cita citazione 引用",
+        "",
+        most=400,
+    )
 
 
 def reads(form: type[S], plain: str = "") -> Callable[[str], S | None]:
@@ -202,100 +200,50 @@ def reads(form: type[S], plain: str = "") -> Callable[[str], S | None]:
     ``plain``: the type that short prose has; by default the only one that the form has, none where it has several.
     """
     plain = plain or (form.types()[0] if len(form.types()) == 1 else "")
-    return lambda text: next(_validated(form, _candidates(_outside_scratchpads(text), plain)), None)
+
+    def read(text: str) -> S | None:
+        found = (form.of(**each) for each in _candidates(_outside_scratchpads(text), plain, form))
+        return next(filter(None, found), None)
+
+    return read
 
 
-def _validated(form: type[S], candidates: Iterator[dict[str, Any]]) -> Iterator[S]:
-    for each in candidates:
-        try:
-            yield form.model_validate(each)
-        except ValidationError:
-            continue
-
-
-def _candidates(text: str, plain: str) -> Iterator[dict[str, Any]]:
-    objects = list(_objects(text))
-    yield from objects
-    if any(_fields(each, ()) for each in objects):
+def _candidates(text: str, plain: str, form: type[Said]) -> Iterator[dict[str, Any]]:
+    whole = [
+        part.text for part in pieces_in_order(text) if part.whole or part.text.rstrip(" `\n").endswith(('"', "}", "]"))
+    ]
+    items = [item for body in whole for item in items_of(value_of(body)) if isinstance(item, dict)]
+    yield from reversed(items)
+    if any(form._fields(item) for item in items):
         return
     bare = list(_BARE.finditer(text))
     if bare:
         content = text[bare[-1].end() :]
         quoted = _QUOTED_LINE.match(content)
-        content = (quoted[0] if quoted else content).rstrip(_CLOSERS)
+        content = (quoted[0] if quoted else content).rstrip(" \t\r\n]}")
         if content.startswith('"') <= content.endswith('"'):  # else it broke off
             yield {"type": bare[-1]["type"], "content": _unquoted(content)}
         return
     labelled = list(_LABELLED.finditer(text))
     if labelled and "{" not in labelled[-1]["content"]:
-        said = {"type": labelled[-1]["type"], "content": labelled[-1]["content"].strip(_AROUND)}
-        quotes = [each["quote"].strip(_AROUND) for each in _QUOTE_LINE.finditer(text)]
-        yield {**said, "quote": quotes[-1] if quotes else ""}
+        quotes = [found["quote"].strip(_AROUND) for found in _QUOTE_LINE.finditer(text)]
+        content = labelled[-1]["content"].strip(_AROUND)
+        yield {"type": labelled[-1]["type"], "content": content, "quote": quotes[-1] if quotes else ""}
     is_prose = not text.lstrip().startswith(("{", "[", "<"))
     if plain and text and is_prose and (len(text.split()) <= _MOST_PLAIN or is_members_refusal(text)):
         yield {"type": plain, "content": "" if is_members_refusal(text) else text.strip(_AROUND)}
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The objects in ``text``, the last first; one that is not closed only where its last string is."""
-    parts = reversed(pieces_in_order(text))
-    values = [value_of(part.text) for part in parts if part.whole or part.text.rstrip(" `\n").endswith(('"', "}", "]"))]
-    items = [each for value in values for each in (reversed(value) if isinstance(value, list) else [value])]
-    yield from (item for item in items if isinstance(item, dict))
-
-
-def _fields(value: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of ``value`` by the names that the forms have for them, out of what is wrapped round them."""
-    named = {type_key(str(key)): each for key, each in value.items()}
-    said: dict[str, Any] = {}
-    for key, each in named.items():
-        field = _KEY_OF.get(key)
-        if field and (field not in said or key in _CONTENT_FIRST):
-            said[field] = each
-    kind = _kind(said.pop("type", None), wanted)
-    keyed = {_kind(key, wanted): each for key, each in named.items() if key in _TYPE_OF}
-    filled = {each: content for each, content in keyed.items() if not _is_empty(content)}
-    if kind in keyed:
-        said["content"] = keyed[kind]
-    elif not kind and len(filled or keyed) == 1 and "content" not in said:
-        kind, said["content"] = next(iter((filled or keyed).items()))
-    inner = said.get("content") if "content" in said else next(iter(value.values())) if len(value) == 1 else None
-    inner = (
-        inner if isinstance(inner, dict) else next((each for each in named.values() if isinstance(each, dict)), None)
-    )
-    if inner and ("content" not in said or isinstance(said["content"], dict)):
-        deeper = _fields(inner, wanted)
-        if "content" in deeper:
-            said = {**said, **deeper}
-            kind = kind or deeper.get("type", "")
-    return {**said, "type": kind} if kind else said
-
-
-def _kind(said: Any, wanted: tuple[str, ...]) -> str:
-    """The type that ``said`` means; an answer and a response are one where only one of them is wanted."""
-    kind = _TYPE_OF.get(type_key(str(said or "")), "")
-    twin = {"answer": "response", "response": "answer"}.get(kind, "")
-    return twin if kind not in wanted and twin in wanted else kind
-
-
-def _is_empty(content: Any) -> bool:
-    return content is None or content == "" or content == []
-
-
-def _as_text(value: Any) -> str:
-    """The content as text: lists joined, an object as JSON."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list) and not any(isinstance(each, (dict, list)) for each in value):
-        return "; ".join(filter(None, map(_as_text, value)))
-    return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+@cache
+def examples() -> frozenset[str]:
+    """What the prompts' examples have as a content or a quote. Said by a model, it was copied."""
+    shown = [example for name in _PROMPTS for example in examples_of(f"longagent/{name}")]
+    said = {normalise_name(example.get(key, "")) for example in shown for key in ("content", "quote")}
+    return frozenset(said - {"", normalise_name(NO_MENTION)})
 
 
 def _is_copied(content: str) -> bool:
-    folded = normalise_name(content).strip(" .")
-    return _PLACEHOLDER.fullmatch(folded) is not None or normalise_name(content) in EXAMPLES
+    return is_placeholder(content.strip(" .")) or normalise_name(content) in examples()
 
 
 def _outside_scratchpads(text: str) -> str:
@@ -321,48 +269,46 @@ _RELATIONS: tuple[tuple[Relation, str], ...] = (
 )
 
 
-class Group(BaseModel):
+class Group(Form):
     """Replies by number, and how they stand to each other."""
 
     members: list[int]
     relation: Relation
 
 
-class Grouped(BaseModel):
+class Grouped(Form):
     """How replies stand to each other; one that is in no group stands by itself."""
 
-    reasoning: str = Field("", json_schema_extra={"maxLength": 600})
-    groups: list[Group] = Field(json_schema_extra={"maxItems": 30})
+    reasoning: Words = thinking()
+    groups: list[Group] = named("groups", items=30)
 
     @model_validator(mode="before")
     @classmethod
     def _of_any_form(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        named = {type_key(str(key)): each for key, each in value.items()}
-        listed = next((each for each in named.values() if isinstance(each, list) and _is_groups(each)), None)
-        by_relation = [(_relation(key), each) for key, each in named.items() if _relation(key)]
-        groups = [_group(each) for each in listed or ()]
-        groups += [_group({"relation": kind, "members": each}) for kind, found in by_relation for each in _sets(found)]
-        if not groups and not any(isinstance(each, list) for each in named.values()):
+        found = plain_keys(value)
+        listed = next((each for each in found.values() if isinstance(each, list) and _has_objects(each)), [])
+        by_relation = [(_relation(key), each) for key, each in found.items() if _relation(key)]
+        groups = [*map(_group, listed)]
+        groups += [_group({"relation": kind, "members": each}) for kind, sets in by_relation for each in _sets(sets)]
+        if not groups and not any(isinstance(each, list) for each in found.values()):
             raise ValueError("it has no groups")
-        kept = [each for each in groups if each is not None]
-        return {"reasoning": _as_text(named.get("reasoning")), "groups": kept}
+        return {"reasoning": found.get("reasoning"), "groups": [each for each in groups if each is not None]}
+
+    @classmethod
+    def free(cls, text: str) -> Grouped | None:
+        """Lines as "Same: 1, 3" or "Members 2 and 4 contradict each other"; None where there is none."""
+        text = _outside_scratchpads(text)
+        for value in values_in(text, broken=True):
+            if found := cls.of(groups=value) if isinstance(value, list) else cls.of(**value):
+                return found
+        lines = [line for line in re.split(r"[\n;.]", text) if "{" not in line]
+        groups = [group for line in lines if (group := _group({"relation": line, "members": line})) is not None]
+        return cls.of(groups=groups) if groups else None
 
 
-def reads_groups(text: str) -> Grouped | None:
-    """Lines as "Same: 1, 3" or "Members 2 and 4 contradict each other"; None where there is none."""
-    text = _outside_scratchpads(text)
-    for part in pieces(text):
-        value = value_of(part.text)
-        with suppress(ValidationError):
-            return Grouped.model_validate({"groups": value} if isinstance(value, list) else value)
-    lines = [{"relation": line, "members": line} for line in re.split(r"[\n;.]", text) if "{" not in line]
-    groups = [group for line in lines if (group := _group(line)) is not None]
-    return Grouped.model_validate({"groups": groups}) if groups else None
-
-
-def _is_groups(listed: list[Any]) -> bool:
+def _has_objects(listed: list[Any]) -> bool:
     return any(isinstance(each, dict) for each in listed)
 
 
@@ -373,15 +319,11 @@ def _sets(found: Any) -> list[Any]:
 
 def _group(item: Any) -> dict[str, Any] | None:
     """A group of two or more numbers that has a relation; None for anything else."""
-    if not isinstance(item, dict):
-        return None
-    named = {type_key(str(key)): each for key, each in item.items()}
-    said = next((each for key, each in named.items() if key in ("relation", "type", "kind", "status", "label")), "")
+    said = first_of(item, "relation type kind status label")
     relation = _relation(str(said))
-    numbers = [int(each) for value in named.values() if value is not said for each in _NUMBER.findall(str(value))]
-    numbers = numbers or [int(each) for each in _NUMBER.findall(str(said))]
-    unique = list(dict.fromkeys(numbers))
-    return {"members": unique, "relation": relation} if relation and len(unique) > 1 else None
+    told = [each for each in item.values() if each is not said] if isinstance(item, dict) else []
+    members = numbers_of(list(map(str, told))) or numbers_of(str(said))
+    return {"members": members, "relation": relation} if relation and len(members) > 1 else None
 
 
 def _relation(said: str) -> Relation | None:

@@ -31,7 +31,6 @@ from kgplatform.readers.longagent.forms import (
     Said,
     Settled,
     reads,
-    reads_groups,
 )
 from kgplatform.readers.longagent.options import AGAIN, Options, Sizes
 from kgplatform.readers.longagent.team import EXPERTS, Expert, find_expert, listed_experts
@@ -59,6 +58,14 @@ _LEAST_PART = 8
 
 _LABEL = 12
 """Tokens of ``Members 1,000-2,000: `` and a line end."""
+
+_WAYS = {"ways": "two", "conflict": ""}
+_CONFLICT = (
+    '"conflict": two or more replies contradict each other, and their members are to read each other\'s parts. The '
+    "content has the numbers of these replies."
+)
+_WAYS_AND_CONFLICT = {"ways": "three", "conflict": f"\n  - {_CONFLICT}"}
+"""What the leader may decide, without a conflict and with it."""
 
 _SHORTEST_SUM = 30
 _WORDS_PER_TOKEN = 0.6
@@ -138,7 +145,7 @@ class Leader:
         mark = self.calls.mark()
         messages = self._grouping(replies, instruction, fence_for(replies, instruction))
         try:
-            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply, free=reads_groups)[0]
+            said = ask(self.calls, messages, Grouped, stage=STAGE, tokens=self.sizes.reply, free=Grouped.free)[0]
         except ReplyError:
             self._unusable("leader")
             self.calls.add("groups", _UNUSABLE, mark, prompt=_GROUP)
@@ -152,7 +159,8 @@ class Leader:
 
         In the last round text without JSON is an answer. ``settled``: conflicts were resolved, and none can be raised.
         """
-        messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds))
+        ways = _WAYS if settled else _WAYS_AND_CONFLICT
+        messages = self._messages(_DECIDE, seen, round=str(seen.number), rounds=str(self.options.rounds), **ways)
         mark = self.calls.mark()
         plain = "answer" if seen.number == self.options.rounds else ""
         said = self._ask(self._with_history(messages), Settled if settled else Decided, plain)
@@ -241,12 +249,14 @@ class Leader:
 
     def _ask(self, messages: Messages, form: type[S], plain: str = "") -> S | None:
         """What the leader says; None where no reply could be used, although it was asked for once more."""
+        free, show = reads(form, plain), None
+        if "answer" in form.types():
+            show = self.calls.shown("content", only=("type", "answer"))
         try:
-            said = ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, free=reads(form, plain))[0]
+            return ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, free=free, show=show)[0]
         except ReplyError:
             self._unusable("leader")
             return None
-        return said
 
     def _unusable(self, who: str) -> None:
         self.calls.counts[f"malformed.{who}"] += 1
@@ -272,7 +282,7 @@ class Leader:
     def _room(self, prompt: str) -> int:
         """Tokens of replies in a prompt, next to the longest instruction and status that there may be."""
         inputs = {"page": "10 of 10", "words": "100"} if prompt == _BATCH else {"status": _LONGEST_STATUS}
-        inputs |= {"round": "10", "rounds": "10"} if prompt == _DECIDE else {}
+        inputs |= {"round": "10", "rounds": "10", **_WAYS_AND_CONFLICT} if prompt == _DECIDE else {}
         empty = self._rendered(prompt, "", "", LARGEST_FENCE, **inputs)
         return self.sizes.prompt - cost(empty) - self.sizes.instruction - AGAIN
 

@@ -60,7 +60,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     if run.chat is None:
         found = run.evidence.search(question, documents=options.documents)
         return without_model(question, READER.name, found, run.tell)
-    calls = Calls(run.chat, run.ledger, run.tell)
+    calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     sizes = sizes_of(options, run.context)
     leader = Leader(question, options, calls, sizes)
     members, source, queries = read_parts(question, run.evidence, options, sizes.text)

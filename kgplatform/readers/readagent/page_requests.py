@@ -17,7 +17,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema, create_model
 
-from kgplatform.models.forms import Form, Listed, Words, is_json, listed, made, named, words_of
+from kgplatform.models.forms import Form, Listed, Words, is_json, listed, named, thinking
+from kgplatform.models.lenient import words_of
 
 NO_PAGE = "no such page"
 NO_NUMBER = "no page number"
@@ -85,8 +86,8 @@ class PagesReply(Form):
     PROMPT: ClassVar[str] = "readagent/lookup"
     COUNTS: ClassVar[str] = "pages"
 
-    reasoning: Words = named("reasoning", "reason", "thought", "begründung", default="", most=600)
-    pages: Listed = named("pages", "page", "page_numbers", "pagenumbers", "lookup", "seiten", "seite", "páginas", "页")
+    reasoning: Words = thinking()
+    pages: Listed = named("pages page page_numbers pagenumbers lookup seiten seite páginas 页")
 
     @classmethod
     def free(cls, text: str) -> PagesReply | None:
@@ -95,7 +96,7 @@ class PagesReply(Form):
         is_unclear = not text.strip() or is_json(text, ("reasoning", "pages", "page"))
         if is_unclear or (not found and re.search(r"\d", text) and not _PAGE_WORD.search(text)):
             return None
-        return made(cls, pages=found)
+        return cls.of(pages=found)
 
 
 def _next_page(value: Any) -> int | None:
@@ -119,9 +120,9 @@ class NextReply(Form):
     PROMPT: ClassVar[str] = "readagent/next"
     COUNTS: ClassVar[str] = "page"
 
-    reasoning: Words = named("reasoning", "reason", "thought", "begründung", default="", most=600)
+    reasoning: Words = thinking()
     page: Annotated[int | None, BeforeValidator(_next_page), WithJsonSchema(_ONE)] = named(
-        "page", "pages", "next_page", "nextpage", "page_number", "action", "answer", "seite", "página", "页"
+        "page pages next_page page_number action answer seite página 页"
     )
 
     @classmethod
@@ -130,7 +131,7 @@ class NextReply(Form):
         asked = read_next(text)
         if is_json(text, ("reasoning", "page")) or (asked.page is None and not asked.stop):
             return None
-        return made(cls, page=asked.page)
+        return cls.of(page=asked.page)
 
 
 @cache

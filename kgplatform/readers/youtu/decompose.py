@@ -11,18 +11,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, Field, RootModel, model_validator
+from pydantic import BeforeValidator, model_validator
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.forms import examples_of
+from kgplatform.models.forms import Flag, Form, Words, examples_of, named, thinking
+from kgplatform.models.json_text import values_in
+from kgplatform.models.lenient import first_of, keyed, opened
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.readers.answer import LARGEST_FENCE, fence_for
 from kgplatform.readers.run import Calls, SchemaTypes
 from kgplatform.readers.window import Window, head
-from kgplatform.readers.youtu.forms import fields, plain_keys, truth_of, whole_objects
 from kgplatform.readers.youtu.sub_questions import SubQuestion, arrange, same_words
 from kgplatform.text import tidy, type_key
 
@@ -37,17 +38,7 @@ _KINDS = {
     "relations": ("relations", "relation", "relation_types"),
     "attributes": ("attributes", "attribute", "attribute_types"),
 }
-_FIELDS = {
-    "sub_questions": (
-        *("sub_questions", "subquestions", "sub_queries", "subqueries", "questions", "decomposition", "steps"),
-        *("teilfragen", "unterfragen", "sous_questions", "subpreguntas", "子问题", "サブ質問"),
-    ),
-    "types": ("involved_types", "types", "schema_types"),
-    "group": ("group", "is_group", "about_group"),
-}
-_TEXTS = {
-    "text": ("sub_question", "subquestion", "question", "sub_query", "query", "text", "frage", "pregunta", "问题")
-}
+_TEXT = "sub_question question sub_query query text frage pregunta 问题"
 _GROUP = re.compile(
     r"\bin common\b|\bwhich of\b|\bhow many\b|\bwhich (?:themes|topics|kinds|types|groups)\b|\bmain (?:themes|topics)\b"
     r"|\bgemeinsam\b|\ben commun\b|\ben común\b|共同",
@@ -55,8 +46,7 @@ _GROUP = re.compile(
 )
 _LISTED = re.compile(
     r"^[\s>*_`#]*(?:\(?\d{1,2}\s*[.):：]|[-*•–]\s|(?:sub|teil|sous)[- ]?(?:question|query|frage)\s*#?\d*\s*[:：]"
-    r"|Q\s*\d+\s*[.:：])"
-    r"[\s*_`\"“]*(?P<text>.*\w.*)$",
+    r"|Q\s*\d+\s*[.:：])[\s*_`\"“]*(?P<text>.*\w.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _TYPES_LINE = re.compile(
@@ -84,43 +74,72 @@ class Decomposition:
         return 1 + max(part.level for part in self.parts)
 
 
-def _names(most: int) -> Any:
-    return Field(default_factory=list, json_schema_extra={"maxItems": most})
+def _texts(raw: object) -> list[str]:
+    """The texts of sub-questions. What cannot be read stays as an empty text: the others' numbers count on it."""
+    if isinstance(raw, dict) and first_of(raw, _TEXT) is None:
+        raw = list(raw.values())  # by number
+    return [_text(item) for item in (raw if isinstance(raw, list) else [raw])]
 
 
-class _Involved(BaseModel):
-    nodes: list[str] = _names(12)
-    relations: list[str] = _names(12)
-    attributes: list[str] = _names(12)
+def _text(item: object) -> str:
+    if isinstance(item, dict):
+        item = first_of(item, _TEXT) or next(iter(item.values()), "")
+    return _question(item) if isinstance(item, str) else ""
 
 
-class _Plan(BaseModel):
-    reasoning: str = Field("", json_schema_extra={"maxLength": 600})
-    sub_questions: list[str] = _names(8)
-    involved_types: _Involved = Field(default_factory=_Involved)
-    group: bool | None = None
+def _question(text: str) -> str:
+    """A sub-question as it is searched: without its number, its decoration and what is said about it behind it."""
+    text = re.sub(r"\A[\s*_`\"“>-]*(?:\(?\d{1,2}[.)]\s+)?[\s*_`\"“]*", "", text)
+    end = re.search(r"[?？؟][\s*_`\"”]*", text)
+    return tidy(text[: end.start() + 1] if end and len(text) - end.end() > 0 else text.rstrip(' *_`"”'))[:_LONGEST]
+
+
+def _listed(raw: object) -> list[str]:
+    names = [item.get("name") if isinstance(item, dict) else item for item in (raw if isinstance(raw, list) else [raw])]
+    return [tidy(name) for name in names if isinstance(name, str) and name.strip()]
+
+
+_Names = Annotated[list[str], BeforeValidator(_listed)]
+
+
+class _Involved(Form):
+    nodes: _Names = named("nodes node entities entity_types", [], items=12)
+    relations: _Names = named("relations relation relation_types", [], items=12)
+    attributes: _Names = named("attributes attribute attribute_types", [], items=12)
+
+
+class _Plan(Form):
+    whole: ClassVar[bool] = True
+    reasoning: Words = thinking()
+    sub_questions: Annotated[list[str], BeforeValidator(_texts)] = named(
+        "sub_questions sub_queries questions decomposition steps teilfragen unterfragen sous_questions subpreguntas "
+        "子问题 サブ質問",
+        [],
+        items=8,
+    )
+    involved_types: Annotated[_Involved, BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {})] = named(
+        "involved_types types schema_types", _Involved()
+    )
+    group: Flag = named("group is_group about_group", None)
 
     @model_validator(mode="before")
     @classmethod
-    def _read(cls, raw: object) -> dict[str, Any]:
-        """The form, and what models make of it: a bare list, other keys, objects or one text for the list."""
-        read = {"sub_questions": raw} if isinstance(raw, list) and not _wraps(raw) else fields(raw, _FIELDS)
-        texts = _texts(read.get("sub_questions", []))
-        if isinstance(raw, list) and not _asks(texts):
+    def _of_a_list(cls, raw: object) -> Any:
+        """The form, also of a bare list of questions."""
+        if not isinstance(raw, list) or (len(raw) == 1 and _is_plan(raw[0])):
+            read = opened(raw, cls)
+            if not read.keys() & {"sub_questions", "involved_types", "group"}:
+                raise ValueError("the reply must have sub-questions")
+            return read
+        if not _asks(_texts(raw)):
             raise ValueError("the list has no question")
-        if texts and tuple(map(same_words, texts)) in _examples():
+        return {"sub_questions": raw}
+
+    @model_validator(mode="after")
+    def _is_no_example(self) -> _Plan:
+        if self.sub_questions and tuple(map(same_words, self.sub_questions)) in _examples():
             raise ValueError("the reply repeats an example of the prompt; take the user's question apart")
-        involved = plain_keys(read.get("types"))
-        types = {kind: _listed(next((involved[k] for k in keys if k in involved), [])) for kind, keys in _KINDS.items()}
-        return {"sub_questions": texts, "involved_types": types, "group": truth_of(read.get("group"))}
-
-
-class _Reply(RootModel[_Plan]):
-    # A root model, so that ``reply.ask`` hands over bare lists as they are; servers get the form of what is in it.
-
-    @classmethod
-    def model_json_schema(cls, *args: Any, **more: Any) -> dict[str, Any]:
-        return _Plan.model_json_schema(*args, **more)
+        return self
 
 
 def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int, window: Window) -> Decomposition:
@@ -134,13 +153,12 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
     shown = schema.text[: head(schema.text, max(1, room))] if schema and schema.text else _NO_SCHEMA
     messages = render(_PROMPT, schema=shown, fence=fence_for(shown), **inputs)
     try:
-        reply, _ = ask(calls, messages, _Reply, stage=_STAGE, tokens=_REPLY, free=read_free)
+        plan, _ = ask(calls, messages, _Plan, stage=_STAGE, tokens=_REPLY, free=read_free)
     except BudgetError:
         raise
     except ModelError as error:
         calls.add(_STAGE, f"failed, so the question is asked as it is: {error}", mark, prompt=_PROMPT)
         return Decomposition((SubQuestion(question),), group=is_about_group(question))
-    plan = reply.root
     parts = arrange(plan.sub_questions, question, most)
     types, unknown = known_types(plan.involved_types.model_dump(), schema)
     why = "not in the schema" if schema and schema.text else "left out, since no schema was shown"
@@ -148,11 +166,10 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
     return Decomposition(parts, types, is_about_group(question) if plan.group is None else plan.group)
 
 
-def read_free(text: str) -> _Reply | None:
+def read_free(text: str) -> _Plan | None:
     """A reply in prose: a numbered list of questions, or objects one a line; None where it has neither."""
     before = text[: found.start()] if (found := _TYPES_BEGIN.search(text)) else text
-    values = whole_objects(text)
-    texts = [each for value in values if plain_keys(value).keys() & {*_TEXTS["text"]} for each in _texts(value)]
+    texts = [_text(value) for value in values_in(text) if first_of(value, _TEXT) is not None]
     texts = texts or [_question(line["text"]) for line in _LISTED.finditer(before)]
     if not _asks(texts):
         return None
@@ -160,10 +177,7 @@ def read_free(text: str) -> _Reply | None:
         line["kind"].lower(): re.split(r"\s*[,;]\s*", line["names"].strip(" []*_`"))
         for line in _TYPES_LINE.finditer(text)
     }
-    try:
-        return _Reply.model_validate({"sub_questions": texts, "involved_types": types})
-    except ValueError:
-        return None
+    return _Plan.of(sub_questions=texts, involved_types=types)
 
 
 def is_about_group(question: str) -> bool:
@@ -178,7 +192,7 @@ def known_types(named: Mapping[str, Sequence[str]], schema: SchemaTypes | None) 
     if schema is not None:
         for name in (*schema.nodes, *schema.relations, *schema.attributes):
             index.setdefault(type_key(name), name)
-    asked = [name for kind in _KINDS for name in named.get(kind, ())]
+    asked = [name for kind in _Involved.model_fields for name in named.get(kind, ())]
     types = dict.fromkeys(index[type_key(name)] for name in asked if type_key(name) in index)
     return tuple(types), [name for name in dict.fromkeys(asked) if type_key(name) not in index]
 
@@ -207,32 +221,6 @@ def _asks(texts: Sequence[str]) -> bool:
     return any(re.search(r"[?？؟#]", text) for text in texts)
 
 
-def _wraps(items: list[Any]) -> bool:
-    """Whether a list holds one whole plan, and not sub-questions."""
-    return len(items) == 1 and bool(plain_keys(items[0]).keys() & {*_FIELDS["sub_questions"], *_FIELDS["types"]})
-
-
-def _texts(raw: object) -> list[str]:
-    """The texts of sub-questions. What cannot be read stays as an empty text: the others' numbers count on it."""
-    if isinstance(raw, dict) and not plain_keys(raw).keys() & {*_TEXTS["text"]}:
-        raw = list(raw.values())  # by number
-    return [_text(item) for item in (raw if isinstance(raw, list) else [raw])]
-
-
-def _text(item: object) -> str:
-    if isinstance(item, dict):
-        plain = plain_keys(item)
-        item = next((plain[key] for key in _TEXTS["text"] if key in plain), next(iter(plain.values()), ""))
-    return _question(item) if isinstance(item, str) else ""
-
-
-def _question(text: str) -> str:
-    """A sub-question as it is searched: without its number, its decoration and what is said about it behind it."""
-    text = re.sub(r"\A[\s*_`\"“>-]*(?:\(?\d{1,2}[.)]\s+)?[\s*_`\"“]*", "", text)
-    end = re.search(r"[?？؟][\s*_`\"”]*", text)
-    return tidy(text[: end.start() + 1] if end and len(text) - end.end() > 0 else text.rstrip(' *_`"”'))[:_LONGEST]
-
-
-def _listed(raw: object) -> list[str]:
-    names = [item.get("name") if isinstance(item, dict) else item for item in (raw if isinstance(raw, list) else [raw])]
-    return [tidy(name) for name in names if isinstance(name, str) and name.strip()]
+def _is_plan(value: object) -> bool:
+    """Whether it is a whole plan, and no sub-question."""
+    return isinstance(value, dict) and bool(keyed(value, _Plan).keys() & {"sub_questions", "involved_types"})

@@ -28,17 +28,42 @@ from kgplatform.readers.reader import (
 )
 from kgplatform.readers.replies import asked
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.window import Window
+from kgplatform.readers.window import Window, cut
 from kgplatform.readers.youtu.decompose import Decomposition, decompose
 from kgplatform.readers.youtu.fill_in import fill_in
-from kgplatform.readers.youtu.groups import near_groups, shown_groups
 from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.reflect import Reflected, reflect
 from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
-from kgplatform.records import Answer, SearchResult
+from kgplatform.records import Answer, FoundCommunity, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import round_robin
 from kgplatform.work.threads import side_by_side
+
+MOST = 5
+"""Communities whose summaries are shown."""
+_LONGEST = 150
+"""Tokens of a summary."""
+
+
+def near_groups(question: str, evidence: Evidence, top_k: int) -> Retrieved | None:
+    """What the route ``community`` finds; None where the graph has no finished tree."""
+    try:
+        return evidence.search(question, route="community", top_k=top_k)
+    except InputError:
+        return None
+
+
+def shown_groups(communities: Sequence[FoundCommunity]) -> str:
+    """Names and summaries as notes of a prompt have them; empty without any."""
+    lines = [f"- {each.name} ({each.size:,} members): {_short(each.summary)}" for each in communities[:MOST]]
+    return (
+        "\n".join(["Groups near the question (their facts and passages are in the evidence):", *lines]) if lines else ""
+    )
+
+
+def _short(summary: str) -> str:
+    return cut(summary, _LONGEST)[0].strip() if summary.strip() else "no summary"
+
 
 PARTS = ("entity", "triple", "path", "community", "passage")
 """The routes that a search takes at the same time (eq. 10), and the passages."""

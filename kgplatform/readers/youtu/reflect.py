@@ -9,17 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field, RootModel, model_validator
+from pydantic import model_validator
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.models.forms import examples_of
+from kgplatform.models.forms import ANSWER, Form, examples_of, named, thinking
+from kgplatform.models.lenient import first_of, opened, truth_of, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import NONE, fence_for, shown_facts, shown_passages
+from kgplatform.readers.refusals import says_nothing
 from kgplatform.readers.run import Calls
-from kgplatform.readers.youtu.forms import fields, says_nothing, text_of, truth_of
 from kgplatform.readers.youtu.memory import AgentMemory
 from kgplatform.readers.youtu.sub_questions import same_words
 from kgplatform.records import SearchResult
@@ -30,38 +31,6 @@ _PROMPT = "youtu/reflect"
 _REPLY = 1_000
 """Tokens of a reply at most."""
 _LONGEST_QUERY = 500
-_FIELDS = {
-    "reasoning": (
-        "reasoning",
-        "thought",
-        "thoughts",
-        "analysis",
-        "rationale",
-        "begründung",
-        "raisonnement",
-        "razonamiento",
-        "推理",
-    ),
-    "missing": ("missing", "missing_information", "what_is_missing", "gaps", "fehlt", "manque", "falta", "缺少"),
-    "query": (
-        *(
-            "query",
-            "new_query",
-            "the_new_query_is",
-            "next_query",
-            "search_query",
-            "search",
-            "follow_up",
-            "next_question",
-        ),
-        *("neue_anfrage", "suchanfrage", "nouvelle_requête", "nueva_consulta", "新查询", "查询"),
-    ),
-    "answer": (
-        *("answer", "final_answer", "so_the_answer_is", "the_answer_is", "conclusion"),
-        *("antwort", "réponse", "respuesta", "答案", "答え"),
-    ),
-    "done": ("done", "finished", "is_done", "sufficient", "complete"),
-}
 
 
 def _mark(sentences: str, labels: str) -> re.Pattern[str]:
@@ -87,37 +56,43 @@ _QUERY = _mark(
 )
 
 
-class _Step(BaseModel):
-    reasoning: str = Field("", json_schema_extra={"maxLength": 1_500})
-    missing: str = Field("", json_schema_extra={"maxLength": 300})
-    query: str = Field("", json_schema_extra={"maxLength": 300})
-    answer: str = Field("", json_schema_extra={"maxLength": 1_000})
+class StepReply(Form):
+    """A thought."""
+
+    whole: ClassVar[bool] = True
+    reasoning: str = thinking(1_500)
+    missing: str = named("missing missing_information what_is_missing gaps fehlt manque falta 缺少", "", most=300)
+    query: str = named(
+        "query new_query the_new_query_is next_query search_query search follow_up next_question neue_anfrage "
+        "suchanfrage nouvelle_requête nueva_consulta 新查询 查询",
+        "",
+        most=300,
+    )
+    answer: str = named(f"{ANSWER} so_the_answer_is the_answer_is conclusion", "", most=1_000)
 
     @model_validator(mode="before")
     @classmethod
-    def _read(cls, raw: object) -> dict[str, Any]:
+    def _one_exit(cls, raw: object) -> dict[str, Any]:
         """The form with the one exit that it takes: a query while something is missing, else the answer.
 
         Refusals and forms of "none" are neither. Raises ``ValueError`` for what names no exit, and for the example.
         """
-        read = fields(raw, _FIELDS)
-        if not read.keys() & {"query", "answer", "done"}:
+        read = opened(raw, cls)
+        done = first_of(read, "done finished is_done sufficient complete")
+        if not read.keys() & {"query", "answer"} and done is None:
             raise ValueError("the reply must have query or answer")
-        texts = {name: text_of(read.get(name)) for name in ("reasoning", "missing", "query", "answer")}
+        texts = {name: _text(read.get(name)) for name in cls.model_fields}
         if any(example.items() <= texts.items() for example in examples_of(_PROMPT)):
             raise ValueError("the reply repeats an example of the prompt; think about the user's question")
         for name in ("missing", "query", "answer"):
             texts[name] = "" if says_nothing(texts[name]) else texts[name]
-        ends = truth_of(read.get("done")) or not texts["missing"]
+        ends = truth_of(done) or not texts["missing"]
         return {**texts, **({"query": ""} if texts["answer"] and ends else {"answer": ""} if texts["query"] else {})}
 
 
-class StepReply(RootModel[_Step]):
-    # A root model, so that ``reply.ask`` hands over what models make of the form; servers get the form itself.
-
-    @classmethod
-    def model_json_schema(cls, *args: Any, **more: Any) -> dict[str, Any]:
-        return _Step.model_json_schema(*args, **more)
+def _text(value: object) -> str:
+    """A text in one line; true and false are none."""
+    return "" if isinstance(value, bool) else tidy(words_of(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +151,7 @@ def reflect(memory: AgentMemory, calls: Calls, search: Callable[[str], SearchRes
 def read_free(text: str) -> StepReply | None:
     """A reply in prose: the last mark that names something counts; None where nothing is said at all.
 
-    >>> read_free("The signing is missing. **New query:** When did the club sign her?").root.query
+    >>> read_free("The signing is missing. **New query:** When did the club sign her?").query
     'When did the club sign her?'
     """
     text = text.strip()
@@ -185,8 +160,8 @@ def read_free(text: str) -> StepReply | None:
     exits = [(kind, words) for _, kind, words in found if not says_nothing(words)]
     if not exits and (not same_words(text) or text.startswith("{")):
         return None
-    step = _Step.model_construct(reasoning=text, missing="", query="", answer="")
-    return StepReply.model_construct(step.model_copy(update=dict(exits[-1:])))
+    step = StepReply.model_construct(reasoning=text, missing="", query="", answer="")
+    return step.model_copy(update=dict(exits[-1:]))
 
 
 def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> Messages:
@@ -223,9 +198,9 @@ def _think(memory: AgentMemory, query: str, step: int, steps: int, calls: Calls)
     return thought
 
 
-def thought_of(reply: StepReply) -> Thought:
+def thought_of(said: StepReply) -> Thought:
     """What is remembered of a reply, and its exit."""
-    said, query = reply.root, reply.root.query[:_LONGEST_QUERY]
+    query = said.query[:_LONGEST_QUERY]
     lines = (
         said.reasoning,
         f"Missing: {said.missing}" if said.missing else "",

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from longagent_runs import Script, answers, instructs, related, responds
 from simulated_readers import reply
 from stopped import LONG, until
 from web_answers import QUESTION, error, events
@@ -134,6 +135,23 @@ def test_text_appears_while_it_is_written(sample: KnowledgeGraph, tmp_path: Path
     assert names[0] == "step"
     assert "text" not in names[names.index("step", names.index("text")) :]
     assert told[-1][1]["text"] != said
+
+
+def test_of_what_a_team_s_leader_writes_the_answer_alone_appears(sample: KnowledgeGraph, tmp_path: Path) -> None:
+    said = "In 1866 the Great Eastern laid the cable. " * 12
+    leader = [instructs("Which ship laid the cable, and when?"), instructs("When did she lay it?"), answers(said)]
+    script = Script(leader, lambda prompt: responds("the Great Eastern"), groups=lambda prompt: related())
+    with OpenAIServer(script, faults=lambda request: Fault.slowly(0.01)) as model:
+        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=model.base_url)
+        graph = KnowledgeGraph(sample.store, settings, embedder=HashEmbedder(64))
+        asked = {"question": QUESTION, "reader": "longagent"}
+        with client_of(graph) as client, client.stream("POST", "/api/ask", json=asked, headers=STREAM) as response:
+            told = list(events(response))
+    shown = put_together(told)
+    assert len(shown) > 2
+    assert all(said.startswith(each) for each in shown)
+    assert shown[-1] == said
+    assert [each.kind for each in script.asked if each.kind in ("instruct", "decide")] == ["instruct", *["decide"] * 2]
 
 
 def test_only_what_changed_is_sent() -> None:

@@ -7,8 +7,15 @@ import json
 import pytest
 
 from kgplatform.errors import ReplyError
-from kgplatform.ingest.extract.fact_lines import WITHOUT_ELEMENTS, WITHOUT_FACT, FactLines, read_fact_lines
-from kgplatform.ingest.extract.llm import FACTS_STAGE, fact_messages, read_facts
+from kgplatform.ingest.extract.llm import (
+    FACTS_STAGE,
+    WITHOUT_ELEMENTS,
+    WITHOUT_FACT,
+    FactLines,
+    fact_messages,
+    read_fact_lines,
+    read_facts,
+)
 from kgplatform.ingest.extract.reply import FactsReply
 from kgplatform.models.chat import FREE_TEXT, Reply, Wanted
 from kgplatform.models.reply import parse_reply

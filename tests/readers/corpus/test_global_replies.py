@@ -11,8 +11,9 @@ import yaml
 from pydantic import BaseModel
 
 from kgplatform.errors import ReplyError
+from kgplatform.models.lenient import numbers_of
 from kgplatform.models.reply import ask
-from kgplatform.readers.corpus.replies import Final, Findings, Remaining, free_final, free_findings, numbers
+from kgplatform.readers.corpus.replies import Final, Findings, Remaining, free_final, free_findings
 from kgplatform.testing import ScriptedChat
 
 ASKED = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
@@ -74,4 +75,4 @@ def test_the_answer_is_read(said: dict[str, Any]) -> None:
     ],
 )
 def test_numbers_wherever_they_stand(value: Any, found: list[int]) -> None:
-    assert numbers(value) == found
+    assert numbers_of(value) == found

@@ -12,8 +12,8 @@ from kgplatform.models.chat import Reply
 from kgplatform.models.response import read_answer
 from kgplatform.readers.graphreader.actions import Stage, ask_step, named, passage_numbers
 from kgplatform.readers.graphreader.conclude import ask_answer, is_refusal
-from kgplatform.readers.graphreader.plan import ask_plan
-from kgplatform.readers.graphreader.proposals import ask_nodes
+from kgplatform.readers.graphreader.initial_nodes import ask_nodes
+from kgplatform.readers.graphreader.reader import ask_plan
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import normalise_name

@@ -338,6 +338,7 @@ def test_without_resolution_all_answers_go_to_the_leader_and_none_can_be_raised(
     assert script.of("decide")[0].replies == ["Member 1: Jon Reed", "Member 2: Mara Voss"]
     assert script.merges() == []
     assert len(script.of("decide")) == 2
+    assert not any("conflict" in each.system for each in script.of("decide"))
     assert done.text == "Mara Voss [1]"
 
 

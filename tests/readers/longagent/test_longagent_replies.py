@@ -17,7 +17,6 @@ from kgplatform.models.chat import Reply
 from kgplatform.models.reply import ask
 from kgplatform.prompt import source_of
 from kgplatform.readers.longagent.forms import (
-    EXAMPLES,
     Chosen,
     Decided,
     Ended,
@@ -26,8 +25,8 @@ from kgplatform.readers.longagent.forms import (
     Responded,
     Said,
     Settled,
+    examples,
     reads,
-    reads_groups,
 )
 from kgplatform.readers.longagent.team import EXPERTS, find_expert, listed_experts
 from kgplatform.readers.refusals import is_members_refusal
@@ -57,7 +56,7 @@ def said(text: str, form: type[Said], cut_off: bool) -> Any:
 
 def groups(text: str, form: type[Said], cut_off: bool) -> Any:
     try:
-        found = ask(ScriptedChat([text]), ASKED, Grouped, stage="s", free=reads_groups)[0]
+        found = ask(ScriptedChat([text]), ASKED, Grouped, stage="s", free=Grouped.free)[0]
     except (ReplyError, AssertionError, IndexError, StopIteration):
         return "unusable"
     return [[each.relation, *each.members] for each in found.groups]
@@ -129,10 +128,17 @@ def test_short_prose_is_the_answer_where_only_one_thing_is_asked_for() -> None:
     assert read("Mara Voss kept it.", Decided) is None
 
 
+def test_of_several_replies_the_last_counts_however_long_they_are() -> None:
+    found = read('{"answer": "The Great Eastern, of Hull"} No, wait: {"answer": "York"}', Decided)
+    assert found is not None
+    assert found.content == "York"
+
+
 def test_the_words_of_the_prompts_examples_are_no_reply() -> None:
     prompts = [source_of(f"longagent/{name}") for name in READ if name != "expert"]
     folded = [normalise_name(text) for text in [*prompts, source_of("longagent/joint")]]
-    for words in EXAMPLES:
+    assert len(examples()) >= 6
+    for words in examples():
         assert any(words in text for text in folded), f"{words} is in no prompt any more"
     for name in ("member", "joint", "instruct", "decide", "end", "batch"):
         form = Responded if name == "joint" else READ[name][0]

@@ -3,18 +3,13 @@
     labelled("### Updated Notebook\\nA is B.\\n**Chosen Action** search_more()", "notebook", "action")
     # {'notebook': 'A is B.', 'action': 'search_more()'}
 
-The labels are those of the paper (figures 9 to 12) and what models make of them. The last of a kind counts.
+The labels are those that prompts ask for, and what models make of them. The last of a kind counts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
 from functools import cache
-from typing import Any
-
-from kgplatform.models.json_text import pieces_in_order, value_of
-from kgplatform.text import type_key
 
 _GAP = r"[ _-]?"
 _UNSURE = "_unsure"
@@ -36,7 +31,7 @@ _SURE = {
         "sélectionnée|suivante)|prochaine action|acción (?:elegida|seleccionada|siguiente)|azione scelta"
         "|(?:所?选择?的|下一步)(?:行动|操作|动作|函数)|選択した(?:行動|アクション)|выбранное действие"
     ),
-    "final": (
+    "answer": (
         "final (?:answer|response)|(?:endgültige|finale|abschließende) antwort|réponse (?:finale|définitive)"
         "|respuesta final|risposta finale|resposta final|最终(?:答案|回答)|最終(?:的な)?(?:回答|答え)"
         "|окончательный ответ"
@@ -47,14 +42,14 @@ _MAYBE = {
     "notebook": "notebook|notes?|notizen|notas|笔记|筆記|ノート(?:ブック)?|заметки",
     "rationale": "reason(?:ing)?|thoughts?|analy[sz]e|analysis|explanation|analyse|análisis|分析|解释",
     "action": "action|function(?: call)?|aktion|acción|azione|行动|操作|动作|行動|アクション|действие",
-    "final": "(?:the )?(?:correct )?answer|antwort|réponse|respuesta|risposta|resposta|答案|回答|答え|ответ",
+    "answer": "(?:the )?(?:correct )?answer|antwort|réponse|respuesta|risposta|resposta|答案|回答|答え|ответ",
 }
 """Words that stand for a label only where no sure one of its kind stands in the reply."""
 
 
 # Bullets, hashes, bold, numbers and the like before a label; "here is my", "the".
 _START = r"^(?:[^\w\n]|_)*(?:\d{1,2}[.)](?:[^\w\n]|_)*)?(?:(?:here(?: is|['’]s) |this is )?(?:my|the) )?"
-_END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*)?"
+_END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*|[–—-](?=[ \t]))?"
 _IS = re.compile(r"\A\s*(?:is|lautet|ist|est|es|是|は)\b[ \t]*[:：]?", re.IGNORECASE)
 _ROUND = re.compile(r"\A(?:\s|```\w*\n|-{3,}\n|[*_]{2,}(?=\s))+|(?:\s|\n```|\n-{3,}|(?<=\s)[*_#]{2,})+\Z")
 
@@ -81,32 +76,6 @@ def _pattern(kinds: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"{_START}(?:{either})(?![\w'’]){_END}", re.IGNORECASE | re.MULTILINE)
 
 
-def json_values(text: str) -> list[Any]:
-    """The JSON values in a reply in their order, mended where they are broken."""
-    return [value for piece in pieces_in_order(text) if (value := value_of(piece.text)) is not None]
-
-
-def first_of(value: object, keys: Collection[str]) -> Any:
-    """What ``value`` has under the first of ``keys`` (of ``type_key``); None where it has none, or is not an object."""
-    known = {type_key(str(key)): item for key, item in value.items()} if isinstance(value, dict) else {}
-    return next((known[key] for key in keys if known.get(key) is not None), None)
-
-
-def objects(value: object) -> Iterator[dict[str, Any]]:
-    """The objects in a JSON value, the outer before the inner: what wraps a reply is one of them."""
-    if isinstance(value, dict):
-        yield value
-    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from objects(inner)
-
-
-def in_words(value: object) -> str:
-    """A JSON value as text: lists and objects line by line."""
-    if isinstance(value, dict):
-        return "\n".join(f"{key}: {in_words(item)}" for key, item in value.items())
-    return "\n".join(map(in_words, value)) if isinstance(value, list) else "" if value is None else str(value)
-
-
 def _kind(mark: re.Match[str]) -> str:
     return (mark.lastgroup or "").removesuffix(_UNSURE)
 
@@ -118,4 +87,4 @@ def _is_label(mark: re.Match[str], text: str) -> bool:
     """
     is_alone = not text[mark.end() :].partition("\n")[0].strip(" \t*_`#")
     is_closed = bool(set("*_`]】」") & set(mark[0].rstrip()[-2:]))
-    return mark[0].rstrip()[-1:] in ":：=*" or is_alone or is_closed or _kind(mark) == mark.lastgroup
+    return mark[0].rstrip()[-1:] in ":：=*–—-" or is_alone or is_closed or _kind(mark) == mark.lastgroup
