@@ -36,6 +36,7 @@ NOTHING_NEAR = "Nothing in the graph is near this question."
 OWN_KNOWLEDGE = "The documents do not say; this answer is the model's own knowledge and cites nothing."
 NONE = "(none)"
 _UNSUPPORTED = "The model's answer was left out, since nothing that was read supports it:"
+_IN_DOUBT = "This answer is not confirmed, so it cites nothing:"
 _STAGE = "answer"
 _PROMPT = "readers/answer"
 _FACTS_SHARE = 4
@@ -318,7 +319,16 @@ def _checked(
         return Answered(text, tuple(places), left_out(wrong), holds=True)
     if mode == "open" and not is_refusal:
         return Answered(shown.plain, note=OWN_KNOWLEDGE, holds=True)
-    return Answered(REFUSAL, note="" if is_refusal or not reply.sufficient else joined(_UNSUPPORTED, found.why))
+    if is_refusal or not reply.sufficient:
+        return Answered(REFUSAL)
+    return unconfirmed(shown.plain, found)
+
+
+def unconfirmed(answer: str, found: Support) -> Answered:
+    """An ``answer`` that the check does not confirm: as it is where it may be right, else a refusal that says why."""
+    if found.in_doubt:
+        return Answered(answer, note=joined(_IN_DOUBT, found.why))
+    return Answered(REFUSAL, note=joined(_UNSUPPORTED, found.why))
 
 
 MOST_CITED = 3
@@ -330,14 +340,14 @@ _SHORT = 8
 _EDGES = " \t\r\n.,;:!?*`'\"“”‘’«»()[]{}"
 
 
-def with_places(
-    text: str, read: Sequence[FoundPassage], calls: Calls, question: str = ""
-) -> tuple[str, tuple[Citation, ...]]:
-    """``text`` with marks of the places in ``read`` that have its words (``cite_words``), and these; a step says so."""
-    citations = cite_words(text, read, question)
+def with_places(text: str, read: Sequence[FoundPassage], calls: Calls, question: str = "") -> tuple[Answered, Support]:
+    """``text`` with marks of the places in ``read`` that have its words (``cite_words``), and whether they support it;
+    a step says so."""
+    found = support(question, text, _sources(read))
+    citations = _cited(found, text, read, question)
     calls.note("find citations", f"the answer's words stand in {len(citations)} of the passages that were read")
     numbers = "".join(f"[{number}]" for number in range(1, len(citations) + 1))
-    return f"{text} {numbers}".rstrip(), citations
+    return Answered(f"{text} {numbers}".rstrip(), citations, holds=found.holds), found
 
 
 def cite_words(answer: str, passages: Sequence[FoundPassage], question: str = "") -> tuple[Citation, ...]:
@@ -346,8 +356,14 @@ def cite_words(answer: str, passages: Sequence[FoundPassage], question: str = ""
     Of a name, a date or a number it is the words themselves, in at most three of the passages that support it, in the
     given order; of statements the sentences that say them.
     """
-    sources = [Source(passage.text, passage.title) for passage in passages]
-    found = support(question, answer, sources)
+    return _cited(support(question, answer, _sources(passages)), answer, passages, question)
+
+
+def _sources(passages: Sequence[FoundPassage]) -> list[Source]:
+    return [Source(passage.text, passage.title) for passage in passages]
+
+
+def _cited(found: Support, answer: str, passages: Sequence[FoundPassage], question: str) -> tuple[Citation, ...]:
     if not found.holds:
         return ()
     short = answer.strip(_EDGES)

@@ -16,6 +16,7 @@ from kgplatform.readers.statements import Source
 from kgplatform.readers.support import known_only, says_something, support
 
 FOLDER = Path(__file__).parent / "support"
+HELD_OUT = ("held_out", "held_out_2", "held_out_3")
 
 
 class Case(NamedTuple):
@@ -68,11 +69,27 @@ def test_on_what_the_rule_was_made_with_it_is_right() -> None:
         assert recall >= 0.94
 
 
-def test_on_texts_that_nobody_here_wrote_it_is_worse() -> None:
-    """As docs/readers.md says: 0.68 and 0.86, before the rule was changed in view of its errors on these texts."""
-    precision, recall, passed = judged("development_4")
-    assert precision >= 0.82, passed
-    assert recall >= 0.88
+@pytest.mark.parametrize(
+    ("name", "least_precision", "least_recall"),
+    [("development_4", 0.82, 0.89), ("held_out_2", 0.77, 0.59), ("held_out_3", 0.7, 0.62)],
+)
+def test_on_texts_that_nobody_here_wrote_it_is_worse(name: str, least_precision: float, least_recall: float) -> None:
+    """Far from the 0.97 and 0.95 that are wanted (docs/readers.md); the last two were written without the rule."""
+    precision, recall, passed = judged(name)
+    assert precision >= least_precision, passed
+    assert recall >= least_recall
+
+
+@pytest.mark.parametrize("name", ["development", "development_2", "development_3", "development_4", *HELD_OUT])
+def test_few_right_answers_are_refused(name: str) -> None:
+    """What fails though all its names, numbers and dates were read is in doubt, and is shown."""
+    found = [
+        support(case.question, without_marks(case.answer, len(case.sources)), case.sources)
+        for case in cases(name)
+        if not case.change
+    ]
+    assert sum(each.holds or each.in_doubt for each in found) >= 0.92 * len(found)
+    assert not any(each.holds and each.in_doubt for each in found)
 
 
 CABLE = Source("Cyrus Field founded the Atlantic Telegraph Company. It laid its first cable on 5 August 1858.", "Cable")
@@ -82,6 +99,20 @@ FACT = Source("Atlantic Telegraph Company founded by Cyrus Field")
 @pytest.mark.parametrize("answer", ["the", "True", "[1]", "", "…", "It is.", "Cyrus Field was born in 1819.", "1866"])
 def test_what_any_text_may_hold_supports_nothing(answer: str) -> None:
     assert not support("Who founded the Atlantic Telegraph Company?", answer, [CABLE, FACT]).holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "in_doubt"),
+    [
+        ("Field established it to lay the cable.", True),
+        ("Cyrus Field, in 1899", False),
+        ("Cyrus Whitehouse", False),
+        ("the", False),
+    ],
+)
+def test_what_is_not_followed_is_in_doubt_unless_something_of_it_was_never_read(answer: str, in_doubt: bool) -> None:
+    found = support("Who founded the Atlantic Telegraph Company?", answer, [CABLE])
+    assert (found.holds, found.in_doubt) == (False, in_doubt)
 
 
 @pytest.mark.parametrize(

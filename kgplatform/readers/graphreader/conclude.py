@@ -28,6 +28,7 @@ from kgplatform.readers.answer import (
     checked_citations,
     cite,
     left_out,
+    unconfirmed,
     with_places,
 )
 from kgplatform.readers.graphreader.brief import OWN_KNOWLEDGE_MARK, Brief
@@ -39,7 +40,6 @@ from kgplatform.retrieve.evidence import Evidence
 from kgplatform.sentences import sentences
 from kgplatform.text import WORD_RUN, is_unspaced, normalise_name
 
-UNSUPPORTED = "The words of the model's answer are in no passage that was read."
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"
 _PROMPT = "graphreader/answer"
@@ -129,9 +129,9 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     statement before it.
 
     Whether the answer is supported is decided by its own words, in the marked passages and in those that were read
-    (``with_places``): where they are not there it is refused, whatever its marks, and in open mode it is the model's
-    own knowledge. Where no mark is correct, those places are its citations. Raises ``ModelError``, with the failed
-    step added.
+    (``with_places``): where they are not there it is refused, whatever its marks, or shown without citations
+    (``unconfirmed``), and in open mode it is the model's own knowledge. Where no mark is correct, those places are its
+    citations. Raises ``ModelError``, with the failed step added.
     """
     mode = brief.options.mode
     if mode == "reject" and not paths:
@@ -146,13 +146,13 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     checked = _check(marks, paths, evidence, calls)
     calls.counts["malformed.citation"] += checked.wrong
     read = checked.passages | {passage.id: passage for path in paths for passage in path.read.values()}
-    cited, citations = with_places(_without_marks(text), list(read.values()), calls, brief.question)
-    if not citations and mode == "open":
+    placed, found = with_places(_without_marks(text), list(read.values()), calls, brief.question)
+    if not placed.holds and mode == "open":
         return Answered(_without_marks(text), note=OWN_KNOWLEDGE, holds=True)
-    if not citations:
-        return Answered(REFUSAL, note=UNSUPPORTED if is_sufficient else "")
+    if not placed.holds:
+        return unconfirmed(_without_marks(text), found) if is_sufficient else Answered(REFUSAL)
     if not checked.citations:
-        return Answered(cited, citations, holds=True)
+        return placed
     return Answered(_numbered(text, marks, checked), tuple(checked.citations), left_out(checked.wrong), holds=True)
 
 

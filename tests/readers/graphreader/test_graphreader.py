@@ -17,7 +17,6 @@ from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.models.chat import Ledger
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.readers.graphreader.conclude import UNSUPPORTED
 from kgplatform.readers.graphreader.reader import Options, answer
 from kgplatform.readers.run import Run
 from kgplatform.retrieve.evidence import Evidence
@@ -372,12 +371,22 @@ def test_marks_that_do_not_hold_are_removed_and_counted(evidence: Evidence) -> N
     assert done.note == "3 of the model's citations were left out: their words are not in the passage."
 
 
+def left_out(*words: str) -> str:
+    """The note on an answer whose ``words`` were not read."""
+    missing = ", ".join(f'"{word}"' for word in words)
+    why = f"{missing} were not found in what was read."
+    return f"The model's answer was left out, since nothing that was read supports it: {why}"
+
+
+QUILL = "Bartholomew Quill"
+
+
 def test_an_answer_without_marks_is_looked_for_in_what_was_read(evidence: Evidence) -> None:
     done = ask(evidence, after_reading("Osric Vane"), QUESTION, nodes=1)
     assert done.text == "Osric Vane [1]"
     assert cited(done) == [("journey", "Osric Vane")]
     unread = ask(evidence, after_reading("Osric Vane", 1), QUESTION, nodes=1)
-    assert (unread.text, unread.note) == (REFUSAL, UNSUPPORTED)
+    assert (unread.text, unread.note) == (REFUSAL, left_out("Osric", "Vane"))
 
 
 @pytest.mark.parametrize(
@@ -385,8 +394,14 @@ def test_an_answer_without_marks_is_looked_for_in_what_was_read(evidence: Eviden
     [
         (REFUSAL, REFUSAL, "", REFUSAL, ""),
         ("The documents do not say", REFUSAL, "", REFUSAL, ""),
-        ("Bartholomew Quill", REFUSAL, UNSUPPORTED, "Bartholomew Quill", OWN_KNOWLEDGE),
-        ("Own knowledge: Bartholomew Quill", REFUSAL, UNSUPPORTED, "Bartholomew Quill", OWN_KNOWLEDGE),
+        ("Bartholomew Quill", REFUSAL, left_out("Bartholomew", "Quill"), "Bartholomew Quill", OWN_KNOWLEDGE),
+        (
+            "Own knowledge: Bartholomew Quill",
+            REFUSAL,
+            left_out("Bartholomew", "Quill"),
+            "Bartholomew Quill",
+            OWN_KNOWLEDGE,
+        ),
     ],
 )
 def test_what_the_documents_do_not_say(
