@@ -48,12 +48,10 @@ def _lists() -> dict[str, Any]:
     return said
 
 
-def listed(name: str) -> frozenset[str]:
-    """The words of one list."""
-    return frozenset(_lists()[name].split())
-
-
-LITTLE, NOT, _GENERIC = listed("little"), listed("not"), listed("generic")
+LITTLE = frozenset(_lists()["little"].split())
+_GENERIC = frozenset(_lists()["generic"].split())
+NOT = frozenset(_lists()["not"].split())
+LINKS = frozenset(_lists()["links"].split())
 
 _ENDINGS = sorted(_lists()["endings"].split(), key=len, reverse=True)
 
@@ -98,36 +96,32 @@ class _Families:
     opposed: dict[str, frozenset[str]]
     converse: dict[str, frozenset[str]]
     verbs: frozenset[str]
-    plain_verbs: frozenset[str]
-
-
-def _groups(name: str) -> list[list[str]]:
-    """The words of a list that strokes part."""
-    return [group.split() for group in _lists()[name].split("|")]
 
 
 @cache
 def families() -> _Families:
+    said = _lists()
     keys: defaultdict[str, set[str]] = defaultdict(set)
-    actions = _groups("actions")
-    for words in (*actions, *_groups("things")):
+    for line in said["alike"]:
+        head, *_ = words = line.split()
         for word in words:
-            keys[form(word)].add(f"={words[0]}")
-    for head, *words in _groups("kinds"):
+            keys[form(word)].add(f"={head}")
+    for line in said["kinds"]:
+        head, *words = line.split()
         for word in words:
             keys[form(word)].add(f"w:{form(head)}")
-    pairs = {name: _others(_groups(name), keys) for name in ("opposed", "converse")}
-    heads = frozenset(words[0] for words in actions)
-    verbs = {f"w:{form(word)}" for word in listed("verbs")} | {f"={head}" for head in heads}
-    known = {root: frozenset(more) for root, more in keys.items()}
-    return _Families(known, **pairs, verbs=frozenset(verbs), plain_verbs=listed("verbs") | heads)
+    pairs = {name: _others(said[name], keys) for name in ("opposed", "converse")}
+    verbs = frozenset(f"w:{form(word)}" for line in said["verbs"] for word in line.split())
+    return _Families({root: frozenset(more) for root, more in keys.items()}, **pairs, verbs=verbs)
 
 
-def _others(groups: Sequence[Sequence[str]], keys: dict[str, set[str]]) -> dict[str, frozenset[str]]:
-    """For each key of a word of a group, the keys of the group's other words."""
+def _others(lines: Sequence[str], keys: dict[str, set[str]]) -> dict[str, frozenset[str]]:
+    """For each key of a word of a line, the keys of the line's other words."""
     found: defaultdict[str, set[str]] = defaultdict(set)
-    for words in groups:
-        forms = [{f"w:{form(word)}", *(key for key in keys.get(form(word), ()) if key[0] == "=")} for word in words]
+    for line in lines:
+        forms = [
+            {f"w:{form(word)}", *(key for key in keys.get(form(word), ()) if key[0] == "=")} for word in line.split()
+        ]
         for at, one in enumerate(forms):
             for key in one:
                 found[key] |= set().union(*forms[:at], *forms[at + 1 :]) - one
@@ -155,26 +149,6 @@ def is_relation(word: Word) -> bool:
     if any(key in families().opposed or key in families().verbs or key[0] == "=" for key in word.keys):
         return True
     return word.plain.endswith(("ed", "ing", "ado", "ada", "ido", "ida", "iert", "te", "ten", "é", "ée"))
-
-
-_INFLECTED = re.compile(r"(?:e?s|ing)$")
-
-_NOUN_ENDS = ("tion", "sion", "ment", "ness", "er", "or", "eur", "ers", "ors", "al")
-
-
-def is_action(word: Word) -> bool:
-    """Whether a word can be a verb, as far as its form tells."""
-    if _is_verb_form(word.plain):
-        return True
-    is_known = any(key in families().verbs for key in word.keys if key[0] == "=")
-    return is_known and not word.plain.endswith(_NOUN_ENDS)
-
-
-@lru_cache(maxsize=16384)
-def _is_verb_form(plain: str) -> bool:
-    bare = _INFLECTED.sub("", plain)
-    forms = {plain, plain.removesuffix("s"), bare, f"{bare}e"}
-    return bool(forms & families().plain_verbs) or plain.endswith(("ed", "ado", "ada", "ido", "ida", "iert"))
 
 
 def is_generic(word: Word) -> bool:

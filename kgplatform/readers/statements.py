@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, KeysView, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from kgplatform.readers.clauses import PRONOUNS, in_clauses, in_parts, is_verb, shared_subjects
-from kgplatform.readers.families import Word, is_action, is_generic, is_relation
+from kgplatform.readers.families import Word, is_generic, is_relation
 from kgplatform.readers.telling import telling
 from kgplatform.sentences import sentences
 
@@ -24,34 +23,49 @@ class Source:
 
 HARD = ("name", "number", "date")
 
-FIGURES = ("number", "date")
-
 TELLING = (*HARD, "word")
 
 WIDEST = 3
 """Neighbouring sentences that may share the words of a clause."""
+
+_JOINS = frozenset(
+    [
+        "and",
+        "und",
+        "et",
+        "y",
+        "or",
+        "oder",
+        "ou",
+        "which",
+        "who",
+        "that",
+        "whose",
+        "where",
+        "while",
+        "when",
+        "but",
+        "after",
+        "before",
+        "because",
+        "until",
+        "whereas",
+    ]
+)
 
 _INSIDE = frozenset(["of", "the", "de", "la", "du", "von", "van", "der", "del"])
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A sentence: ``words`` with the numbers of the part and of the clause that each is in.
-
-    ``subjects``: for a clause without a subject of its own, the clause that has it; ``verbs``: the first of each
-    clause; ``about``: the keys of the title.
-    """
+    """A sentence: ``words`` with the number of the clause that each is in."""
 
     source: int
     number: int
     start: int
     end: int
     words: tuple[Word, ...]
-    parts: tuple[int, ...]
     clauses: tuple[int, ...]
-    subjects: dict[int, int]
-    verbs: dict[int, int]
-    pronouns: list[int]
     index: dict[str, list[int]]
     about: frozenset[str]
 
@@ -73,7 +87,6 @@ class Need:
     keys: frozenset[str]
     given: bool
     clause: int
-    part: int = -1
 
     @property
     def is_hard(self) -> bool:
@@ -85,7 +98,7 @@ class Statement:
     """A sentence of an answer. ``words``: all; ``needs``: what tells something."""
 
     words: tuple[Word, ...]
-    parts: tuple[int, ...]
+    clauses: tuple[int, ...]
     needs: tuple[Need, ...]
     given: frozenset[str] = frozenset()
 
@@ -96,15 +109,12 @@ class Statement:
 
 @dataclass
 class Texts:
-    """All that was read, by sentence. ``where``: the units that have a key; ``headings``: titles and sentences without
-    a verb, word by word."""
+    """All that was read, by sentence. ``where``: the units that have a key."""
 
     units: list[Unit] = field(default_factory=list)
     where: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     titled: frozenset[str] = frozenset()
     common: frozenset[str] = frozenset()
-    named: frozenset[str] = frozenset()
-    headings: set[tuple[str, ...]] = field(default_factory=set)
 
     def has(self, need: frozenset[str]) -> bool:
         return any(key in self.where for key in need) or bool(need & self.titled)
@@ -119,55 +129,26 @@ def read_texts(sources: Sequence[Source]) -> Texts:
     for number, source in enumerate(sources):
         about = frozenset(chain.from_iterable(word.keys for word in telling(source.title)))
         titled |= about
-        read.headings.add(spelt(in_parts(telling(source.title))[0]))
         for place in sentences(source.text):
             unit = _unit(source.text, number, len(read.units), place.start, place.end, about)
             for key in unit.keys:
                 read.where[key].append(unit.number)
             read.units.append(unit)
-            if not unit.verbs:
-                read.headings.add(spelt(unit.words))
     read.titled = frozenset(titled)
     words = chain.from_iterable(unit.words for unit in read.units)
     read.common = frozenset(chain.from_iterable(word.keys for word in words if word.kind == "word"))
-    read.named = frozenset(chain(titled, *(word.keys for unit in read.units for word in _surely_named(unit.words))))
     return read
-
-
-def spelt(words: Iterable[Word]) -> tuple[str, ...]:
-    return tuple(word.plain for word in words)
-
-
-def _surely_named(words: Sequence[Word]) -> Iterator[Word]:
-    """Words with capitals that have them not only because a sentence begins."""
-    for at, word in enumerate(words):
-        beside = at + 1 < len(words) and words[at + 1].kind == "name"
-        if word.kind == "name" and (at or beside):
-            yield word
 
 
 def _unit(text: str, source: int, number: int, start: int, end: int, about: frozenset[str]) -> Unit:
     said = text[start:end]
-    words, parts = in_parts(sorted([*telling(said), *_life(said)], key=lambda word: word.start))
-    clauses = in_clauses(words, parts)
+    found = sorted([*telling(said), *_life(said)], key=lambda word: word.start)
+    words, clauses = in_clauses(found)
     index: defaultdict[str, list[int]] = defaultdict(list)
     for at, word in enumerate(words):
         for key in word.keys if word.kind != "little" else ():
             index[key].append(at)
-    return Unit(
-        source,
-        number,
-        start,
-        end,
-        words,
-        parts,
-        clauses,
-        shared_subjects(words, clauses),
-        {clauses[at]: at for at in reversed(range(len(words))) if is_verb(words, at)},
-        [at for at, word in enumerate(words) if word.kind == "little" and word.plain in PRONOUNS],
-        dict(index),
-        about,
-    )
+    return Unit(source, number, start, end, words, clauses, dict(index), about)
 
 
 _LIFE = re.compile(r"[(（][^()（）]{0,80}?\d{3,4}\s*(?P<to>[–—-])\s*[^()（）]{0,60}?\d{3,4}[^()（）]{0,20}[)）]")
@@ -181,6 +162,18 @@ def _life(said: str) -> Iterator[Word]:
         yield replace(died, start=found.end("to"), end=found.end("to"))
 
 
+def in_clauses(found: Sequence[Word]) -> tuple[tuple[Word, ...], tuple[int, ...]]:
+    """The words without breaks, and the number of the clause of each."""
+    words, clauses, clause = [], [], 0
+    for word in found:
+        if word.kind == "break" or word.plain in _JOINS:
+            clause += 1
+        if word.kind != "break":
+            words.append(word)
+            clauses.append(clause)
+    return tuple(words), tuple(clauses)
+
+
 _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)", re.MULTILINE)
 """What an item of a list begins with."""
 
@@ -188,25 +181,27 @@ _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)", re.MULTILINE)
 def statements_of(answer: str, given: frozenset[str], common: frozenset[str], read: Texts) -> Iterator[Statement]:
     answer = _ITEM.sub(lambda found: " " * len(found[0]), answer)
     for place in sentences(answer):
-        words, parts = in_parts(telling(answer[place.start : place.end]))
-        words = tuple(_softened(word, n, read, common) for n, word in enumerate(words))
-        clauses = in_clauses(words, parts)
+        words, clauses = in_clauses(telling(answer[place.start : place.end]))
+        words = tuple(_softened(word, n, read.common | common) for n, word in enumerate(words))
         needs = [
-            Need(word, keys, bool(keys & given), clause, part)
-            for word, clause, part in zip(words, clauses, parts, strict=True)
+            Need(word, keys, bool(keys & given), clause)
+            for n, (word, clause) in enumerate(zip(words, clauses, strict=True))
             if word.kind in TELLING and not is_generic(word)
             for keys in word.needs
         ]
-        said = {clause for at, clause in enumerate(clauses) if is_verb(words, at)}
-        listed = chain.from_iterable(need.keys for need in needs if need.clause not in said)
-        yield Statement(words, parts, tuple(needs), given | frozenset(listed))
+        yield Statement(words, clauses, tuple(needs), given | _listed(needs))
 
 
-def _softened(word: Word, number: int, read: Texts, common: frozenset[str]) -> Word:
+def _listed(needs: Sequence[Need]) -> frozenset[str]:
+    """The keys of the names of clauses that have nothing but names: items of a list."""
+    telling_clauses = {need.clause for need in needs if not need.is_hard}
+    return frozenset(chain.from_iterable(need.keys for need in needs if need.clause not in telling_clauses))
+
+
+def _softened(word: Word, number: int, common: frozenset[str]) -> Word:
     """A word that has its capital from the beginning of a sentence is no name, where a text has it without."""
-    is_common = word.keys & (read.common | common) or is_relation(word)
-    is_name = word.kind == "name" and (number or not is_common or f"n:{word.plain}" in read.named)
-    return word if is_name or word.kind != "name" else replace(word, kind="word", needs=(word.keys,))
+    is_common = word.keys & common or is_relation(word)
+    return replace(word, kind="word", needs=(word.keys,)) if word.kind == "name" and not number and is_common else word
 
 
 def has_verb(statement: Statement) -> bool:
@@ -233,7 +228,7 @@ def names_of(statement: Statement) -> Iterator[list[Need]]:
     by_word = {id(need.word): need for need in statement.needs if need.word.kind == "name"}
     name: list[Need] = []
     last = -1
-    for word, clause in zip(statement.words, statement.parts, strict=True):
+    for word, clause in zip(statement.words, statement.clauses, strict=True):
         need = by_word.get(id(word))
         if name and (clause != last or (need is None and word.plain not in _INSIDE)):
             yield name
@@ -258,15 +253,22 @@ def side_by_side(name: Sequence[Need], unit: Unit) -> bool:
 
 
 def weight(need: Need) -> float:
-    """How much it tells that a text has it too: of a name each word less, of verbs and the like more."""
-    if need.word.kind == "name":
-        return 0.6
-    return 1.5 if is_relation(need.word) or (need.word.kind == "word" and is_action(need.word)) else 1.0
+    return 0.6 if need.word.kind == "name" else 1.5 if is_relation(need.word) else 1.0
 
 
 def neighbours(unit: Unit, read: Texts) -> list[Unit]:
     around = read.units[max(0, unit.number - 1) : unit.number + 2]
     return [each for each in around if each.source == unit.source and each is not unit]
+
+
+def negated(words: Sequence[Word], clauses: Sequence[int]) -> set[int]:
+    """The words that come after a "not" in its clause."""
+    found: set[int] = set()
+    for at, word in enumerate(words):
+        away = word.plain == "out" and [w.plain for w in words[at + 1 : at + 2]] == ["of"]
+        if word.kind == "not" or (away and (at == 0 or words[at - 1].kind != "number")):
+            found.update(n for n in range(at + 1, min(len(words), at + 9)) if clauses[n] == clauses[at])
+    return found
 
 
 def quoted(needs: Sequence[Need]) -> str:

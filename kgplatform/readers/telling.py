@@ -39,13 +39,11 @@ _PIECE = re.compile(
     rf"|(?P<month>\b(?:{MONTH_NAMES})\b\.?(?:(?:,|\s+of|\s+de|\s+del)?\s+\d{{4}}(?!\d))?)"
     r"|(?P<clock>\d{1,2}:\d{2}(?!\d))"
     r"|(?P<nth>(?<![\d.,])\d+(?:st|nd|rd|th|e|º|ª|ème)(?!\w))"
-    r"|(?P<code>(?<!\w)\d+(?-i:[A-Z])\w*)"
-    r"|(?P<range>(?<=\d\d\d\d[-–])\d\d(?!\d|[-–]\d))"
     r"|(?P<number>\d{1,3}(?:[  \u202f'’]\d{3})+(?![\d\w])|\d+(?:[.,]\d+)*)"
     r"|(?P<sign>°\s?C\b|[%€$£¥])"
     rf"|(?P<unspaced>[{UNSPACED}]+)"
     r"|(?P<word>(?:[A-Z]\.){2,}|[^\W\d_](?:[^\W_]|[\u0300-\u036f])*)"
-    r"|(?P<break>[,;:()\[\]—\n]|(?<!\d)–|–(?!\d{1,2}(?!\d))|\s-\s|[.!?](?=\s))",
+    r"|(?P<break>[,;:()\[\]–—\n]|\s-\s|[.!?](?=\s))",
     re.IGNORECASE,
 )
 
@@ -54,22 +52,19 @@ _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae"
 _GERMAN = frozenset(("die", "war", "hat"))
 """Little words of German that are none in English."""
 
-_UNIT_LETTERS = frozenset("mgslh")
-"""Letters that are units after a number and say nothing elsewhere."""
-
 _ENGLISH = re.compile(r"\b(?:did|does|the|of|to|would|could)\b", re.IGNORECASE)
 
 
 def _worded(found: re.Match[str]) -> Word:
-    written, before = found[0], found.string[max(0, found.start() - 2) : found.start()]
+    written = found[0]
     plain = fold_words(written).translate(_LETTERS).replace(".", "")
     refuses = plain in ("failed", "fails", "refused", "declined") and found.string[found.end() :].startswith(" to ")
-    if refuses or (plain in NOT and not before.endswith("`")):
+    if refuses or plain in NOT and found.string[max(0, found.start() - 1) : found.start()] != "`":
         return Word(found.start(), found.end(), "not", frozenset((f"w:{plain}",)), (), plain)
-    is_unit = plain in _UNIT_LETTERS and bool(re.search(r"\d\s?$", before))
+    is_unit = len(plain) == 1 and re.search(r"\d\s?$", found.string[: found.start()][-2:])
     is_little = plain in LITTLE and not is_unit and not (plain in _GERMAN and _ENGLISH.search(found.string))
     kind: Kind = "little" if is_little else "word"
-    is_code = bool(re.search(r"[`_=]$|\w\.$", before))
+    is_code = bool(re.search(r"[`_=]$|\w\.$", found.string[max(0, found.start() - 2) : found.start()]))
     is_name = is_code or written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)
     if is_name and (kind == "word" or written.isupper()):
         kind = "name" if len(written) > 1 else "little"
@@ -78,8 +73,11 @@ def _worded(found: re.Match[str]) -> Word:
     if plain.startswith("ge") and plain.endswith(("t", "en")) and len(plain) > 6:
         more.add(f"w:{stem(plain[2:-1] if plain.endswith('t') else plain[2:])}")
     keys = frozenset({f"n:{plain}", f"w:{root}", *more})
-    is_short = kind == "name" and len(root) <= 5 and not more
-    wanted = frozenset({f"n:{plain}", f"n:{plain.rstrip('s')}", f"n:{plain}s"}) if is_short else keys
+    wanted = (
+        frozenset({f"n:{plain}", f"w:{root}", *more})
+        if kind != "name" or len(root) > 5 or more
+        else frozenset({f"n:{plain}", f"n:{plain.rstrip('s')}", f"n:{plain}s"})
+    )
     return Word(found.start(), found.end(), kind, keys, (wanted,), written.casefold(), written)
 
 
@@ -137,8 +135,6 @@ def _words(text: str) -> Iterator[Word]:
                 yield dated(found)
         elif group == "unspaced":
             yield from _unspaced(found)
-        elif group == "code":
-            yield _worded(found)
         elif group == "word":
             yield from _plain(found)
         elif group == "break":
@@ -179,17 +175,22 @@ def _is_pronoun(found: re.Match[str]) -> bool:
     )
 
 
+_RANGE_BEGINS = re.compile(r"(?<!\d)(1\d|20)\d\d\s?[-–]$")
+"""What stands before the "41" of "1936-41"."""
+
+
 def _figured(found: re.Match[str]) -> Word:
     start, end = found.span()
     if found["clock"]:
         key = frozenset((f"t:{found[0].lstrip('0')}",))
         return Word(start, end, "number", key, (key,), found[0])
-    if found["range"]:
-        return numbered(start, end, {float(found.string[start - 5 : start - 3] + found[0])}, found[0])
     if found["nth"]:
         return numbered(start, end, {float(re.sub(r"\D", "", found[0]))}, found[0])
     if found["sign"]:
         plain = found[0].replace(" ", "").lower()
         keys = frozenset({f"n:{plain}", *families().keys.get(form(plain), ())})
         return Word(start, end, "word", keys, (keys,), plain)
-    return numbered(start, end, values_of(found[0]), found[0])
+    values = values_of(found[0])
+    if len(found[0]) == 2 and (begun := _RANGE_BEGINS.search(found.string[max(0, start - 6) : start])):
+        values |= {100 * int(begun[1]) + value for value in values}
+    return numbered(start, end, values, found[0])
