@@ -3,7 +3,7 @@
 The paper shows the names of all nodes. Here the model sees those that are nearest to the question and the plan, by
 name and by meaning, in one prompt whatever the size of the graph; with ``preset=paper`` all, in as many prompts as the
 window needs. First in the list stand those that open what a search finds, each something else. What the model names
-and the graph does not have is counted, and the first of the list takes its place.
+and the graph does not have is counted, and one that the question names, else the first of the list, takes its place.
 """
 
 from __future__ import annotations
@@ -237,7 +237,8 @@ def initial_nodes(
     page = Names(tuple(candidates), len(candidates), tuple(queries))
     gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
     ordered = sorted(_by_score(gathered), key=lambda scored: (-scored[1], candidates.index(scored[0])))
-    return _begin(diverse(ordered, places, options.nodes), candidates, brief, gathered, calls)
+    nearest = list(dict.fromkeys([*(name for each in near for name in each.named), *candidates]))
+    return _begin(diverse(ordered, places, options.nodes), nearest, brief, gathered, calls)
 
 
 def opening(candidates: Sequence[str], places: Mapping[str, NodePlaces], found: Sequence[str]) -> list[str]:

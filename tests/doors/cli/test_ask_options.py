@@ -90,7 +90,7 @@ def library(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         ("--reader graphreader --nodes 1 --calls 1", ["plan", "nodes", "facts", "answer"]),
         ("--reader graphreader --nodes 1 --random-nodes 7 --calls 1", ["plan", "facts", "answer"]),
         (
-            "--reader graphreader --nodes 1 --candidates 3 --window-tokens 2000 --calls 1",
+            "--reader graphreader --nodes 1 --candidates 3 --window-tokens 2500 --calls 1",
             ["plan", "nodes", "facts", "answer"],
         ),
         ("--reader chunkread", ["chunk_read"]),

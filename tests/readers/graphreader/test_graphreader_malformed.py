@@ -309,7 +309,7 @@ def test_else_the_nearest_by_meaning(evidence: Evidence) -> None:
     done = answer_about("who was it that did build a mill?", evidence, model)
     assert len(chosen(done)) == 2
     last = steps_of(done, "initial nodes")[-1]
-    assert last.detail == "none of the nodes was proposed; the nearest: mill, Anna Reed"
+    assert last.detail == "none of the nodes was proposed; the nearest: Hollow Ford, mill"
     assert "malformed.fabricated node" not in done.counts
 
 

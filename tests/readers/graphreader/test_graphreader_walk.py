@@ -213,7 +213,7 @@ def test_the_trace_says_what_ran_and_where(settings: Settings, evidence: Evidenc
     assert steps[4].passages == (done.evidence.passages[1].id,)
     assert steps[-1].detail == "in ID-1003 (Old houses); the path ends: enough was found"
     assert all(each.seconds > 0 and each.reply and each.prompt for each in steps)
-    assert "9 nodes shown; begins at Never Too Loud (95)" in done.trace[2].detail
+    assert "9 nodes shown; begins at Never Too Loud (95)" in done.trace[1].detail
     assert "1 not in the list: Casa Lomax" in done.trace[1].detail
 
 
@@ -222,7 +222,7 @@ def test_a_second_path_has_ids_of_its_own(settings: Settings, evidence: Evidence
     done, _ = walk(settings, evidence, played, nodes=2)
     assert walked(done, 2) == ["read_chunk", "search_more", "read_neighbor_node", "read_chunk", "termination"]
     assert {each.path for each in done.trace} == {0, 1, 2}
-    assert [each.path for each in done.trace] == [0, 0, 0, *[1] * 8, *[2] * 5, 0, 0, 0]
+    assert [each.path for each in done.trace] == [0, 0, *[1] * 8, *[2] * 5, 0, 0, 0]
     assert (done.text or "").startswith("Casa Loma [1]")
     assert any(each.here == "ID-2002" for each in played.of("chunk"))
 

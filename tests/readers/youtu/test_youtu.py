@@ -155,7 +155,7 @@ def test_a_refusal_is_no_thought(evidence: Evidence) -> None:
     shown = model.of("reflect")[0].user
     assert REFUSAL not in shown
     assert "First answer" not in shown
-    why = 'nothing that was read supports it: "delft" was not found in what was read.'
+    why = 'nothing that was read supports it: "Delft" was not found in what was read.'
     assert f"There is no answer yet. The model's answer was left out, since {why}" in shown
 
 
