@@ -70,8 +70,8 @@ _SHORT = r"(?:shortened|condensed|abridged|shorter|brief|concise)"
 _REMARK = re.compile(
     r"\s*[*#_]*(?:(?:sure|certainly|okay|ok|of course|absolutely)\b[,.!]*\s*)?"
     rf"(?:(?:here\s*(?:'s|’s|is|are)|below is|this is|the following is)\b[^\n:]{{0,80}}?\b{_SHORT}\b[^\n:]{{0,80}}"
-    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened))"
-    r"[*_]*:[*_]*\s*",
+    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened)|(?:以下|这)是[^\n:：]{{0,40}})"
+    r"[*_]*[:：][*_]*\s*",
     re.IGNORECASE,
 )
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
@@ -305,11 +305,11 @@ _VERDICT_TOKENS = 300
 
 NO_VERDICT = "reply about two pages without yes or no"
 
-_VERDICT = re.compile(
-    r"\W*(?:answer\W+|page 2\W+)?"
-    r"(?:(yes|ja|oui|s[íi]|true|是)|(no|nein|non|false|否|不)|not\s+sure|unsure|unclear|unsicher)(?!\w)",
-    re.IGNORECASE,
+_YES_OR_NO = (
+    r"(?:(yes|ja|oui|s[íi]|true|是)|(no(?! doubt)|nein|non|false|否|不)|not\s+sure|unsure|unclear|unsicher)(?!\w)"
 )
+_VERDICT = re.compile(rf"\W*(?:answer\W+|page 2\W+)?{_YES_OR_NO}", re.IGNORECASE)
+_CALLED = re.compile(rf"\banswer\W+is\W+{_YES_OR_NO}", re.IGNORECASE)
 
 
 def _verdict(value: Any) -> str:
@@ -348,12 +348,12 @@ def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> st
 
 
 def read_verdict(reply: str) -> str:
-    """What a text begins with.
+    """What a text begins with, or calls its answer.
 
     >>> read_verdict("**Not sure.** It may.")
     'not sure'
     """
-    said = _VERDICT.match(reply)
+    said = _VERDICT.match(reply) or _CALLED.search(reply)
     if said is None:
         return UNUSABLE
     return YES if said[1] else NO if said[2] else NOT_SURE

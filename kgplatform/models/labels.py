@@ -10,6 +10,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from kgplatform.models.json_text import value_of
+from kgplatform.models.lenient import keys_of
+from kgplatform.text import type_key
 
 _GAP = r"[ _-]?"
 _UNSURE = "_unsure"
@@ -52,6 +59,42 @@ _START = r"^(?:[^\w\n]|_)*(?:\d{1,2}[.)](?:[^\w\n]|_)*)?(?:(?:here(?: is|['’]s
 _END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*|[–—-](?=[ \t]))?"
 _IS = re.compile(r"\A\s*(?:is|lautet|ist|est|es|是|は)\b[ \t]*[:：]?", re.IGNORECASE)
 _ROUND = re.compile(r"\A(?:\s|```\w*\n|-{3,}\n|[*_]{2,}(?=\s))+|(?:\s|\n```|\n-{3,}|(?<=\s)[*_#]{2,})+\Z")
+
+
+_FINAL = re.compile(
+    r"<answer>(.*?)</answer>|[^\n.!?]*\\boxed\{(?:\\\w+\{)?([^{}]*)\}{1,2}[$.]*",
+    re.DOTALL | re.IGNORECASE,
+)
+_FIELD = re.compile(r"^(?:[^\w\n]|_)*(?P<key>[^\W\d_][\w ]{0,30}?)[*_`]*(?:\s?[:：][*_`]*|[ \t]*$)", re.MULTILINE)
+_BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
+_FENCE = re.compile(r"```\w*\n?(.*?)```", re.DOTALL)
+
+
+def with_final_answer(text: str) -> str:
+    """``text`` with a label for the answer in ``<answer>`` and in mathematicians' ``\\boxed{}``."""
+    return _FINAL.sub(lambda found: f"\nAnswer: {(found[1] or found[2] or '').strip()}", text).strip()
+
+
+def labelled_fields(text: str, form: type[BaseModel]) -> dict[str, Any]:
+    """What stands under the names of two fields of ``form`` or more, as labels or headings; else nothing."""
+    keys = (keys_of(name, field) for name, field in form.model_fields.items())
+    names = {type_key(key): known[0] for known in keys for key in known}
+    marks = [mark for mark in _FIELD.finditer(text) if type_key(mark["key"]) in names]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    parts = zip(marks, ends, strict=True)
+    found = {names[type_key(mark["key"])]: _value(text[mark.end() : end]) for mark, end in parts}
+    return found if len(found) > 1 else {}
+
+
+def _value(text: str) -> Any:
+    """A list of bullets, JSON, or words, less a fence, quotes and bold letters round them."""
+    text = text.strip()
+    fenced = _FENCE.fullmatch(text)
+    words = (fenced[1] if fenced else text).strip(' \t\r\n*_"“”')
+    if words.startswith(("{", "[")) and (value := value_of(words)) is not None:
+        return value
+    lines = text.splitlines()
+    return [_BULLET.sub("", line) for line in lines] if all(map(_BULLET.match, lines)) and lines else words
 
 
 def labelled(text: str, *kinds: str) -> dict[str, str]:

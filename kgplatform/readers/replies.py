@@ -229,7 +229,9 @@ def read_answer(text: str) -> Said:
 def read_notes(text: str) -> str:
     """Notes, unless they are a placeholder or say that there are none."""
     made_up = re.fullmatch(
-        r"[\s(\[<]*(?:none|nothing(?: new)?|no (?:new )?notes|n/a|keine|the notes|notes)?[\s)\]>.]*", text, re.I
+        r"[\s(\[<]*(?:none|nothing(?: new)?|(?:there (?:is|are) )?no (?:new |relevant )*(?:notes|information|facts|details)|n/a|keine|the notes|notes)?[\s)\]>.]*",
+        text,
+        re.I,
     )
     return "" if made_up else text.strip()
 
