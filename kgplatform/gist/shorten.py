@@ -24,7 +24,7 @@ from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, named, thinking
 from kgplatform.models.json_text import partial_text, without_thoughts
 from kgplatform.models.lenient import words_of
-from kgplatform.models.reply import ask, is_looped, parse_reply
+from kgplatform.models.reply import ask, declines, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
 from kgplatform.sentences import ranked_sentences
@@ -70,8 +70,8 @@ _SHORT = r"(?:shortened|condensed|abridged|shorter|brief|concise)"
 _REMARK = re.compile(
     r"\s*[*#_]*(?:(?:sure|certainly|okay|ok|of course|absolutely)\b[,.!]*\s*)?"
     rf"(?:(?:here\s*(?:'s|’s|is|are)|below is|this is|the following is)\b[^\n:]{{0,80}}?\b{_SHORT}\b[^\n:]{{0,80}}"
-    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened)|(?:以下|这)是[^\n:：]{{0,40}})"
-    r"[*_]*[:：][*_]*\s*",
+    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened)"
+    r"|(?:以下|这)是[^\n:：]{0,40})[*_]*[:：][*_]*\s*",
     re.IGNORECASE,
 )
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
@@ -167,7 +167,7 @@ def _said(reply: Reply) -> str:
     try:
         return parse_reply(text, GistReply).gist
     except ReplyError:
-        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) else text)
+        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) or declines(text) else text)
 
 
 def clean(reply: str) -> tuple[str, tuple[str, ...]]:

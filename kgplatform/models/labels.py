@@ -76,14 +76,43 @@ def with_final_answer(text: str) -> str:
 
 
 def labelled_fields(text: str, form: type[BaseModel]) -> dict[str, Any]:
-    """What stands under the names of two fields of ``form`` or more, as labels or headings; else nothing."""
-    keys = (keys_of(name, field) for name, field in form.model_fields.items())
-    names = {type_key(key): known[0] for known in keys for key in known}
+    """What stands under the first names of two fields of ``form`` or more, as labels or headings; else nothing."""
+    keys = (keys_of(name, field)[0] for name, field in form.model_fields.items())
+    names = {type_key(key): key for key in keys}
     marks = [mark for mark in _FIELD.finditer(text) if type_key(mark["key"]) in names]
     ends = [*(mark.start() for mark in marks), len(text)][1:]
     parts = zip(marks, ends, strict=True)
     found = {names[type_key(mark["key"])]: _value(text[mark.end() : end]) for mark, end in parts}
     return found if len(found) > 1 else {}
+
+
+def yaml_value(text: str) -> Any:
+    """The value of YAML with a list of objects in it; None for any other text."""
+    body = re.sub(r"^\s*```\w*\s*$", "", text, flags=re.MULTILINE)
+    if "{" in body or not re.search(r"^\s*- \w+:", body, re.MULTILINE):
+        return None
+    import yaml  # as rarely wanted as this
+
+    try:
+        value = yaml.safe_load(body)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
+
+
+def tables(text: str) -> Any:
+    """The rows of Markdown tables as objects: a list, or under headings a list for each."""
+    found: dict[str, list[dict[str, str]]] = {}
+    heading, columns = "", list[str]()
+    for line in text.splitlines():
+        cells = [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+        if not line.strip().startswith("|"):
+            heading, columns = line.strip(" #*:") or heading, []
+        elif not columns:
+            columns = cells
+        elif len(cells) == len(columns) and not all(re.fullmatch(r":?-+:?", cell) for cell in cells):
+            found.setdefault(heading, []).append(dict(zip(columns, cells, strict=True)))
+    return next(iter(found.values())) if len(found) == 1 else found
 
 
 def _value(text: str) -> Any:

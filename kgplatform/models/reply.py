@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
+from kgplatform.models.forms import Form
 from kgplatform.models.json_text import (
     mend,
     partial_text,
@@ -29,7 +30,7 @@ from kgplatform.models.json_text import (
     whole_items,
     without_thoughts,
 )
-from kgplatform.models.labels import labelled_fields, with_final_answer
+from kgplatform.models.labels import labelled_fields, tables, with_final_answer, yaml_value
 from kgplatform.models.lenient import unwrapped, validated, with_arguments
 from kgplatform.prompt import Messages, render, with_reminder
 
@@ -49,6 +50,13 @@ _MORE_ROOM = 4
 _LEAST_WORDS = 4
 """Of a text that nobody writes a second time by chance."""
 _PLACEHOLDER = re.compile(r"\s*(?:<[^<>\n]{2,80}>|\.{3,}|…)\s*")
+_DECLINES = re.compile(
+    r"\W*(?:(?:i['’]m |i am )?(?:so |very )?sorry|i apologi[sz]e|unfortunately)?\W*(?:but )?i(?: can(?:not|['’]t)"
+    r"|(?: a|['’])m (?:unable|not able) to) (?:help|assist|comply|continue|fulfil|summari[sz]e)\b(?! but)",
+    re.IGNORECASE,
+)
+_SHORT_REFUSAL = 60
+"""Words."""
 _TAIL = 600
 _LEAST_REPEATS = 4
 _SHORTEST_LOOP = 3
@@ -144,13 +152,21 @@ class _Read(Generic[M]):
 def _in_prose(text: str, shape: type[M], free: Callable[[str], M | None]) -> M | None:
     """What a text without JSON says: the fields under its labels, if it has several, else what ``free`` reads."""
     text = with_final_answer(split_thoughts(text)[0])
-    fields = labelled_fields(text, shape)
-    if fields:
+    if declines(text):
+        return None
+    fields = labelled_fields(text, shape) if issubclass(shape, Form) else {}  # another shape has its own labels
+    for value in (fields, yaml_value(text), tables(text)):
         try:
-            return validated(unwrapped(fields, shape), shape)
+            if value:
+                return validated(unwrapped(value, shape), shape)
         except ValidationError:
-            pass  # words that stand under labels all the same
+            continue
     return free(text) if text.strip() else None
+
+
+def declines(text: str) -> bool:
+    """Whether a short text refuses the task, which says nothing of what was asked."""
+    return _DECLINES.match(text) is not None and len(text.split()) <= _SHORT_REFUSAL
 
 
 def _only_thinks(value: BaseModel) -> bool:

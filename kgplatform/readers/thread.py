@@ -36,8 +36,8 @@ _MARK = re.compile(r"\s*\[\d+\]")
 _NUMBER = re.compile(r"\d+")
 _ASKS = re.compile(r"[?？؟]\W*$")
 _LABEL = re.compile(
-    r"^\W*(?:[\w’'-]+ ){0,3}(?:\w*question|\w*frage|pregunta|pergunta|domanda|rewritten|standalone|\w*(?:問題|问题|質問))"
-    r"[^:：?？]{0,30}[:：]\s*",
+    r"^\W*(?:[\w’'-]+ ){0,3}(?:\w*question|\w*frage|pregunta|pergunta|domanda|rewritten|standalone"
+    r"|\w*(?:問題|问题|質問))[^:：?？]{0,30}[:：]\s*",
     re.IGNORECASE,
 )
 _EDGES = ' \t*_`"“”„«»>#-'
@@ -54,7 +54,7 @@ class Exchange:
 class _Standalone(Form):
     reasoning: Words = thinking(400)
     question: Words = named(
-        "question standalone_question rewritten_question rewritten standalone rewritten_query query frage pregunta 问题",
+        "question standalone_question rewritten_question rewritten standalone query frage pregunta 问题",
         most=600,
     )
 
