@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from reply_files import styled
 
 from kgplatform.models.chat import Reply
 from kgplatform.models.response import read_answer
@@ -25,8 +25,7 @@ AGAIN = "again"
 
 
 def replies(prompt: str) -> list[Any]:
-    rows = yaml.safe_load((FOLDER / f"{prompt}.yaml").read_text("utf-8"))
-    return [pytest.param(row, id=row["style"]) for row in rows]
+    return styled(f"readers/graphreader/replies/{prompt}.yaml")
 
 
 def asked(prompt: str) -> list[dict[str, str]]:
