@@ -3,7 +3,8 @@
     labelled("### Updated Notebook\\nA is B.\\n**Chosen Action** search_more()", "notebook", "action")
     # {'notebook': 'A is B.', 'action': 'search_more()'}
 
-The labels are those that prompts ask for, and what models make of them. The last of a kind counts.
+The labels are those that prompts ask for, and what models make of them. The last of a kind counts. What else stands for
+JSON is here too: the names of a form's fields as labels, tables, YAML, and marks round a final answer.
 """
 
 from __future__ import annotations
@@ -59,15 +60,27 @@ _START = r"^(?:[^\w\n]|_)*(?:\d{1,2}[.)](?:[^\w\n]|_)*)?(?:(?:here(?: is|['’]s
 _END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*|[–—-](?=[ \t]))?"
 _IS = re.compile(r"\A\s*(?:is|lautet|ist|est|es|是|は)\b[ \t]*[:：]?", re.IGNORECASE)
 _ROUND = re.compile(r"\A(?:\s|```\w*\n|-{3,}\n|[*_]{2,}(?=\s))+|(?:\s|\n```|\n-{3,}|(?<=\s)[*_#]{2,})+\Z")
-
-
 _FINAL = re.compile(
-    r"<answer>(.*?)</answer>|[^\n.!?]*\\boxed\{(?:\\\w+\{)?([^{}]*)\}{1,2}[$.]*",
+    r"<answer>(.*?)</answer>|[^\n.!?]{0,120}\\boxed\{(?:\\\w+\{)?([^{}]*)\}{1,2}[$.]*",
     re.DOTALL | re.IGNORECASE,
 )
 _FIELD = re.compile(r"^(?:[^\w\n]|_)*(?P<key>[^\W\d_][\w ]{0,30}?)[*_`]*(?:\s?[:：][*_`]*|[ \t]*$)", re.MULTILINE)
 _BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
 _FENCE = re.compile(r"```\w*\n?(.*?)```", re.DOTALL)
+
+
+def labelled(text: str, *kinds: str) -> dict[str, str]:
+    """What stands under the last label of each of ``kinds``, up to the next label; nothing for a text without any."""
+    found = [mark for mark in _pattern(kinds).finditer(text) if _is_label(mark, text)]
+    sure = {mark.lastgroup for mark in found}
+    marks = [mark for mark in found if _kind(mark) == mark.lastgroup or _kind(mark) not in sure]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    parts: dict[str, str] = {}
+    for mark, end in zip(marks, ends, strict=True):
+        after = text[mark.end() : end]
+        words = _ROUND.sub("", after if ":" in mark[0] else _IS.sub("", after, count=1))
+        parts[_kind(mark)] = words or parts.get(_kind(mark), "")
+    return parts
 
 
 def with_final_answer(text: str) -> str:
@@ -124,20 +137,6 @@ def _value(text: str) -> Any:
         return value
     lines = text.splitlines()
     return [_BULLET.sub("", line) for line in lines] if all(map(_BULLET.match, lines)) and lines else words
-
-
-def labelled(text: str, *kinds: str) -> dict[str, str]:
-    """What stands under the last label of each of ``kinds``, up to the next label; nothing for a text without any."""
-    found = [mark for mark in _pattern(kinds).finditer(text) if _is_label(mark, text)]
-    sure = {mark.lastgroup for mark in found}
-    marks = [mark for mark in found if _kind(mark) == mark.lastgroup or _kind(mark) not in sure]
-    ends = [*(mark.start() for mark in marks), len(text)][1:]
-    parts: dict[str, str] = {}
-    for mark, end in zip(marks, ends, strict=True):
-        after = text[mark.end() : end]
-        words = _ROUND.sub("", after if ":" in mark[0] else _IS.sub("", after, count=1))
-        parts[_kind(mark)] = words or parts.get(_kind(mark), "")
-    return parts
 
 
 @cache
