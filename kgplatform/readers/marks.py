@@ -16,7 +16,7 @@ _MARK = re.compile(
 )
 _ONE = re.compile(r"(?P<fact>F|facts?\s*F?)?\s*(?P<number>\d{1,9})", re.IGNORECASE)
 _OTHER_MARK = re.compile(
-    r"(?<=\w)\s*\((?P<round>\d{1,2})\)(?=\W*(?:$|\s))|(?<=[^\W\d]|[.,;])(?P<raised>[⁰¹²³⁴-⁹]{1,2})"
+    r"(?<=\w)\s*\((?P<round>\d{1,2})\)(?=\W*(?:$|\s))|(?:(?<=[^\W\d]{4})|(?<=[.,;]))(?P<raised>[⁰¹²³⁴-⁹]{1,2})"
 )
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LONGEST_STRAY = 2
@@ -75,7 +75,7 @@ def replaced(text: str, shown: Collection[str], mark: Callable[[list[str]], str]
 
 
 def squared(text: str, cited: Collection[str]) -> str:
-    """``text`` with "[1]" for the "(1)" and "¹" behind words, where 1 is among the ``cited``."""
+    """``text`` with "[1]" for the "(1)" and "¹" behind words, where 1 is among the ``cited``; "km²" stays."""
 
     def put(found: re.Match[str]) -> str:
         number = found["round"] or found["raised"].translate(_RAISED)

@@ -14,7 +14,7 @@ from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Ledger
 from kgplatform.places import Place
 from kgplatform.readers.answer import Answered, cite, write_answer
-from kgplatform.readers.marks import without_marks
+from kgplatform.readers.marks import squared, without_marks
 from kgplatform.readers.run import Calls
 from kgplatform.records import FoundFact, SearchResult
 from kgplatform.retrieve.evidence import Stored
@@ -62,6 +62,17 @@ def test_what_copies_the_example_is_no_answer_between_sentences_either(words: st
     written = f"Here it is:\n{json.dumps({'answer': words, 'sufficient': True})}\nLet me know."
     with pytest.raises(ReplyError):
         answered({"reply": written})
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("Leeds (1), of 551 km², and Aire.¹", "Leeds [1], of 551 km², and Aire. [1]"),
+        ("The second (2) and Aire²", "The second (2) and Aire²"),
+    ],
+)
+def test_other_marks_count_only_where_they_are_cited(words: str, read: str) -> None:
+    assert squared(words, {"1"}) == read
 
 
 def test_the_note_names_the_words_that_were_not_found() -> None:
