@@ -177,7 +177,7 @@ _ENDS = (
 # angle brackets; the words and a number right after them; the same for words that explanations use too.
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
-    for words in (_ENDS, r"label", r"pause")
+    for words in (_ENDS, r"label", r"pause", r"answer")
     for form in (
         rf"{words}\b[*_`]*(?:\s+is)?\s*[:：=][\s*_`]*[<⟨〈(\[]?\s*(\d{{1,9}})\b",
         rf"{words}\b[^<⟨〈]*?[<⟨〈]\s*(\d{{1,9}})\s*[>⟩〉]",

@@ -24,7 +24,7 @@ from kgplatform.models.chat import Chat, Reply, Wanted
 from kgplatform.models.forms import Form, Words, examples_of, is_json, is_placeholder, named, thinking
 from kgplatform.models.json_text import partial_text, without_thoughts
 from kgplatform.models.lenient import words_of
-from kgplatform.models.reply import ask, is_looped, parse_reply
+from kgplatform.models.reply import ask, declines, is_looped, parse_reply
 from kgplatform.prompt import Messages, render, with_reminder
 from kgplatform.records import Document
 from kgplatform.sentences import ranked_sentences
@@ -70,8 +70,8 @@ _SHORT = r"(?:shortened|condensed|abridged|shorter|brief|concise)"
 _REMARK = re.compile(
     r"\s*[*#_]*(?:(?:sure|certainly|okay|ok|of course|absolutely)\b[,.!]*\s*)?"
     rf"(?:(?:here\s*(?:'s|’s|is|are)|below is|this is|the following is)\b[^\n:]{{0,80}}?\b{_SHORT}\b[^\n:]{{0,80}}"
-    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened))"
-    r"[*_]*:[*_]*\s*",
+    rf"|(?:the |a |my )?{_SHORT} (?:version|passage|text|form)\b[^\n:]{{0,60}}|(?:gist|summary|shortened)"
+    r"|(?:以下|这)是[^\n:：]{0,40})[*_]*[:：][*_]*\s*",
     re.IGNORECASE,
 )
 _FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
@@ -167,7 +167,7 @@ def _said(reply: Reply) -> str:
     try:
         return parse_reply(text, GistReply).gist
     except ReplyError:
-        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) else text)
+        return partial_text(text, "gist") or ("" if is_json(text, ("gist",)) or declines(text) else text)
 
 
 def clean(reply: str) -> tuple[str, tuple[str, ...]]:
@@ -305,11 +305,11 @@ _VERDICT_TOKENS = 300
 
 NO_VERDICT = "reply about two pages without yes or no"
 
-_VERDICT = re.compile(
-    r"\W*(?:answer\W+|page 2\W+)?"
-    r"(?:(yes|ja|oui|s[íi]|true|是)|(no|nein|non|false|否|不)|not\s+sure|unsure|unclear|unsicher)(?!\w)",
-    re.IGNORECASE,
+_YES_OR_NO = (
+    r"(?:(yes|ja|oui|s[íi]|true|是)|(no(?! doubt)|nein|non|false|否|不)|not\s+sure|unsure|unclear|unsicher)(?!\w)"
 )
+_VERDICT = re.compile(rf"\W*(?:answer\W+|page 2\W+)?{_YES_OR_NO}", re.IGNORECASE)
+_CALLED = re.compile(rf"\banswer\W+is\W+{_YES_OR_NO}", re.IGNORECASE)
 
 
 def _verdict(value: Any) -> str:
@@ -348,12 +348,12 @@ def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> st
 
 
 def read_verdict(reply: str) -> str:
-    """What a text begins with.
+    """What a text begins with, or calls its answer.
 
     >>> read_verdict("**Not sure.** It may.")
     'not sure'
     """
-    said = _VERDICT.match(reply)
+    said = _VERDICT.match(reply) or _CALLED.search(reply)
     if said is None:
         return UNUSABLE
     return YES if said[1] else NO if said[2] else NOT_SURE

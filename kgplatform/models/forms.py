@@ -32,7 +32,7 @@ REASONING = (
     "razonamiento 推理"
 )
 
-_NUMBER_KEYS = ("page", "pages", "number", "index", "id", "value")
+_NUMBER_KEYS = ("page", "pages", "number", "label", "index", "id", "value")
 _NAMED = (
     r"answer|notes?|summary|gist|reply|response|number|page|letter|statement|reasoning|choice|text|instruction|content"
     r"|name|quote|shortened (?:text|passage)"

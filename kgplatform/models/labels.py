@@ -3,13 +3,21 @@
     labelled("### Updated Notebook\\nA is B.\\n**Chosen Action** search_more()", "notebook", "action")
     # {'notebook': 'A is B.', 'action': 'search_more()'}
 
-The labels are those that prompts ask for, and what models make of them. The last of a kind counts.
+The labels are those that prompts ask for, and what models make of them. The last of a kind counts. What else stands for
+JSON is here too: the names of a form's fields as labels, tables, YAML, and marks round a final answer.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from kgplatform.models.json_text import value_of
+from kgplatform.models.lenient import keys_of
+from kgplatform.text import type_key
 
 _GAP = r"[ _-]?"
 _UNSURE = "_unsure"
@@ -52,6 +60,13 @@ _START = r"^(?:[^\w\n]|_)*(?:\d{1,2}[.)](?:[^\w\n]|_)*)?(?:(?:here(?: is|['’]s
 _END = r"[*_`\"'’”\]】」)]*[ \t]*(?:[(（][^)）\n]{0,60}[)）])?[*_` \t]*(?:[:：=][*_`]*|[–—-](?=[ \t]))?"
 _IS = re.compile(r"\A\s*(?:is|lautet|ist|est|es|是|は)\b[ \t]*[:：]?", re.IGNORECASE)
 _ROUND = re.compile(r"\A(?:\s|```\w*\n|-{3,}\n|[*_]{2,}(?=\s))+|(?:\s|\n```|\n-{3,}|(?<=\s)[*_#]{2,})+\Z")
+_FINAL = re.compile(
+    r"<answer>(.*?)</answer>|[^\n.!?]{0,120}\\boxed\{(?:\\\w+\{)?([^{}]*)\}{1,2}[$.]*",
+    re.DOTALL | re.IGNORECASE,
+)
+_FIELD = re.compile(r"^(?:[^\w\n]|_)*(?P<key>[^\W\d_][\w ]{0,30}?)[*_`]*(?:\s?[:：][*_`]*|[ \t]*$)", re.MULTILINE)
+_BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
+_FENCE = re.compile(r"```\w*\n?(.*?)```", re.DOTALL)
 
 
 def labelled(text: str, *kinds: str) -> dict[str, str]:
@@ -66,6 +81,62 @@ def labelled(text: str, *kinds: str) -> dict[str, str]:
         words = _ROUND.sub("", after if ":" in mark[0] else _IS.sub("", after, count=1))
         parts[_kind(mark)] = words or parts.get(_kind(mark), "")
     return parts
+
+
+def with_final_answer(text: str) -> str:
+    """``text`` with a label for the answer in ``<answer>`` and in mathematicians' ``\\boxed{}``."""
+    return _FINAL.sub(lambda found: f"\nAnswer: {(found[1] or found[2] or '').strip()}", text).strip()
+
+
+def labelled_fields(text: str, form: type[BaseModel]) -> dict[str, Any]:
+    """What stands under the first names of two fields of ``form`` or more, as labels or headings; else nothing."""
+    keys = (keys_of(name, field)[0] for name, field in form.model_fields.items())
+    names = {type_key(key): key for key in keys}
+    marks = [mark for mark in _FIELD.finditer(text) if type_key(mark["key"]) in names]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    parts = zip(marks, ends, strict=True)
+    found = {names[type_key(mark["key"])]: _value(text[mark.end() : end]) for mark, end in parts}
+    return found if len(found) > 1 else {}
+
+
+def yaml_value(text: str) -> Any:
+    """The value of YAML with a list of objects in it; None for any other text."""
+    body = re.sub(r"^\s*```\w*\s*$", "", text, flags=re.MULTILINE)
+    if "{" in body or not re.search(r"^\s*- \w+:", body, re.MULTILINE):
+        return None
+    import yaml  # as rarely wanted as this
+
+    try:
+        value = yaml.safe_load(body)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
+
+
+def tables(text: str) -> Any:
+    """The rows of Markdown tables as objects: a list, or under headings a list for each."""
+    found: dict[str, list[dict[str, str]]] = {}
+    heading, columns = "", list[str]()
+    for line in text.splitlines():
+        cells = [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+        if not line.strip().startswith("|"):
+            heading, columns = line.strip(" #*:") or heading, []
+        elif not columns:
+            columns = cells
+        elif len(cells) == len(columns) and not all(re.fullmatch(r":?-+:?", cell) for cell in cells):
+            found.setdefault(heading, []).append(dict(zip(columns, cells, strict=True)))
+    return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _value(text: str) -> Any:
+    """A list of bullets, JSON, or words, less a fence, quotes and bold letters round them."""
+    text = text.strip()
+    fenced = _FENCE.fullmatch(text)
+    words = (fenced[1] if fenced else text).strip(' \t\r\n*_"“”')
+    if words.startswith(("{", "[")) and (value := value_of(words)) is not None:
+        return value
+    lines = text.splitlines()
+    return [_BULLET.sub("", line) for line in lines] if all(map(_BULLET.match, lines)) and lines else words
 
 
 @cache

@@ -20,6 +20,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails
 
+from kgplatform.models.json_text import value_of
 from kgplatform.text import type_key
 
 M = TypeVar("M", bound=BaseModel)
@@ -56,6 +57,8 @@ def words_of(value: Any, glue: str = "") -> str:
         items = [words for words in (words_of(item, glue) for item in value) if words]
         return (glue or ("\n" if any(len(item) > _LONG_ITEM for item in items) else ", ")).join(items)
     if isinstance(value, dict):
+        if len(value) == 1 and next(iter(value)) in _TEXTS:
+            return words_of(next(iter(value.values())), glue)
         told = None if glue else next((value[key] for key in _TEXTS if value.get(key)), None)
         if told is not None or (len(value) == 1 and not glue):
             return words_of(next(iter(value.values())) if told is None else told, glue)
@@ -119,6 +122,14 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from objects(inner)
+
+
+def with_arguments(value: Any) -> Any:
+    """A call of a function whose arguments are JSON in a text, with the arguments that are meant."""
+    for key in ("arguments", "parameters", "input") if isinstance(value, dict) and "name" in value else ():
+        if isinstance(said := value.get(key), str) and said.lstrip().startswith("{"):
+            return {**value, key: value_of(said) or said}
+    return value
 
 
 def keys_of(name: str, field: FieldInfo) -> list[str]:

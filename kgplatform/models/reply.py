@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
+from kgplatform.models.forms import Form
 from kgplatform.models.json_text import (
     mend,
     partial_text,
@@ -29,10 +30,16 @@ from kgplatform.models.json_text import (
     whole_items,
     without_thoughts,
 )
-from kgplatform.models.lenient import unwrapped, validated
+from kgplatform.models.labels import labelled_fields, tables, with_final_answer, yaml_value
+from kgplatform.models.lenient import unwrapped, validated, with_arguments
 from kgplatform.prompt import Messages, render, with_reminder
 
 M = TypeVar("M", bound=BaseModel)
+
+
+class _CopiedError(ReplyError):
+    """All that a reply has is the example of its prompt: nothing in it is read, as free text neither."""
+
 
 _ERRORS_SHOWN = 5
 _TEXT_SHOWN = 200
@@ -43,6 +50,13 @@ _MORE_ROOM = 4
 _LEAST_WORDS = 4
 """Of a text that nobody writes a second time by chance."""
 _PLACEHOLDER = re.compile(r"\s*(?:<[^<>\n]{2,80}>|\.{3,}|…)\s*")
+_DECLINES = re.compile(
+    r"\W*(?:(?:i['’]m |i am )?(?:so |very )?sorry|i apologi[sz]e|unfortunately)?\W*(?:but )?i(?: can(?:not|['’]t)"
+    r"|(?: a|['’])m (?:unable|not able) to) (?:help|assist|comply|continue|fulfil|summari[sz]e)\b(?! but)",
+    re.IGNORECASE,
+)
+_SHORT_REFUSAL = 60
+"""Words."""
 _TAIL = 600
 _LEAST_REPEATS = 4
 _SHORTEST_LOOP = 3
@@ -127,13 +141,32 @@ class _Read(Generic[M]):
         try:
             value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off, messages=messages)
         except ReplyError as error:
-            text, _ = split_thoughts(reply.text)
-            said = free(text) if text.strip() and not looped else None
+            said = None if looped or isinstance(error, _CopiedError) else _in_prose(reply.text, shape, free)
             fault = "" if said else _with_lack(str(error), reply)
             return cls(said, True, fault, cut_off=reply.cut_off, looped=looped)
         if reply.cut_off and _only_thinks(value):
             return cls(None, fault="it broke off before it said anything.", cut_off=True, looped=looped)
         return cls(value, repaired, cut_off=reply.cut_off, looped=looped)
+
+
+def _in_prose(text: str, shape: type[M], free: Callable[[str], M | None]) -> M | None:
+    """What a text without JSON says: the fields under its labels, if it has several, else what ``free`` reads."""
+    text = with_final_answer(split_thoughts(text)[0])
+    if declines(text):
+        return None
+    fields = labelled_fields(text, shape) if issubclass(shape, Form) else {}  # another shape has its own labels
+    for value in (fields, yaml_value(text), tables(text)):
+        try:
+            if value:
+                return validated(unwrapped(value, shape), shape)
+        except ValidationError:
+            continue
+    return free(text) if text.strip() else None
+
+
+def declines(text: str) -> bool:
+    """Whether a short text refuses the task, which says nothing of what was asked."""
+    return _DECLINES.match(text) is not None and len(text.split()) <= _SHORT_REFUSAL
 
 
 def _only_thinks(value: BaseModel) -> bool:
@@ -169,18 +202,20 @@ def parse_reply(text: str, shape: type[M]) -> M:
 
 def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[str, str]] = ()) -> tuple[M, bool]:
     """The value, and whether its JSON had to be repaired."""
-    fault = ""
+    fault, is_copied = "", False
     several = values_in(without_thoughts(text, cut_off=cut_off)) if getattr(shape, "joins", False) else []
     several = [value for value in several if value not in ({}, [])]
     joined = [(several, False)] if len(several) > 1 else []
     for value, repaired in chain(joined, _values(text, cut_off=cut_off, last=getattr(shape, "last", False))):
         if copied(value, messages):
-            fault = fault or "it repeats the example in place of an answer."
+            is_copied = True
             continue
         try:
             return validated(unwrapped(value, shape), shape), repaired
         except ValidationError as error:
             fault = fault or _in_words(error)
+    if is_copied and not fault:
+        raise _CopiedError("it repeats the example in place of an answer.")
     if not fault:
         start = " ".join(text.split())[:_TEXT_SHOWN]
         lack = "its JSON is broken beyond repair" if "{" in start else "there is no JSON in it"
@@ -224,7 +259,7 @@ def _tried(way: Callable[[str], Any], text: str, *, repaired: bool) -> Iterator[
     except ValueError:
         return
     if not repaired or _says_something(value):
-        yield value, repaired
+        yield with_arguments(value), repaired
 
 
 def _says_something(value: Any) -> bool:

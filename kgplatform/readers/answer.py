@@ -19,7 +19,7 @@ from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer_reply import AnswerReply, read_free
 from kgplatform.readers.marks import labels, marked, renumbered, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
-from kgplatform.readers.refusals import is_members_refusal
+from kgplatform.readers.refusals import is_members_refusal, without_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.statements import Source
 from kgplatform.readers.support import Support, nearest, says_something, support
@@ -258,7 +258,9 @@ class _Shown:
 
     def _from(self, question: str, wanted: Sequence[str]) -> Support:
         order = [label for label in self.order if label in wanted]
-        return support(question, self.plain, [source for label in order if (source := self._source(label))])
+        return support(
+            question, without_refusal(self.plain), [source for label in order if (source := self._source(label))]
+        )
 
     def _source(self, label: str) -> Source | None:
         if passage := self.passages.get(label):

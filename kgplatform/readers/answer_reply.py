@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 from kgplatform.models.forms import ANSWER, Form, Words, is_json, is_placeholder, named, thinking
 from kgplatform.models.labels import labelled
 from kgplatform.models.lenient import first_of, plain_keys, truth_of, words_of
-from kgplatform.readers.marks import label_of
+from kgplatform.readers.marks import label_of, squared
 
 _EXAMPLE = ("orla quennell", "pell harbour", "tarrow mills")
 """Names of the prompt's example: a reply with them has copied it."""
@@ -55,6 +55,7 @@ class AnswerReply(Form):
 
     @model_validator(mode="after")
     def _is_no_example(self) -> AnswerReply:
+        self.answer = squared(self.answer, {each.passage for each in self.citations})
         bare = re.sub(r"\[\w+\]", "", self.answer)
         is_empty = is_placeholder(bare) and not re.fullmatch(r"\[\w+\]", self.answer)
         if is_empty or any(name in self.answer.casefold() for name in _EXAMPLE):

@@ -20,7 +20,8 @@ from kgplatform.text import normalise_name
 
 MOST_CHOICES = 26
 _OPTION = r"(?:option|choice)\b[\s*_`:]*(?:is\b)?[\s*_`:]*"
-_ANSWER = rf"\banswer\b[\s*_`:]*(?:is\b)?[\s*_`:]*(?:{_OPTION})?"
+_CALLS_IT = r"answer|antwort|réponse|respuesta|(?:correct|right|best) (?:choice|option)"
+_ANSWER = rf"\b(?:{_CALLS_IT})\b[\s*_`:]*(?:(?:is|ist|est|es)\b)?[\s*_`:]*(?:{_OPTION})?"
 # "Answer: (C) …", "answer is [c]"; "Answer: C." or "Answer: C he slept", but "A" and "I" are words of their own.
 _PATTERNS = (
     re.compile(rf"{_ANSWER}[(\[]\s*([a-z])\s*[)\]]", re.IGNORECASE),

@@ -15,6 +15,10 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"(?P<fact>F|facts?\s*F?)?\s*(?P<number>\d{1,9})", re.IGNORECASE)
+_OTHER_MARK = re.compile(
+    r"(?<=\w)\s*\((?P<round>\d{1,2})\)(?=\W*(?:$|\s))|(?:(?<=[^\W\d]{4})|(?<=[.,;]))(?P<raised>[⁰¹²³⁴-⁹]{1,2})"
+)
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _LONGEST_STRAY = 2
 """Characters of a label that was not shown: a longer number is more likely a year or a quantity."""
 _LEFT = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
@@ -68,6 +72,16 @@ def replaced(text: str, shown: Collection[str], mark: Callable[[list[str]], str]
         return found["space"] + new if new else ""
 
     return _LEFT.sub("", _MARK.sub(put, text)).strip()
+
+
+def squared(text: str, cited: Collection[str]) -> str:
+    """``text`` with "[1]" for the "(1)" and "¹" behind words, where 1 is among the ``cited``; "km²" stays."""
+
+    def put(found: re.Match[str]) -> str:
+        number = found["round"] or found["raised"].translate(_RAISED)
+        return f" [{number}]" if number in cited else found[0]
+
+    return _OTHER_MARK.sub(put, text)
 
 
 def renumbered(text: str, shown: Collection[str], numbers: Mapping[str, Iterable[int]]) -> str:

@@ -25,7 +25,7 @@ _SHORT_UNSPACED = 40
 
 _PART = (
     r"(?:document|passage|text|part|section|segment|chunk|excerpt|context|dictionary|list|article|source|material|"
-    r"evidence|note|fact|knowledge graph|page)s?"
+    r"evidence|note|notebook|fact|gist|knowledge graph|page)s?"
 )
 _TEAM = r"(?:team|members?|reply|replies)"
 _MENTION = (
@@ -67,8 +67,11 @@ _REFUSALS = re.compile(
     rf"|^\W*none of the (?:\w+ ){{0,2}}(?:{_PART}|{_TEAM}) (?:{_MENTION}|contains?|says?|gives?)|^\W*nothing (?:is "
     rf"|was )?{_MENTIONED}\b|\bnothing (?:about|on) [^.;!?]{{0,60}}\b{_PART}\b|\bnot {_MENTIONED} (?:\w+ )?(?:in|by"
     rf"|within|from) (?:[\w'’]+ ){{1,3}}?(?:{_PART}|{_TEAM})\b|^\W*(?:i |we |sorry,? (?:but )?i )?(?:could|can|was"
-    rf"|am)(?:not|{_NOT}) (?:be |able to )?(?:find|found|determined?|answer|locate|tell|say)\b|\b(?:cannot|can{_NOT}"
-    rf"|could{_NOT}) be (?:answered|determined|inferred)\b|^\W*(?:it |this |that |{_ASKED_FOR} )(?:cannot|can{_NOT}"
+    rf"|am)(?:not|{_NOT}) (?:be |able to )?(?:find|found|determined?|answer|locate|tell|say)\b"
+    rf"|^\W*(?:the |members['’] )?replies do{_NOT} {_MENTION}"
+    rf"|^\W*i (?:need|would need) (?:more|further|additional) (?:context|information|details?)"
+    rf"|\b(?:cannot|can{_NOT}|could{_NOT})"
+    rf" be (?:answered|determined|inferred)\b|^\W*(?:it |this |that |{_ASKED_FOR} )(?:cannot|can{_NOT}"
     rf"|could{_NOT}) be found\b|^\W*(?:i am |i['’]m |i was |we are )?unable to (?:find|answer|determine|locate)\b"
     rf"|\b(?:i|we|there|{_PART})\b[^.;!?]{{0,20}}?\b(?:do|does|is|are){_NOT} (?:have )?{_THING}\b|^\W*(?:there (?:is"
     r"|was) )?(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|data|detail)"
@@ -125,10 +128,11 @@ _LANGUAGES = (
         r"|mentionnée))\b.*)?|(?:non|pas|n['’]est pas) (?:mentionn|précis|indiqu|spécifi|trouv|renseign|communiqu"
         r"|donn|fourni|connu)\w*|(?:non |pas )(?:disponible|applicable)|inconnue?s?|rien|néant|sans (?:réponse|objet)"
         r"|je ne sais pas|impossible (?:à|de) (?:dire|déterminer|répondre|savoir)\b.*",
-        r"\b(?:textes?|passages?|documents?|extraits?|sections?|partie|articles?|contexte|sources?)\b",
+        r"\b(?:textes?|passages?|documents?|extraits?|sections?|partie|articles?|contexte|sources?|carnets?"
+        r"|éléments fournis|informations fournies)\b",
         r"\b(?:pas|aucune?|rien|ni|jamais)\b",
         r"\b(?:mention\w*|indiqu\w*|précis\w*|dit|donn\w*|conti\w+|fourni\w*|parl\w*|trouv\w*|nomm\w*|répond\w*"
-        r"|information\w*|figure\w*|cit\w+)\b",
+        r"|information\w*|figure\w*|cit\w+|permett\w*)\b",
     ),
     _language(  # Spanish
         r"ningun[oa]|nada|(?:no hay |sin |ninguna )(?:menci[oó]n|menciones|informaci[oó]n|respuesta|datos"
@@ -182,7 +186,7 @@ _LANGUAGES = (
         r"[无無]|没有|沒有|[未没沒](?:有)?(?:提及|提到|说明|說明|找到|给出|提供|知|记载)(?:相关)?(?:信息|資訊|内容"
         r"|答案)?|不详|不詳|不明|不知道|不清楚|暂无|[无無](?:相关)?(?:信息|答案|内容|资料|提及|记录)|(?:没有"
         r"|沒有)(?:相关|相關)?(?:信息|資訊|答案|内容|提及|提到)|[无無]法(?:回答|确定|確定|得知|判断)|不适用|不適用",
-        r"文中|文本|段落|文章|文档|文檔|文件|原文|本文|上文|材料|部分|片段|资料|資料|内容|章节|文字",
+        r"文中|文本|段落|[一本该此]段|笔记|摘要|文章|文档|文檔|文件|原文|本文|上文|材料|部分|片段|资料|資料|内容|章节|文字",
         r"没有|沒有|没|未|[无無]|并未|不包含|不含",
         r"提到|提及|说明|說明|提供|包含|指出|给出|写|记载|記載|涉及|信息|資訊|答案|说|說",
     ),
@@ -221,8 +225,8 @@ _BUT = re.compile(
     re.IGNORECASE,
 )
 _APOLOGY = re.compile(
-    r"^\W*(?:(?:i['’]m|i am) )?(?:sorry|unfortunately|leider|désolée?|lo siento|malheureusement)\W+"
-    r"(?:but |aber |mais |pero )?(?:i['’]m afraid )?(?:that )?",
+    r"^\W*(?:(?:i['’]m|i am|je suis|i) )?(?:sorry|apologi[sz]e|unfortunately|leider|es tut mir leid|désolée?|lo siento"
+    r"|malheureusement|抱歉)\W+(?:but |aber |mais |pero |但)?(?:i['’]m afraid )?(?:that )?",
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
@@ -257,6 +261,12 @@ def is_members_refusal(content: str) -> bool:
     first = content[: end.start()] if end and not _is_short(content) else content
     found = _REFUSALS.search(first)
     return (found is not None and not _BUT.search(content, found.end())) or _in_another_language(content, first)
+
+
+def without_refusal(text: str) -> str:
+    """``text`` less a first clause that says what is not known, where another takes it back: "…, but it is Leeds"."""
+    found = _BUT.search(text)
+    return text[found.end() :].strip() if found and is_members_refusal(text[: found.start()].strip(" ,;")) else text
 
 
 def says_nothing(text: str) -> bool:

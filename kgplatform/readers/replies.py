@@ -69,6 +69,11 @@ _ASIDE = re.compile(
 )
 _BOLD = re.compile(r"\A(\*\*|__|`|\")(?!\s)((?:(?!\1).)+)\1([.!]?)\Z", re.DOTALL)
 _NUMBER = re.compile(r"(?<=\S)\s?\[\d{1,3}\](?!\w)")
+_NO_NOTES = re.compile(
+    r"[\s(\[<]*(?:none|nothing(?: new)?|no (?:new |relevant )*(?:notes|information|facts|details)|n/a|keine|the notes"
+    r"|notes)?[\s)\]>.]*",
+    re.IGNORECASE,
+)
 # Between a mark and what follows it in its line, and before the next one: a list's bullet in a line of its own stays.
 _BEFORE = re.compile(r"(?:[^\S\n]|[*_`:：]|[–—-](?=\s))*\s*")
 _AFTER = re.compile(r"[\s*_`#>–—-]*\Z")
@@ -228,10 +233,7 @@ def read_answer(text: str) -> Said:
 
 def read_notes(text: str) -> str:
     """Notes, unless they are a placeholder or say that there are none."""
-    made_up = re.fullmatch(
-        r"[\s(\[<]*(?:none|nothing(?: new)?|no (?:new )?notes|n/a|keine|the notes|notes)?[\s)\]>.]*", text, re.I
-    )
-    return "" if made_up else text.strip()
+    return "" if _NO_NOTES.fullmatch(text) else text.strip()
 
 
 def _without_refusal(answer: str, notes: str = "") -> Said:

@@ -12,9 +12,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, Field
-
 from kgplatform.errors import ModelError
+from kgplatform.models.forms import Form, Words, named, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import fence_for
@@ -37,8 +36,8 @@ _MARK = re.compile(r"\s*\[\d+\]")
 _NUMBER = re.compile(r"\d+")
 _ASKS = re.compile(r"[?？؟]\W*$")
 _LABEL = re.compile(
-    r"^\W*(?:[\w’'-]+ ){0,3}(?:\w*question|\w*frage|pregunta|pergunta|domanda|rewritten|standalone|問題|问题|質問)"
-    r"[^:：?？]{0,30}[:：]\s*",
+    r"^\W*(?:[\w’'-]+ ){0,3}(?:\w*question|\w*frage|pregunta|pergunta|domanda|rewritten|standalone"
+    r"|\w*(?:問題|问题|質問))[^:：?？]{0,30}[:：]\s*",
     re.IGNORECASE,
 )
 _EDGES = ' \t*_`"“”„«»>#-'
@@ -52,9 +51,12 @@ class Exchange:
     answer: str | None
 
 
-class _Standalone(BaseModel):
-    reasoning: str = Field("", json_schema_extra={"maxLength": 400})
-    question: str = Field(json_schema_extra={"maxLength": 600})
+class _Standalone(Form):
+    reasoning: Words = thinking(400)
+    question: Words = named(
+        "question standalone_question rewritten_question rewritten standalone query frage pregunta 问题",
+        most=600,
+    )
 
 
 def stand_alone(question: str, earlier: Sequence[Exchange], calls: Calls, context: int) -> tuple[str, str]:

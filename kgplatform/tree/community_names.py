@@ -273,7 +273,8 @@ def _items(raw: object, deep: int) -> Iterator[dict[str, Any]]:
             yield from _items(item, deep - 1)
     elif isinstance(raw, dict):
         item = keyed(raw, CommunityForm)
-        if _text(item.get("name")) or _text(item.get("summary")):
+        is_call = any(isinstance(inner, (dict, list)) for inner in raw.values())
+        if _text(item.get("summary")) or (_text(item.get("name")) and not is_call):
             yield item
             return
         for key, inner in raw.items() if deep else ():
@@ -292,7 +293,7 @@ def read_names(text: str) -> NamesReply | None:
         if items and (labelled := _LABELLED.fullmatch(line)):
             items[-1][labelled[1].lower()] = labelled[2].strip()
         elif head := _HEAD.fullmatch(line):
-            name, _, summary = head[2].partition(":")
+            name, summary = (*re.split(r":|\s[–—-]\s", head[2], maxsplit=1), "")[:2]
             items.append({"id": head[1], **({"name": name.strip(' "')} if name else {}), "summary": summary.strip()})
         elif items and line and not items[-1]["summary"]:
             items[-1]["summary"] = line

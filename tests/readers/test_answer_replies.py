@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from answers import passage
 from model_by_prompt import Model
+from reply_files import rows, styled
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Ledger
 from kgplatform.places import Place
 from kgplatform.readers.answer import Answered, cite, write_answer
-from kgplatform.readers.marks import without_marks
+from kgplatform.readers.marks import squared, without_marks
 from kgplatform.readers.run import Calls
 from kgplatform.records import FoundFact, SearchResult
 from kgplatform.retrieve.evidence import Stored
 from kgplatform.testing import ScriptedChat
 
-REPLIES = yaml.safe_load((Path(__file__).parent / "replies" / "answer.yaml").read_text("utf-8"))
+REPLIES = "readers/replies/answer.yaml"
 QUESTION = "Where was Ada Brook born?"
 ADA = passage("ada", "Ada Brook was born in Leeds in 1819. She wrote two novels.", title="Ada Brook")
 LEEDS = passage("leeds", "Leeds is a city in Yorkshire, on the river Aire.", title="Leeds")
@@ -42,7 +41,7 @@ def answered(reply: dict[str, Any]) -> Answered:
     return write_answer(QUESTION, RESULT, Held(), Calls(chat, Ledger()), "reject")  # type: ignore[arg-type]  # it asks for no more
 
 
-@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply["style"])
+@pytest.mark.parametrize("reply", styled(REPLIES))
 def test_each_reply_is_read_as_it_is_meant(reply: dict[str, Any]) -> None:
     if reply["reads"] == "again":
         with pytest.raises(ReplyError):
@@ -65,6 +64,17 @@ def test_what_copies_the_example_is_no_answer_between_sentences_either(words: st
         answered({"reply": written})
 
 
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        ("Leeds (1), of 551 km², and Aire.¹", "Leeds [1], of 551 km², and Aire. [1]"),
+        ("The second (2) and Aire²", "The second (2) and Aire²"),
+    ],
+)
+def test_other_marks_count_only_where_they_are_cited(words: str, read: str) -> None:
+    assert squared(words, {"1"}) == read
+
+
 def test_the_note_names_the_words_that_were_not_found() -> None:
-    refused = answered(next(each for each in REPLIES if each["style"] == "an invented year under a good quote"))
+    refused = answered(next(each for each in rows(REPLIES) if each["style"] == "an invented year under a good quote"))
     assert '"1829" was not found' in refused.note

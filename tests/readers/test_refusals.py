@@ -138,6 +138,10 @@ The police do not have any evidence
 He was released for insufficient evidence
 The divers were unable to find the wreck
 The wreck could not be found
+The king's reply did not mention the treaty.
+I need more time
+这一阶段没有提供援助
+Les informations n'ont pas été données à la police
 """
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
 from model_by_prompt import Model, Prompt
+from reply_files import styled
 from youtu_runs import says
 
 from kgplatform.client import KnowledgeGraph
@@ -28,7 +28,6 @@ EARLIER = [
     Exchange("Which ship laid the cable of 1866?", "The Great Eastern [1]."),
     Exchange("Who was the captain of the Great Eastern?", "James Anderson [1]."),
 ]
-REPLIES = yaml.safe_load((Path(__file__).parent / "replies" / "standalone.yaml").read_text("utf-8"))
 
 
 def asked_as(text: str) -> str:
@@ -172,7 +171,7 @@ def test_why_a_rewriting_is_not_used(made: str, question: str, fault: str) -> No
     assert why_not(made, question, EARLIER) == fault
 
 
-@pytest.mark.parametrize("case", REPLIES, ids=lambda case: case["style"])
+@pytest.mark.parametrize("case", styled("readers/replies/standalone.yaml"))
 def test_replies_in_the_styles_of_real_models(case: dict[str, str]) -> None:
     """Each is read at once, without asking again; null: the follow-up is asked as it is, and that is said."""
     chat = ScriptedChat([case["reply"]] * 2)

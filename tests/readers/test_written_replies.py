@@ -25,6 +25,7 @@ from kgplatform.testing import ScriptedChat
 
 PROMPT = [{"role": "system", "content": "Read."}, {"role": "user", "content": "Text."}]
 OPTIONS = ("a horse", "he slept", "by accident", "a dog")
+AGAIN = "again"
 HERE = "readers/readagent/replies"
 
 
@@ -34,8 +35,16 @@ def read(reply: str, form: Any) -> Any:
     return ask(ScriptedChat([reply]), PROMPT, form, stage="read", free=form.free)[0]  # type: ignore[attr-defined]  # each has it
 
 
-def said(reply: str, form: type[Answering]) -> Said:
-    return ask_said(Calls(ScriptedChat([reply]), Ledger()), PROMPT, form, stage="read", tokens=400)[0]
+def said(reply: str, form: type[Answering]) -> Said | str:
+    """What ``reply`` says; "again" where the model would be asked again."""
+    try:
+        return ask_said(Calls(ScriptedChat([reply]), Ledger()), PROMPT, form, stage="read", tokens=400)[0]
+    except AssertionError:  # the script has one reply
+        return AGAIN
+
+
+def meant(reads: str | None) -> Said | str:
+    return AGAIN if reads == AGAIN else Said(reads)
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies(f"{HERE}/lookup.yaml"))
@@ -50,27 +59,27 @@ def test_the_next_page(reply: str, reads: int | str) -> None:
 
 @pytest.mark.parametrize(("reply", "reads"), replies(f"{HERE}/answer.yaml"))
 def test_an_answer_from_a_memory(reply: str, reads: str | None) -> None:
-    assert said(reply, PagesAnswer) == Said(reads)
+    assert said(reply, PagesAnswer) == meant(reads)
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies(f"{HERE}/choose.yaml"))
 def test_the_choice_of_an_option(reply: str, reads: str) -> None:
-    assert said(reply, choice_reply(OPTIONS)).answer == OPTIONS["ABCD".index(reads)]
+    assert said(reply, choice_reply(OPTIONS)) == Said(OPTIONS["ABCD".index(reads)])
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies("readers/baselines/replies/full_text.yaml"))
 def test_an_answer_from_a_text(reply: str, reads: str | None) -> None:
-    assert said(reply, FullTextReply) == Said(reads)
+    assert said(reply, FullTextReply) == meant(reads)
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies("readers/baselines/replies/chunk_read.yaml"))
 def test_an_answer_from_a_piece(reply: str, reads: str | None) -> None:
-    assert said(reply, PieceReply) == Said(reads)
+    assert said(reply, PieceReply) == meant(reads)
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies("readers/baselines/replies/chunk_notes.yaml"))
-def test_an_answer_from_a_piece_and_notes(reply: str, reads: dict[str, str | None]) -> None:
-    assert said(reply, NotesReply) == Said(reads["answer"], reads["notes"] or "")
+def test_an_answer_from_a_piece_and_notes(reply: str, reads: Any) -> None:
+    assert said(reply, NotesReply) == (AGAIN if reads == AGAIN else Said(reads["answer"], reads["notes"] or ""))
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies("gist/replies/pause.yaml"))
@@ -92,5 +101,9 @@ def test_the_gist_of_a_page(reply: str, reads: str | None) -> None:
 
 
 @pytest.mark.parametrize(("reply", "reads"), replies("readers/cypher/replies/write.yaml"))
-def test_a_statement_and_its_parameters(reply: str, reads: dict[str, Any]) -> None:
+def test_a_statement_and_its_parameters(reply: str, reads: dict[str, Any] | str) -> None:
+    if reads == AGAIN:
+        with pytest.raises(AssertionError, match="The script has 1 answers"):
+            read(reply, WrittenStatement)
+        return
     assert read(reply, WrittenStatement).model_dump() == reads

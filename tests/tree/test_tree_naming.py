@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import tree_measures
-import yaml
+from reply_files import styled
 from trees import Line, assert_whole, centers, communities, group, ingest, names, numbers, rows
 
 from kgplatform.client import KnowledgeGraph
@@ -95,20 +95,17 @@ def test_a_reply_may_be_an_array_or_an_object() -> None:
     assert NamesReply.model_validate(odd).names(1) == {}
 
 
-STYLED = yaml.safe_load((Path(__file__).parent / "replies" / "name_communities.yaml").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("styled", STYLED, ids=lambda styled: str(styled["style"]))
-def test_replies_in_the_styles_of_real_models(styled: dict[str, Any]) -> None:
+@pytest.mark.parametrize("row", styled("tree/replies/name_communities.yaml"))
+def test_replies_in_the_styles_of_real_models(row: dict[str, Any]) -> None:
     batch = [Unnamed("a", 2, [("Cable", None)], []), Unnamed("b", 2, [("Mill", None)], [])]
-    chat, found = ScriptedChat([styled["reply"], "No."]), dict[str, list[str]]()
+    chat, found = ScriptedChat([row["reply"], "No."]), dict[str, list[str]]()
 
     def commit(named: list[Named]) -> None:
         found.update({each.id: [each.name, each.summary] for each in named})
 
     name_communities(chat, [["a", "b"]], lambda ids: batch, 1, commit)
-    assert found == {"ab"[number - 1]: words for number, words in (styled["reads"] or {}).items()}
-    assert len(chat.calls) == (2 if styled["reads"] is None else 1)
+    assert found == {"ab"[number - 1]: words for number, words in (row["reads"] or {}).items()}
+    assert len(chat.calls) == (2 if row["reads"] is None else 1)
 
 
 # --------------------------------------------------------------------------------------------------------------- faults

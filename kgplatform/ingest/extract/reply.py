@@ -10,13 +10,12 @@ import re
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
-import yaml
 from pydantic import BaseModel, Field, GetJsonSchemaHandler, RootModel, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from kgplatform.ingest.extract.contents import contents
-from kgplatform.ingest.extract.shape import KEYS, read_extraction, triple_in_words
+from kgplatform.ingest.extract.shape import read_extraction, triple_in_words
 from kgplatform.records import Extraction
 
 Name = Annotated[str, Field(json_schema_extra={"maxLength": 100})]
@@ -149,22 +148,12 @@ _TYPED = re.compile(
 
 
 def read_prose(text: str, shape: type[ExtractionReply]) -> ExtractionReply | None:
-    """A reply without JSON: YAML, or lists under headings such as "Entities". None if nothing is there."""
-    content = _from_yaml(text) or contents(_from_headings(text))
+    """A reply without JSON: lists under headings such as "Entities". None if nothing is there."""
+    content = contents(_from_headings(text))
     try:
         return shape.model_validate(content) if content else None
     except ValueError:
         return None
-
-
-def _from_yaml(text: str) -> dict[str, Any]:
-    body = re.sub(r"^\s*```\w*\s*$", "", text, flags=re.MULTILINE)
-    try:
-        value = yaml.safe_load(body)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
-    found = contents(value) if isinstance(value, dict) else {}
-    return found if found.keys() & set(KEYS) else {}
 
 
 def _from_headings(text: str) -> dict[str, list[Any]]:

@@ -41,6 +41,8 @@ def _parameters(value: Any) -> dict[str, Any]:
         for each in value:
             if isinstance(each, dict):
                 pairs |= {str(each["name"]): each.get("value")} if "name" in each and "value" in each else each
+            elif found := _LINE.match(str(each)):
+                pairs[found[1]] = found[2].strip("'\"` ")
         value = pairs
     if not isinstance(value, dict):
         return {}

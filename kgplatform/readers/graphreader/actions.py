@@ -298,6 +298,8 @@ def _of_object(value: dict[str, Any], stage: Stage) -> Read | None:
     """The notebook and the action of a JSON object; None where it has neither."""
     notebook, action = first_of(value, _NOTEBOOK_KEYS), first_of(value, _ACTION_KEYS)
     beside = first_of(value, _ARGUMENT_KEYS)
+    if action is None and _FUNCTION.fullmatch(str(first_of(value, "name"))):
+        action = value
     name, arguments = _keyed(value) if action is None else _of_action(action, beside, stage)
     if not name and action is None and None not in (notebook, beside):
         name = {"facts": "read_chunk", "neighbours": "read_neighbor_node"}.get(stage, "")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -77,6 +77,9 @@ class _Scored(BaseModel):
 
 
 class _Reply(BaseModel):
+    whole: ClassVar[bool] = True
+    joins: ClassVar[bool] = True
+
     reasoning: str = Field(json_schema_extra={"maxLength": 800})
     nodes: list[_Scored] = Field(json_schema_extra={"maxItems": 20})
 

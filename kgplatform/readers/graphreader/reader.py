@@ -40,7 +40,9 @@ _NONE = frozenset({"", "none", "n/a", "no plan", "null", "keiner", "aucun", "nin
 
 def _lines(value: object) -> list[str]:
     """A list of short texts, whatever it was written as: a text, objects with a number and a text, a list."""
-    items = [item for item in value.values() if isinstance(item, str)] if isinstance(value, dict) else items_of(value)
+    items = (
+        [item for inner in value.values() for item in items_of(inner)] if isinstance(value, dict) else items_of(value)
+    )
     told = [first_of(item, "description text step action task") or item for item in items]
     lines = [words_of(each, "\n").strip() for each in told]
     return [re.sub(r"^(?:\d+[.)]|[-*•])\s+", "", line) for line in lines if line and not is_placeholder(line)]

@@ -107,7 +107,8 @@ class Said(Form):
         """The fields of ``value`` under the names of the form, out of what is wrapped round them."""
         said = {key: item for key, item in keyed(value, cls).items() if key in cls.model_fields}
         kind = cls._kind(said.pop("type", None))
-        under = {cls._kind(key): item for key, item in plain_keys(value).items() if key in _TYPE_OF}
+        known = ((cls._kind(key), item) for key, item in plain_keys(value).items() if key in _TYPE_OF)
+        under = {kind: item for kind, item in known if kind in cls.types()}
         under = {key: item for key, item in under.items() if item not in (None, "", [])} or under
         if kind in under:
             said["content"] = under[kind]

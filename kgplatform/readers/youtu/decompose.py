@@ -78,6 +78,8 @@ def _texts(raw: object) -> list[str]:
     """The texts of sub-questions. What cannot be read stays as an empty text: the others' numbers count on it."""
     if isinstance(raw, dict) and first_of(raw, _TEXT) is None:
         raw = list(raw.values())  # by number
+    if isinstance(raw, str):
+        raw = raw.splitlines()
     return [_text(item) for item in (raw if isinstance(raw, list) else [raw])]
 
 

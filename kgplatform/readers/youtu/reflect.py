@@ -63,7 +63,7 @@ class StepReply(Form):
     reasoning: str = thinking(1_500)
     missing: str = named("missing missing_information what_is_missing gaps fehlt manque falta 缺少", "", most=300)
     query: str = named(
-        "query new_query the_new_query_is next_query search_query search follow_up next_question neue_anfrage "
+        "query new_query the_new_query_is next_query search_query search follow_up next_question anfrage neue_anfrage "
         "suchanfrage nouvelle_requête nueva_consulta 新查询 查询",
         "",
         most=300,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from reply_files import replies
 
 from kgplatform.errors import ReplyError
 from kgplatform.ingest.extract.llm import LlmExtractor, read_facts
@@ -18,12 +17,6 @@ from kgplatform.testing import ScriptedChat
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"),))
 DOCUMENT = Document("d", "Ada", "file:///ada.txt", "file:///ada.txt", "", "0")
 PASSAGE = Passage("c", "d", "Ada 1", 0, 0, 0, None, "A text that says something.", 30)
-FOLDER = Path(__file__).parent / "replies"
-
-
-def replies(name: str) -> list[Any]:
-    styled = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
-    return [pytest.param(each["reply"], each["reads"], id=each["style"]) for each in styled]
 
 
 def once(reply: str) -> ScriptedChat:
@@ -42,7 +35,7 @@ def named(extraction: Extraction) -> dict[str, list[Any]]:
     }
 
 
-@pytest.mark.parametrize(("reply", "reads"), replies("extract"))
+@pytest.mark.parametrize(("reply", "reads"), replies("ingest/extract/replies/extract.yaml"))
 def test_extractions(reply: str, reads: dict[str, list[Any]] | None) -> None:
     chat = once(reply)
     if reads is None:
@@ -54,7 +47,7 @@ def test_extractions(reply: str, reads: dict[str, list[Any]] | None) -> None:
     assert len(chat.calls) == 1
 
 
-@pytest.mark.parametrize(("reply", "reads"), replies("atomic_facts"))
+@pytest.mark.parametrize(("reply", "reads"), replies("ingest/extract/replies/atomic_facts.yaml"))
 def test_atomic_facts(reply: str, reads: dict[str, list[str]] | None) -> None:
     chat = once(reply)
     if reads is None:

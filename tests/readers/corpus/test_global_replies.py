@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import BaseModel
+from reply_files import styled
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.lenient import numbers_of
@@ -26,11 +25,6 @@ class Once(ScriptedChat):
         super().__init__([reply, ""])
 
 
-def replies(prompt: str) -> list[Any]:
-    file = Path(__file__).parent / "replies" / f"{prompt}.yaml"
-    return [pytest.param(each, id=each["style"]) for each in yaml.safe_load(file.read_text("utf-8"))]
-
-
 def read(reply: str, shape: type[BaseModel], free: Callable[[str], Any]) -> Any:
     try:
         return ask(Once(reply), ASKED, shape, stage="s", free=free)[0]
@@ -42,20 +36,20 @@ def points(found: Remaining) -> list[list[Any]]:
     return [[each.point, each.facts, each.score] for each in found.points]
 
 
-@pytest.mark.parametrize("said", replies("map"))
+@pytest.mark.parametrize("said", styled("readers/corpus/replies/map.yaml"))
 def test_what_a_part_says_is_read(said: dict[str, Any]) -> None:
     found = read(said["reply"], Findings, free_findings)
     seen = found and {"points": points(found), "items": [[each.name, each.facts] for each in found.items]}
     assert seen == said["reads"]
 
 
-@pytest.mark.parametrize("said", replies("merge"))
+@pytest.mark.parametrize("said", styled("readers/corpus/replies/merge.yaml"))
 def test_what_remains_is_read(said: dict[str, Any]) -> None:
     found = read(said["reply"], Remaining, free_findings)
     assert (found and points(found)) == said["reads"]
 
 
-@pytest.mark.parametrize("said", replies("reduce"))
+@pytest.mark.parametrize("said", styled("readers/corpus/replies/reduce.yaml"))
 def test_the_answer_is_read(said: dict[str, Any]) -> None:
     found = read(said["reply"], Final, free_final)
     assert (found and [found.answer, found.citations, found.sufficient]) == said["reads"]

@@ -6,11 +6,10 @@ import json
 import random
 import string
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from reply_files import rows
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply
@@ -35,7 +34,6 @@ from kgplatform.testing import ScriptedChat
 from kgplatform.text import normalise_name
 
 ASKED = [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}]
-FOLDER = Path(__file__).parent / "replies"
 
 
 def read(text: str, form: type[Said], *, cut_off: bool = False, plain: str = "") -> Said | None:
@@ -77,9 +75,9 @@ READ: dict[str, tuple[type[Said], Callable[[str, type[Said], bool], Any]]] = {
     "group": (Said, groups),
 }
 CASES = [
-    pytest.param(prompt, each, id=f"{prompt}-{number}-{each['style']}")
+    pytest.param(prompt, row, id=f"{prompt}-{number}-{row['style']}")
     for prompt in READ
-    for number, each in enumerate(yaml.safe_load((FOLDER / f"{prompt}.yaml").read_text(encoding="utf-8")), 1)
+    for number, row in enumerate(rows(f"readers/longagent/replies/{prompt}.yaml"), 1)
 ]
 
 
