@@ -240,8 +240,8 @@ def initial_nodes(
     page = Names(tuple(candidates), len(candidates), tuple(queries))
     gathered = _gather(islice(_batches(brief, [page]), _MOST_PROMPTS), brief, chat, calls)
     ordered = sorted(_by_score(gathered), key=lambda scored: (-scored[1], candidates.index(scored[0])))
-    nearest = list(dict.fromkeys([*(name for each in near for name in each.named), *candidates]))
-    return _begin(diverse(ordered, places, options.nodes), nearest, brief, gathered, calls)
+    first = dict.fromkeys([*(name for each in near for name in each.named), *candidates])
+    return _begin(diverse(ordered, places, options.nodes), list(first), brief, gathered, calls)
 
 
 def opening(candidates: Sequence[str], places: Mapping[str, NodePlaces], found: Sequence[str]) -> list[str]:
