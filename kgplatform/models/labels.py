@@ -66,6 +66,7 @@ _FINAL = re.compile(
 )
 _FIELD = re.compile(r"^(?:[^\w\n]|_)*(?P<key>[^\W\d_][\w ]{0,30}?)[*_`]*(?:\s?[:：][*_`]*|[ \t]*$)", re.MULTILINE)
 _BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
+_ALIAS = re.compile(r"(?:^|\s)[&*]\w", re.MULTILINE)
 _FENCE = re.compile(r"```\w*\n?(.*?)```", re.DOTALL)
 
 
@@ -100,9 +101,10 @@ def labelled_fields(text: str, form: type[BaseModel]) -> dict[str, Any]:
 
 
 def yaml_value(text: str) -> Any:
-    """The value of YAML with a list of objects in it; None for any other text."""
+    """The value of YAML with a list of objects in it; None for any other text, and for YAML that refers to its parts,
+    by which a few lines could stand for a gigabyte."""
     body = re.sub(r"^\s*```\w*\s*$", "", text, flags=re.MULTILINE)
-    if "{" in body or not re.search(r"^\s*- \w+:", body, re.MULTILINE):
+    if "{" in body or _ALIAS.search(body) or not re.search(r"^\s*- \w+:", body, re.MULTILINE):
         return None
     import yaml  # as rarely wanted as this
 

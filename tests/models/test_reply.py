@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, RootModel
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.json_text import pieces, pieces_in_order, whole_items
+from kgplatform.models.labels import yaml_value
 from kgplatform.models.reply import Show, ask, parse_reply
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
@@ -319,3 +320,9 @@ def test_pieces_come_by_size_or_in_order() -> None:
 
 def test_pieces_of_a_long_text_are_few() -> None:
     assert len(pieces("[] " * 10_000)) <= 100
+
+
+def test_yaml_that_refers_to_its_parts_is_not_read() -> None:
+    """A few lines of it could stand for a gigabyte."""
+    assert yaml_value("names:\n- label: a\n  name: Mills") == {"names": [{"label": "a", "name": "Mills"}]}
+    assert yaml_value("a: &a\n- x: 1\nb: [*a, *a]\n") is None
