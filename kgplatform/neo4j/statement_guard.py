@@ -20,9 +20,12 @@ _ESCAPE = re.compile(r"\\u+([0-9a-f]{4})", re.I)
 # As the server reads: a carriage return ends a comment too, and the vowel separator is white space to some versions.
 # What does not end is left to the server to complain of.
 _TOKEN = re.compile(
-    r"(?:[\s\u180e]|//[^\r\n]*|/\*.*?(?:\*/|\Z))+|(?P<text>'(?:[^'\\]|\\.)*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\""
-    r"|\\?\Z))|(?P<given>\$(?:`(?:[^`]|``)*`|\w+))|`(?P<quoted>(?:[^`]|``)*)(?:`|\Z)|(?P<word>\w+)|(?P<sign>=~|\|\|"
-    r"|.)",
+    r"(?:[\s\u180e]|//[^\r\n]*|/\*.*?(?:\*/|\Z))+"
+    r"|(?P<text>'(?:[^'\\]|\\.)*(?:'|\\?\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\\?\Z))"
+    r"|(?P<given>\$(?:`(?:[^`]|``)*`|\w+))"
+    r"|`(?P<quoted>(?:[^`]|``)*)(?:`|\Z)"
+    r"|(?P<word>\w+)"
+    r"|(?P<sign>=~|\|\||.)",
     re.S,
 )
 _PROCEDURES = (

@@ -46,37 +46,44 @@ _THING = (
     r"context)"
 )
 _ASKED_FOR = (
-    r"(?:the |an? |his |her |its |their |this |that )?(?:\w+ )?(?:answer|information|details?|key|value|name|date|year"
-    r"|number|time|place|location|author|reason|cause|age|amount|price|figure|title)s?(?: (?:of|for|to|from) "
-    r"[^.;,!?]{1,60})?"
+    r"(?:the |an? |his |her |its |their |this |that )?(?:\w+ )?(?:answer|information|details?|key|value|name|date|"
+    r"year|"
+    r"number|time|place|location|author|reason|cause|age|amount|price|figure|title)s?(?: (?:of|for|to|"
+    r"from) [^.;,!?]{1,60})?"
 )
 _NOT = r"(?: not|n?['’]t)"  # "can't" has but one n
 _REFUSALS = re.compile(
-    rf"^\W*(?:there (?:is|was|are|were) )?no {_KNOWLEDGE}(?:{_AT_END}| {_ABOUT}\b| {_IS}{_MENTIONED}{_AT_END}| "
-    rf"{_IS}{_MENTIONED} {_ABOUT} (?:\w+ ){{0,3}}{_PART}\b)|^\W*no (?:\w+ )?(?:answer|evidence|match|result|date|name"
-    rf"|number)s?(?:{_AT_END}| {_IS}{_MENTIONED}(?:{_AT_END}| {_ABOUT} (?:\w+ ){{0,3}}{_PART}\b)| {_ABOUT} "
-    rf"[^.;!?]{{0,60}}\b{_PART}\b)|\b(?:contains?|has|have|gives?|provides?|there (?:is|are)|there['’]s) no (?:\w+ "
-    rf")?(?:{_KNOWLEDGE}|evidence|answer)\b|\b(?:text|passage|document|part|excerpt|context|source)s? (?:gives?"
-    r"|states?|mentions?|names?|specif\w+|provides?|offers?|tells?|cites?) (?:no|neither)\b"
+    rf"^\W*(?:there (?:is|was|are|were) )?no {_KNOWLEDGE}(?:{_AT_END}| {_ABOUT}\b| {_IS}{_MENTIONED}{_AT_END}"
+    rf"| {_IS}{_MENTIONED} {_ABOUT} (?:\w+ ){{0,3}}{_PART}\b)"
+    rf"|^\W*no (?:\w+ )?(?:answer|evidence|match|result|date|name|number)s?(?:{_AT_END}"
+    rf"| {_IS}{_MENTIONED}(?:{_AT_END}| {_ABOUT} (?:\w+ ){{0,3}}{_PART}\b)| {_ABOUT} [^.;!?]{{0,60}}\b{_PART}\b)"
+    rf"|\b(?:contains?|has|have|gives?|provides?|there (?:is|are)|there['’]s) no (?:\w+ )?(?:{_KNOWLEDGE}|evidence"
+    rf"|answer)\b"
+    rf"|\b(?:text|passage|document|part|excerpt|context|source)s? (?:gives?|states?|mentions?|names?|specif\w+"
+    rf"|provides?|offers?|tells?|cites?) (?:no|neither)\b"
     rf"|\b{_PART}\b[^.;!?]{{0,40}}\b(?:does|do|did|is|are){_NOT} {_MENTION}|^\W*(?:does|do|did){_NOT} {_MENTION}"
     rf"|^\W*(?:it |this |that |{_ASKED_FOR} )?(?:(?:is|was|are|were)(?: not|n['’]t)|not) {_MENTIONED}{_AT_END}"
-    rf"|^\W*(?:[\w'’-]+ ){{1,8}}?(?:is|was|are|were)(?: not|n['’]t) {_SAID_OUTRIGHT}{_AT_END}|^\W*it(?: is|['’]s| "
-    r"was)? (?:not|n['’]t) (?:stated|specified|mentioned|known|clear|said)\b|^\W*it(?: is|['’]s) (?:unclear"
-    rf"|unknown)\b|\b{_TEAM}\b[^.;!?]{{0,20}}\b(?:does|do|did|is|are){_NOT} {_MENTION} (?:it|this|that|anything"
-    rf"|{_THING})\b|\b{_PART}\b[^.;!?]{{0,40}}\b(?:says?|states?|mentions?|tells?|contains?|gives?) nothing\b"
-    rf"|^\W*none of the (?:\w+ ){{0,2}}(?:{_PART}|{_TEAM}) (?:{_MENTION}|contains?|says?|gives?)|^\W*nothing (?:is "
-    rf"|was )?{_MENTIONED}\b|\bnothing (?:about|on) [^.;!?]{{0,60}}\b{_PART}\b|\bnot {_MENTIONED} (?:\w+ )?(?:in|by"
-    rf"|within|from) (?:[\w'’]+ ){{1,3}}?(?:{_PART}|{_TEAM})\b|^\W*(?:i |we |sorry,? (?:but )?i )?(?:could|can|was"
-    rf"|am)(?:not|{_NOT}) (?:be |able to )?(?:find|found|determined?|answer|locate|tell|say)\b"
+    rf"|^\W*(?:[\w'’-]+ ){{1,8}}?(?:is|was|are|were)(?: not|n['’]t) {_SAID_OUTRIGHT}{_AT_END}"
+    rf"|^\W*it(?: is|['’]s| was)? (?:not|n['’]t) (?:stated|specified|mentioned|known|clear|said)\b"
+    rf"|^\W*it(?: is|['’]s) (?:unclear|unknown)\b"
+    rf"|\b{_TEAM}\b[^.;!?]{{0,20}}\b(?:does|do|did|is|are){_NOT} {_MENTION} (?:it|this|that|anything|{_THING})\b"
+    rf"|\b{_PART}\b[^.;!?]{{0,40}}\b(?:says?|states?|mentions?|tells?|contains?|gives?) nothing\b"
+    rf"|^\W*none of the (?:\w+ ){{0,2}}(?:{_PART}|{_TEAM}) (?:{_MENTION}|contains?|says?|gives?)"
+    rf"|^\W*nothing (?:is |was )?{_MENTIONED}\b|\bnothing (?:about|on) [^.;!?]{{0,60}}\b{_PART}\b"
+    rf"|\bnot {_MENTIONED} (?:\w+ )?(?:in|by|within|from) (?:[\w'’]+ ){{1,3}}?(?:{_PART}|{_TEAM})\b"
+    rf"|^\W*(?:i |we |sorry,? (?:but )?i )?(?:could|can|was|am)(?:not|{_NOT}) (?:be |able to )?"
+    rf"(?:find|found|determined?|answer|locate|tell|say)\b"
     rf"|^\W*(?:the |members['’] )?replies do{_NOT} {_MENTION}"
     rf"|^\W*i (?:need|would need) (?:more|further|additional) (?:context|information|details?)"
-    rf"|\b(?:cannot|can{_NOT}|could{_NOT})"
-    rf" be (?:answered|determined|inferred)\b|^\W*(?:it |this |that |{_ASKED_FOR} )(?:cannot|can{_NOT}"
-    rf"|could{_NOT}) be found\b|^\W*(?:i am |i['’]m |i was |we are )?unable to (?:find|answer|determine|locate)\b"
-    rf"|\b(?:i|we|there|{_PART})\b[^.;!?]{{0,20}}?\b(?:do|does|is|are){_NOT} (?:have )?{_THING}\b|^\W*(?:there (?:is"
-    r"|was) )?(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|data|detail)"
-    rf"|^\W*(?:sorry,? (?:but )?)?(?:i |we )?(?:do{_NOT}|don['’]t) know{_AT_END}|\bi(?: am|['’]m) not (?:sure"
-    r"|certain)\b|\b(?:evidence|information|context) is (?:insufficient|not sufficient)\b|\bunanswerable\b",
+    rf"|\b(?:cannot|can{_NOT}|could{_NOT}) be (?:answered|determined|inferred)\b"
+    rf"|^\W*(?:it |this |that |{_ASKED_FOR} )(?:cannot|can{_NOT}|could{_NOT}) be found\b"
+    rf"|^\W*(?:i am |i['’]m |i was |we are )?unable to (?:find|answer|determine|locate)\b"
+    rf"|\b(?:i|we|there|{_PART})\b[^.;!?]{{0,20}}?\b(?:do|does|is|are){_NOT} (?:have )?{_THING}\b"
+    rf"|^\W*(?:there (?:is|was) )?(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|"
+    rf"data|detail)"
+    rf"|^\W*(?:sorry,? (?:but )?)?(?:i |we )?(?:do{_NOT}|don['’]t) know{_AT_END}"
+    rf"|\bi(?: am|['’]m) not (?:sure|certain)\b"
+    rf"|\b(?:evidence|information|context) is (?:insufficient|not sufficient)\b|\bunanswerable\b",
     re.IGNORECASE,
 )
 
@@ -103,24 +110,30 @@ def _language(none: str, text: str, no: str, says: str) -> _Language:
 
 _LANGUAGES = (
     _language(  # English: only what is all of an answer
-        r"none(?: (?:found|mentioned|given|stated|provided|specified|available|listed))?|nothing(?: found)?|n/?a|null"
-        r"|undefined|unknown|unclear|unspecified|undetermined|unanswered|not (?:known|sure|applicable|available)|no "
-        r"data|no idea|i have no idea",
+        r"none(?: (?:found|mentioned|given|stated|provided|specified|available|listed))?|nothing(?: found)?|n/?a|"
+        r"null|"
+        r"undefined|unknown|unclear|unspecified|undetermined|unanswered|not (?:known|sure|applicable|available)|"
+        r"no data|"
+        r"no idea|i have no idea",
         r"(?!)",
         r"(?!)",
         r"(?!)",
     ),
     _language(  # German
-        r"keine(?:r|s|n)?|keine (?:nähere[nr]? |weitere[nr]? |genaue[nr]? )?(?:angaben?|information(?:en)?"
-        r"|erwähnung(?:en)?|antwort|daten|hinweise?|auskunft)(?: (?:zu|zum|zur|über|dazu|darüber|hierzu|im|in"
-        r"|vorhanden|verfügbar|gefunden|möglich)\b.*)?|k\. ?a\.?|unbekannt|nichts(?: gefunden)?|nicht (?:erwähnt"
-        r"|genannt|angegeben|bekannt|gefunden|enthalten|verfügbar|vorhanden|angeführt|beantwortbar|ersichtlich"
-        r"|zutreffend)|(?:das )?weiss ich nicht|ich weiss (?:es )?nicht|(?:die frage )?(?:kann|lässt sich) (?:leider "
-        r")?nicht (?:beantwort\w+|bestimm\w+)(?: werden)?",
+        r"keine(?:r|s|n)?|keine (?:nähere[nr]? |weitere[nr]? |genaue[nr]? )?(?:angaben?|information(?:en)?|"
+        r"erwähnung(?:en)?|"
+        r"antwort|daten|hinweise?|auskunft)(?: (?:zu|zum|zur|über|dazu|darüber|hierzu|im|in|vorhanden|verfügbar|"
+        r"gefunden|"
+        r"möglich)\b.*)?|k\. ?a\.?|unbekannt|nichts(?: gefunden)?|nicht (?:erwähnt|genannt|angegeben|bekannt|"
+        r"gefunden|"
+        r"enthalten|verfügbar|vorhanden|angeführt|beantwortbar|ersichtlich|zutreffend)|(?:das )?weiss ich nicht|"
+        r"ich weiss (?:es )?nicht|(?:die frage )?(?:kann|lässt sich) (?:leider )?nicht (?:beantwort\w+|bestimm\w+)"
+        r"(?: werden)?",
         r"\b(?:text\w*|abschnitt\w*|dokument\w*|passage\w*|teil\w*|auszug\w*|artikel\w*|kontext\w*|quelle\w*)\b",
         r"\b(?:nicht|nichts|kein\w*|weder)\b",
-        r"\b(?:nenn\w*|genannt|erwähn\w*|sag\w*|gesagt|steht|enthält|enthalten|angab\w*|angegeben|gibt|hervor"
-        r"|bericht\w*|information\w*|antwort\w*|beantwort\w*|macht|liefert|geh\w*)\b",
+        r"\b(?:nenn\w*|genannt|erwähn\w*|sag\w*|gesagt|steht|enthält|enthalten|angab\w*|angegeben|gibt|hervor|"
+        r"bericht\w*|"
+        r"information\w*|antwort\w*|beantwort\w*|macht|liefert|geh\w*)\b",
     ),
     _language(  # French
         r"aucune?|aucune? (?:mention|informations?|indications?|réponse|données?|précisions?|détail)(?: (?:sur|à|au"
@@ -135,47 +148,57 @@ _LANGUAGES = (
         r"|information\w*|figure\w*|cit\w+|permett\w*)\b",
     ),
     _language(  # Spanish
-        r"ningun[oa]|nada|(?:no hay |sin |ninguna )(?:menci[oó]n|menciones|informaci[oó]n|respuesta|datos"
-        r"|referencias?)(?: (?:sobre|de|del|en|acerca|al|a|relevante|disponible)\b.*)?|no (?:se )?(?:menciona"
-        r"|especifica|indica|dice|proporciona)(?: .*)?|no (?:mencionad|especificad|encontrad|indicad|proporcionad"
-        r"|conocid)[oa]s?|no (?:consta|disponible|aplica|lo sé|sé|se sabe)|desconocid[oa]s?|n/d|s/d|sin especificar",
+        r"ningun[oa]|nada|(?:no hay |sin |ninguna )(?:menci[oó]n|menciones|informaci[oó]n|respuesta|datos|"
+        r"referencias?)"
+        r"(?: (?:sobre|de|del|en|acerca|al|a|relevante|disponible)\b.*)?|no (?:se )?(?:menciona|especifica|indica|"
+        r"dice|"
+        r"proporciona)(?: .*)?|no (?:mencionad|especificad|encontrad|indicad|proporcionad|conocid)[oa]s?|"
+        r"no (?:consta|disponible|aplica|lo sé|sé|se sabe)|desconocid[oa]s?|n/d|s/d|sin especificar",
         r"\b(?:textos?|pasajes?|documentos?|fragmentos?|parte|secci[oó]n|art[ií]culo|contexto|extracto)\b",
         r"\b(?:no|ning[uú]n\w*|nada|tampoco)\b",
-        r"\b(?:mencion\w*|indic\w*|dice\w*|especific\w*|contiene\w*|proporcion\w*|informa\w*|dan?|señala\w*|nombra\w*"
-        r"|habla\w*|aparece\w*|respon\w*|figura)\b",
+        r"\b(?:mencion\w*|indic\w*|dice\w*|especific\w*|contiene\w*|proporcion\w*|informa\w*|dan?|señala\w*|"
+        r"nombra\w*|habla\w*|"
+        r"aparece\w*|respon\w*|figura)\b",
     ),
     _language(  # Italian
-        r"nessun[oa]?|nulla|niente|nessun[ao]? ?(?:menzione|informazion[ei]|riferimento|risposta|dat[oi]"
-        r"|indicazion[ei])(?: (?:su|sul|sulla|di|del|della|nel|nella|in|al|a|riguardo|disponibile)\b.*)?|non (?:è "
-        r"|viene )?(?:menzionat|specificat|indicat|riportat|trovat|not|disponibil|precisat)\w{1,2}(?: .*)?"
-        r"|sconosciut[oaie]|ignot[oaie]|non (?:lo )?so|n\.d\.?|non applicabile",
+        r"nessun[oa]?|nulla|niente|nessun[ao]? ?(?:menzione|informazion[ei]|riferimento|risposta|dat[oi]|"
+        r"indicazion[ei])"
+        r"(?: (?:su|sul|sulla|di|del|della|nel|nella|in|al|a|riguardo|disponibile)\b.*)?|non (?:è |"
+        r"viene )?(?:menzionat|"
+        r"specificat|indicat|riportat|trovat|not|disponibil|precisat)\w{1,2}(?: .*)?|sconosciut[oaie]|ignot[oaie]|"
+        r"non (?:lo )?so|"
+        r"n\.d\.?|non applicabile",
         r"\b(?:test[oi]|bran[oi]|passagg\w+|document[oi]|parte|sezione|articolo|contesto|estratto|passo)\b",
         r"\b(?:non|nessun\w*|nulla|niente)\b",
-        r"\b(?:menzion\w*|indic\w*|dic[eo]\w*|specific\w*|conti?en\w*|forni\w*|riport\w*|parl\w*|inform\w*|rispond\w*"
-        r"|cit\w+|nomin\w*|dà)\b",
+        r"\b(?:menzion\w*|indic\w*|dic[eo]\w*|specific\w*|conti?en\w*|forni\w*|riport\w*|parl\w*|inform\w*|"
+        r"rispond\w*|cit\w+|"
+        r"nomin\w*|dà)\b",
     ),
     _language(  # Portuguese
-        r"nenhum[a]?|nada|(?:nenhuma |sem |não há )(?:menção|informaç(?:ão|ões)|resposta|dados|referência)(?: "
-        r"(?:sobre|de|do|da|no|na|a|ao|disponível|relevante)\b.*)?|não (?:é |foi )?(?:mencionad|especificad|informad"
-        r"|encontrad|indicad|fornecid|conhecid)[oa]s?|não (?:consta|disponível|aplicável|sei|se sabe)"
-        r"|desconhecid[oa]s?",
+        r"nenhum[a]?|nada|(?:nenhuma |sem |não há )(?:menção|informaç(?:ão|ões)|resposta|dados|referência)"
+        r"(?: (?:sobre|de|do|da|no|na|a|ao|disponível|relevante)\b.*)?|não (?:é |foi )?(?:mencionad|especificad|"
+        r"informad|"
+        r"encontrad|indicad|fornecid|conhecid)[oa]s?|não (?:consta|disponível|aplicável|sei|se sabe)|"
+        r"desconhecid[oa]s?",
         r"\b(?:textos?|passage[mn]s?|documentos?|trechos?|parte|se[cç]+ão|artigo|contexto|excerto)\b",
         r"\b(?:não|nenhum\w*|nada|nem)\b",
         r"\b(?:mencion\w*|indic\w*|diz\w*|especific\w*|cont[ée]m|forne\w*|inform\w*|cit[ao]\w*|fala\w*|respon\w*|"
         r"d[áã]o?|refer\w*)\b",
     ),
     _language(  # Dutch
-        r"geen|niets(?: gevonden)?|geen (?:vermelding|informatie|antwoord|gegevens|opgave|idee)(?: (?:over|van|in|om"
-        r"|bekend|gevonden|beschikbaar)\b.*)?|niet (?:vermeld|genoemd|gevonden|bekend|aangegeven|beschikbaar"
-        r"|gespecificeerd|van toepassing)|onbekend|(?:ik )?weet (?:ik |het )*niet",
+        r"geen|niets(?: gevonden)?|geen (?:vermelding|informatie|antwoord|gegevens|opgave|idee)(?: (?:over|van|in|om|"
+        r"bekend|gevonden|beschikbaar)\b.*)?|niet (?:vermeld|genoemd|gevonden|bekend|aangegeven|beschikbaar|"
+        r"gespecificeerd|"
+        r"van toepassing)|onbekend|(?:ik )?weet (?:ik |het )*niet",
         r"\b(?:tekst\w*|passage\w*|document\w*|fragment\w*|deel|gedeelte|sectie|artikel|context|alinea)\b",
         r"\b(?:niet|niets|geen|noch)\b",
         r"\b(?:vermeld\w*|noem\w*|genoemd|zegt|staat|geeft|bevat\w*|informatie|antwoord\w*|meld\w*)\b",
     ),
     _language(  # Russian
-        r"(?:нет|никаких|никакой) (?:упоминани\w+|информации|данных|ответа|сведений)(?: (?:об?|в|по|на|для)\b.*)?|не "
-        r"(?:упомянут\w*|указан\w*|упоминается|известн\w+|найден\w*|сообщается|сказано)|неизвестн\w+|отсутствует"
-        r"|ничего|(?:я )?не знаю|невозможно (?:ответить|определить)\b.*",
+        r"(?:нет|никаких|никакой) (?:упоминани\w+|информации|данных|ответа|сведений)(?: (?:об?|в|по|на|для)\b.*)?|"
+        r"не (?:упомянут\w*|указан\w*|упоминается|известн\w+|найден\w*|сообщается|сказано)|неизвестн\w+|отсутствует|"
+        r"ничего|"
+        r"(?:я )?не знаю|невозможно (?:ответить|определить)\b.*",
         r"\b(?:текст\w*|отрыв\w+|документ\w*|фрагмент\w*|част[ьи]|раздел\w*|стать\w*|абзац\w*|контекст\w*|"
         r"источник\w*)\b",
         r"\b(?:не|нет|ничего|ни|отсутств\w*)\b",
@@ -191,17 +214,19 @@ _LANGUAGES = (
         r"提到|提及|说明|說明|提供|包含|指出|给出|写|记载|記載|涉及|信息|資訊|答案|说|說",
     ),
     _language(  # Japanese
-        r"な[しい]|無し|ありません|不明|不詳|未記載|特になし|(?:記載|言及|該当|情報|回答|答え|記述|記録)(?:は"
-        r"|が)?(?:なし|無し|ない|ありません)|(?:記載|言及|記述|明記)され(?:ていない|ていません|ておりません)|(?:分"
-        r"|わ)かりません|分からない|わからない|回答不能|回答できません|該当せず",
+        r"な[しい]|無し|ありません|不明|不詳|未記載|特になし|(?:記載|言及|該当|情報|回答|答え|記述|記録)(?:は|"
+        r"が)?(?:なし|無し|ない|ありません)|"
+        r"(?:記載|言及|記述|明記)され(?:ていない|ていません|ておりません)|(?:分|わ)かりません|分からない|"
+        r"わからない|回答不能|回答できません|該当せず",
         r"文中|本文|文章|テキスト|文書|部分|段落|資料|箇所|パート|抜粋|原文|記事|文脈",
         r"ません|ない|なし|無い|無し|おらず|ず",
         r"記載|言及|記述|書かれ|述べ|触れ|示され|含まれ|情報|見つか|答え|載って|明記",
     ),
     _language(  # Korean
-        r"없음|없습니다|(?:언급|정보|해당|답|답변|기록|내용)(?:이|은|는|가)? ?없(?:음|습니다|다)|알 수 없(?:음|습니다"
-        r"|다)|모름|모르겠습니다|(?:언급|명시|기재)되(?:지 않|어 있지 않)(?:음|습니다|았음|았습니다|다)|미상|불명"
-        r"|미기재|찾을 수 없(?:음|습니다)",
+        r"없음|없습니다|(?:언급|정보|해당|답|답변|기록|내용)(?:이|은|는|가)? ?없(?:음|습니다|다)|알 수 없(?:음|"
+        r"습니다|다)|모름|"
+        r"모르겠습니다|(?:언급|명시|기재)되(?:지 않|어 있지 않)(?:음|습니다|았음|았습니다|다)|미상|불명|미기재|"
+        r"찾을 수 없(?:음|습니다)",
         r"본문|문서|글|텍스트|지문|구절|부분|문단|자료|기사|문맥",
         r"없|않|못",
         r"언급|나와|나오|명시|기재|정보|설명|포함|말하|답|제시|찾",
@@ -220,8 +245,9 @@ _LANGUAGES = (
 _CLAUSE_END = re.compile(r"[.;:!?\n—–](?:\s|$)|,\s|[。！？；，、،؛؟]")
 _SEGMENT_END = re.compile(r"[.;:!?\n](?:\s|$)|,\s|[。！？；，،؛؟]")
 _BUT = re.compile(
-    r"\b(?:but|however|although|though|except|aber|jedoch|mais|cependant|pero|sin embargo|tuttavia|però|mas|porém"
-    r"|maar|но|однако|ولكن)\b|但|しかし|ただし|하지만|그러나",
+    r"\b(?:but|however|although|though|except|aber|jedoch|mais|cependant|pero|sin embargo|tuttavia|però|mas|porém|"
+    r"maar|но|"
+    r"однако|ولكن)\b|但|しかし|ただし|하지만|그러나",
     re.IGNORECASE,
 )
 _APOLOGY = re.compile(
@@ -230,20 +256,22 @@ _APOLOGY = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    r"^(?:the |final )*(?:answer|antwort|réponse|respuesta|risposta|resposta|antwoord|ответ|答案|回答|答え|답|답변"
-    r"|الإجابة)(?: (?:is|ist|est|es|è|é))?\s*[:：=]?\s*(?:是|は)?",
+    r"^(?:the |final )*(?:answer|antwort|réponse|respuesta|risposta|resposta|antwoord|ответ|答案|回答|答え|답|"
+    r"답변|الإجابة)"
+    r"(?: (?:is|ist|est|es|è|é))?\s*[:：=]?\s*(?:是|は)?",
 )
 _EDGE = " \t.,;:!?*_`'\"“”‘’«»()[]{}<>#|~…。！？、，-–—"
 _EVIDENCE = re.compile(r"\b(?:evidence|facts?)\b", re.IGNORECASE)
 _NONE = (
     "none, null, nil, nan, n/a, na, unknown, unclear, empty, nothing, no answer, no new query, not stated, not found, "
     "not mentioned, not given, not specified, not available, not known, not in the evidence, not enough evidence, "
-    "nothing is missing, nothing missing, the documents do not say, keine, keine angabe, keine angaben, keine "
-    "antwort, unbekannt, nicht angegeben, nicht bekannt, nicht erwähnt, nichts, aucun, aucune, aucune réponse, "
-    "inconnu, non précisé, non mentionné, pas mentionné, rien, ninguno, ninguna, ninguna respuesta, desconocido, no "
-    "se menciona, no se indica, no consta, nada, sconosciuto, non indicato, nessuno, nessuna, desconhecido, não "
-    "mencionado, onbekend, niet vermeld, 无, 没有, 未知, 未提及, 未说明, 不知道, なし, 不明, 記載なし, 없음, 알 수 "
-    "없음, неизвестно, не указано"
+    "nothing is missing, nothing missing, the documents do not say, "
+    "keine, keine angabe, keine angaben, keine antwort, unbekannt, nicht angegeben, nicht bekannt, nicht erwähnt, "
+    "nichts, "
+    "aucun, aucune, aucune réponse, inconnu, non précisé, non mentionné, pas mentionné, rien, "
+    "ninguno, ninguna, ninguna respuesta, desconocido, no se menciona, no se indica, no consta, nada, "
+    "sconosciuto, non indicato, nessuno, nessuna, desconhecido, não mencionado, onbekend, niet vermeld, "
+    "无, 没有, 未知, 未提及, 未说明, 不知道, なし, 不明, 記載なし, 없음, 알 수 없음, неизвестно, не указано"
 )
 _NOTHING = frozenset(_NONE.split(", "))
 _VOWEL_MARKS = re.compile("[\u064b-\u0652]")

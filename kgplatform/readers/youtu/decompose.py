@@ -46,7 +46,8 @@ _GROUP = re.compile(
 )
 _LISTED = re.compile(
     r"^[\s>*_`#]*(?:\(?\d{1,2}\s*[.):：]|[-*•–]\s|(?:sub|teil|sous)[- ]?(?:question|query|frage)\s*#?\d*\s*[:：]"
-    r"|Q\s*\d+\s*[.:：])[\s*_`\"“]*(?P<text>.*\w.*)$",
+    r"|Q\s*\d+\s*[.:：])"
+    r"[\s*_`\"“]*(?P<text>.*\w.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _TYPES_LINE = re.compile(
