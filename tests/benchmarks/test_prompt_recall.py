@@ -2,8 +2,8 @@
 
 The model takes each question of MuSiQue apart as the data set does; HotpotQA has no parts, there the question is asked
 as it is. For ``youtu`` it fills in the answers to the parts, and then refuses: what the prompt of the first answer
-shows is counted, at a number of tokens. For GraphReader it understands nothing: it takes the first nodes of the list,
-at each of them has the passage read whose facts share most words with question and plan, and stops. A passage counts
+shows is counted, at a number of tokens. For GraphReader it understands nothing: it proposes the first nodes of the
+list, at each start has the passage read whose facts share most words with question and plan, and stops. A passage counts
 for its facts where one of them is shown, and what all prompts of these two steps show is compared with a search of as
 many tokens, question by question.
 """
@@ -29,6 +29,7 @@ from kgplatform.evaluate.score.metrics import ranks, recall_at
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Ledger
 from kgplatform.readers.graphreader import explore
+from kgplatform.readers.graphreader.brief import LEAST_PROPOSED
 from kgplatform.readers.graphreader.reader import Options as WalkOptions
 from kgplatform.readers.graphreader.reader import answer as walk
 from kgplatform.readers.run import Run
@@ -218,7 +219,7 @@ def _compared(walked: Sequence[Walked]) -> list[tuple[str, float, float, float]]
 
 
 def _first_nodes(prompt: Asked) -> list[dict[str, Any]]:
-    names = prompt.data.splitlines()[: WalkOptions().nodes]
+    names = prompt.data.splitlines()[:LEAST_PROPOSED]
     return [{"node": name, "score": 99 - place} for place, name in enumerate(names)]
 
 
