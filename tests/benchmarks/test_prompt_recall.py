@@ -3,9 +3,9 @@
 The model takes each question of MuSiQue apart as the data set does; HotpotQA has no parts, there the question is asked
 as it is. For ``youtu`` it fills in the answers to the parts, and then refuses: what the prompt of the first answer
 shows is counted, at a number of tokens. For GraphReader it understands nothing: it proposes the first nodes of the
-list, at each start has the passage read whose facts share most words with question and plan, and stops. A passage counts
-for its facts where one of them is shown, and what all prompts of these two steps show is compared with a search of as
-many tokens, question by question.
+list, at each start has the passage read whose facts share most words with question and plan, and stops. A passage
+counts for its facts where one of them is shown, and what all prompts of these two steps show is compared with a search
+of as many tokens, question by question.
 """
 
 from __future__ import annotations
