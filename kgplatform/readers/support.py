@@ -67,6 +67,10 @@ _ASKS_WHETHER = re.compile(
 """A question whose words are no premise."""
 
 
+_OFFERS = re.compile(r"\b(?:or|oder|ou|o|vs?|versus|between|against)\b|还是|還是|それとも", re.IGNORECASE)
+"""A question whose words may be its answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
     """``places``: (number of the source from 0, where in it), best first; empty where nothing supports the answer.
@@ -101,6 +105,9 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
     if not statements:
         nothing = Support(why="It says nothing that can be found.")
         return _yes_or_no(begins, question, asked, read) if begins and is_polar else nothing
+    says_more = any(not need.given for each in statements for need in each.needs)
+    if not (says_more or is_polar or compares(question) or _OFFERS.search(question)):
+        return Support(why="It says nothing that the question does not say.")
     places: dict[tuple[int, int, int], None] = {}
     for number, statement in enumerate(statements):
         with_question = (number == 0 or not has_verb(statement)) and not compares(question)
