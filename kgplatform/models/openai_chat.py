@@ -1,101 +1,30 @@
-"""Language models behind servers that speak the OpenAI protocol, and the replies of theirs that were paid for.
-
-On request each call is logged, a line of JSON with its messages; a server that tells its window is asked for it.
-"""
+"""Language models behind servers that speak the OpenAI protocol, and the replies of theirs that were paid for."""
 
 from __future__ import annotations
 
 import copy
-import json
-import logging
-import os
 import threading
 import time
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from kgplatform.errors import ModelError, StoppedError
+from kgplatform.models.call_log import CallLog
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.failures import FaultError, RefusedError
 from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
 from kgplatform.models.request import NOTHING, Abilities, KeptAbilities, identity, lesser, sendable, shaped
 from kgplatform.models.response import Pieces, read_answer, usage_of
 from kgplatform.models.served import ServedModel
-from kgplatform.models.wire import Wire
+from kgplatform.models.window import window_of
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.work.spans import span
-from kgplatform.work.stopping import Stop
-
-_NAMES = ("max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length", "n_ctx")
-_TRAINED = "n_ctx_train"
-_LEAST = 512
-
-
-def window_of(listed: dict[str, Any], model: str, wire: Wire, stop: Stop) -> int | None:
-    """The tokens of ``model``'s window, prompt and reply together, by the server's list of models; None where neither
-    that nor the server tells."""
-    entries = listed.get("data")
-    ours = [entry for entry in entries or () if isinstance(entry, dict) and entry.get("id") == model]
-    if not ours and isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):
-        ours = entries  # a server of one model answers for it under any name
-    if not ours:
-        return None
-    entry = ours[0]
-    if entry.get("owned_by") == "llamacpp":
-        served = wire.get("/../props", stop) or {}
-        if size := _size(served.get("default_generation_settings"), _NAMES):
-            return size
-    return _size(entry, _NAMES) or _size(entry.get("meta"), (*_NAMES, _TRAINED))
-
-
-def _size(said: Any, names: tuple[str, ...]) -> int | None:
-    values = [said.get(name) for name in names] if isinstance(said, dict) else []
-    return next((value for value in values if isinstance(value, int) and value >= _LEAST), None)
-
-
-_log = logging.getLogger(__name__)
-
-
-class CallLog:
-    """Appends to ``path``, which only its owner can read: it holds what documents and people say. Safe in threads."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._warned = False
-
-    def replied(self, stage: str, messages: Messages, reply: Reply, seconds: float, body: dict[str, Any]) -> None:
-        """A call that brought a ``reply``, from the server or from the cache; ``body``: the request."""
-        said = {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
-        self._append(stage, messages, seconds, body, said)
-
-    def failed(self, stage: str, messages: Messages, error: Exception, seconds: float, body: dict[str, Any]) -> None:
-        """A call that failed, also one that is made again in another form."""
-        self._append(stage, messages, seconds, body, {"error": str(error)})
-
-    def _append(
-        self, stage: str, messages: Messages, seconds: float, body: dict[str, Any], said: dict[str, Any]
-    ) -> None:
-        parameters = {name: value for name, value in body.items() if name != "messages"}
-        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-        told = {"time": now, "stage": stage, "seconds": round(seconds, 3), "request": parameters, "messages": messages}
-        line = json.dumps(told | said, ensure_ascii=False) + "\n"
-        try:
-            with self._lock:
-                file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-                with os.fdopen(file, "ab") as log:
-                    log.write(line.encode())
-        except OSError as error:
-            if not self._warned:
-                _log.warning("Calls of the language model cannot be logged in %s: %s", self._path, error)
-            self._warned = True
 
 
 @dataclass

@@ -329,8 +329,13 @@ def _checked(
 def unconfirmed(answer: str, found: Support) -> Answered:
     """An ``answer`` that the check does not confirm: as it is where it may be right, else a refusal that says why."""
     if found.in_doubt:
-        return Answered(answer, note=joined(_IN_DOUBT, found.why))
+        return Answered(answer, note=doubts(found))
     return Answered(REFUSAL, note=joined(_UNSUPPORTED, found.why))
+
+
+def doubts(found: Support) -> str:
+    """The note on an answer that may be right and is not confirmed."""
+    return joined(_IN_DOUBT, found.why)
 
 
 MOST_CITED = 3

@@ -21,7 +21,7 @@ from kgplatform.errors import InputError, ReplyError
 from kgplatform.models.forms import ANSWER, Flag, Form, Words, is_json, named, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import REFUSAL, Answered, joined, record, unconfirmed, with_places, write_answer
+from kgplatform.readers.answer import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
@@ -292,7 +292,7 @@ def finish(
     if answer is not None:
         placed, found = with_places(_without_marks(answer), read, calls, question)
         text, citations = placed.text, placed.citations
-        more = "" if citations else unconfirmed("", found).note if found.in_doubt else NO_WORDS
+        more = "" if citations else doubts(found) if found.in_doubt else NO_WORDS
     elif mode == "open":
         nothing = SearchResult(question, (), (), 0.0)
         known = write_answer(question, nothing, evidence, calls, mode, name="own knowledge")

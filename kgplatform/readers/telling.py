@@ -56,15 +56,15 @@ _ENGLISH = re.compile(r"\b(?:did|does|the|of|to|would|could)\b", re.IGNORECASE)
 
 
 def _worded(found: re.Match[str]) -> Word:
-    written = found[0]
+    written, before = found[0], found.string[max(0, found.start() - 2) : found.start()]
     plain = fold_words(written).translate(_LETTERS).replace(".", "")
     refuses = plain in ("failed", "fails", "refused", "declined") and found.string[found.end() :].startswith(" to ")
-    if refuses or plain in NOT and found.string[max(0, found.start() - 1) : found.start()] != "`":
+    if refuses or (plain in NOT and not before.endswith("`")):
         return Word(found.start(), found.end(), "not", frozenset((f"w:{plain}",)), (), plain)
-    is_unit = len(plain) == 1 and re.search(r"\d\s?$", found.string[: found.start()][-2:])
+    is_unit = len(plain) == 1 and re.search(r"\d\s?$", before)
     is_little = plain in LITTLE and not is_unit and not (plain in _GERMAN and _ENGLISH.search(found.string))
     kind: Kind = "little" if is_little else "word"
-    is_code = bool(re.search(r"[`_=]$|\w\.$", found.string[max(0, found.start() - 2) : found.start()]))
+    is_code = bool(re.search(r"[`_=]$|\w\.$", before))
     is_name = is_code or written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)
     if is_name and (kind == "word" or written.isupper()):
         kind = "name" if len(written) > 1 else "little"

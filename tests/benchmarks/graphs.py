@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from data_sets import Data
+from data_sets import Data, Place
 from measure import PeakMemory, RememberingEmbedder
 
 from kgplatform import IngestReport, KnowledgeGraph, connect
@@ -50,6 +50,17 @@ class Step:
 
     corpus: Path
     recorded: Path | None = None
+
+
+@contextmanager
+def new_graph(place: Place, name: str, **settings: Any) -> Iterator[KnowledgeGraph]:
+    """An empty graph in the home ``name``, with ``settings``; its server is stopped afterwards."""
+    own = {"home": place.folder / name, "neo4j_jars": place.jars}
+    try:
+        with connect(**own, **settings) as graph:
+            yield graph
+    finally:
+        LocalNeo4j(load_settings(**own)).down()
 
 
 class Graphs:

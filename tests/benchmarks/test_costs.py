@@ -17,12 +17,11 @@ from statistics import mean
 import simulated_readers
 from conftest import ROOT
 from data_sets import Place
+from graphs import new_graph
 from model_by_prompt import Prompt
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, connect
-from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.settings import load_settings
+from kgplatform import KnowledgeGraph
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
 
@@ -80,15 +79,11 @@ def test_costs(section: Callable[[str, str], Section], place: Place) -> None:
 @contextmanager
 def _graph(place: Place) -> Iterator[KnowledgeGraph]:
     """The sample corpus with its recorded extraction, its tree and its gists; its server is stopped afterwards."""
-    home = place.folder / "costs"
-    try:
-        with connect(home=home, neo4j_jars=place.jars, embedder="hash:256") as graph:
-            graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-            graph.build_tree()
-            _by_rule(graph).gist()
-            yield graph
-    finally:
-        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    with new_graph(place, "costs", embedder="hash:256") as graph:
+        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+        graph.build_tree()
+        _by_rule(graph).gist()
+        yield graph
 
 
 def _by_rule(graph: KnowledgeGraph) -> KnowledgeGraph:

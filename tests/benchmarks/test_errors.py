@@ -14,12 +14,11 @@ from conftest import RESULTS
 from data_sets import Place
 from erring_model import ErringModel, Tally, ask_all
 from erring_readers import FLEET, READAGENT, READERS
+from graphs import new_graph
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, connect
+from kgplatform import KnowledgeGraph
 from kgplatform.evaluate.plots import COLOURS, new_figure, style
-from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 CHANCES = (0.0, 0.1, 0.2, 0.3, 0.5)
@@ -64,15 +63,11 @@ def test_models_that_err(section: Callable[[str, str], Section], place: Place) -
 @contextmanager
 def _graph(place: Place) -> Iterator[KnowledgeGraph]:
     """A new graph with the corpus and its gists, made without an error; its server is stopped afterwards."""
-    home = place.folder / "errors"
-    try:
-        with connect(home=home, neo4j_jars=place.jars, embedder="hash:256") as graph:
-            FLEET.ingest(graph, home)
-            chat = ScriptedChat(ErringModel(READAGENT))
-            KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat).gist()
-            yield graph
-    finally:
-        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    with new_graph(place, "errors", embedder="hash:256") as graph:
+        FLEET.ingest(graph, place.folder / "errors")
+        chat = ScriptedChat(ErringModel(READAGENT))
+        KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat).gist()
+        yield graph
 
 
 def _shares(tallies: Mapping[str, list[Tally]]) -> Table:

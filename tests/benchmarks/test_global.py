@@ -10,18 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from data_sets import Place
+from graphs import new_graph
 from group_questions import Corpus, GroupModel, planted
 from measure import MEMORY_LIMIT, PeakMemory
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, connect
-from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform import KnowledgeGraph
 from kgplatform.readers.window import cost
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
 CORPORA = ((60, 4), (105, 7), (150, 10))
@@ -90,13 +88,10 @@ def _ask(graph: KnowledgeGraph, corpus: Corpus, name: str, errors: float, right:
 @contextmanager
 def _graph(place: Place, corpus: Corpus, towns: int) -> Iterator[KnowledgeGraph]:
     """A new graph with its tree; its server is stopped afterwards."""
-    home = place.folder / f"groups {towns}"
-    try:
-        with connect(home=home, neo4j_jars=place.jars, embedder="hash:256") as graph:
-            corpus.ingest(graph, Path(f"{home} texts"))
-            yield graph
-    finally:
-        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    name = f"groups {towns}"
+    with new_graph(place, name, embedder="hash:256") as graph:
+        corpus.ingest(graph, place.folder / f"{name} texts")
+        yield graph
 
 
 def _right(right: Counts, name: str, errors: float) -> int:

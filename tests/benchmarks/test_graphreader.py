@@ -6,20 +6,18 @@ The language model is a server on loopback that matches strings (``rule_reader``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from data_sets import Data, Place
-from graphs import Built, Graphs, Step
+from graphs import Built, Graphs, Step, new_graph
 from haystack import Haystack, cut_needle, joined_needles, single_needles
 from measure import MEMORY_LIMIT, PeakMemory, percentile
 from rule_reader import RuleReader, Wanderer
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, connect
-from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform import KnowledgeGraph
 from kgplatform.readers.graphreader.actions import FUNCTIONS
 from kgplatform.records import Answer
 from kgplatform.settings import load_settings
@@ -72,7 +70,10 @@ def test_needles(section: Callable[[str, str], Section], place: Place) -> None:
     memory = PeakMemory()
     totals = {"single": Asked(), "joined": Asked(), "cut": Asked()}
     rows: list[tuple[str, ...]] = []
-    with OpenAIServer(RuleReader()) as model, _served(place, model.base_url) as graph:
+    with (
+        OpenAIServer(RuleReader()) as model,
+        new_graph(place, "needles", embedder="hash:64", openai_base_url=model.base_url) as graph,
+    ):
         for size in SIZES:
             for kind, hay in _haystacks(size).items():
                 asked = _ask(graph, place.folder / f"{kind} {size}.txt", hay)
@@ -116,17 +117,6 @@ def _ask(graph: KnowledgeGraph, text: Path, hay: Haystack) -> Asked:
         asked.add(answer, graph.ask(needle.question, "fulltext", window_tokens=WINDOW), needle.answer)
     graph.remove(str(text))
     return asked
-
-
-@contextmanager
-def _served(place: Place, address: str) -> Iterator[KnowledgeGraph]:
-    """A new graph with the model at ``address``; its server is stopped afterwards."""
-    home = place.folder / "needles"
-    try:
-        with connect(home=home, neo4j_jars=place.jars, embedder="hash:64", openai_base_url=address) as graph:
-            yield graph
-    finally:
-        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
 
 
 def _is_reading(body: dict[str, object]) -> bool:

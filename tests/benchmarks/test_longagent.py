@@ -16,19 +16,18 @@ from heapq import nlargest
 import numpy as np
 from corpora import put, put_jsonl
 from data_sets import Place
+from graphs import new_graph
 from measure import MEMORY_LIMIT, PeakMemory
 from simulated_team import SimulatedTeam, expected_by_chance, knows_needles
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, connect
+from kgplatform import KnowledgeGraph
 from kgplatform.evaluate.needles import Needles, NeedleTask
 from kgplatform.evaluate.needles.haystack import WantedTask, filler, hide, paragraphs
 from kgplatform.evaluate.needles.needles import single_statement
-from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.prompt import Messages
 from kgplatform.readers.window import cost
 from kgplatform.records import Answer
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
 LENGTHS = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000)
@@ -129,15 +128,11 @@ def _text(length: int) -> Text:
 @contextmanager
 def _library(place: Place, texts: Iterable[Text]) -> Iterator[KnowledgeGraph]:
     """A new graph with the texts, a document each, and nothing extracted; its server is stopped afterwards."""
-    home = place.folder / "teams"
     files = put(place.folder / "texts of teams", {f"{each.task.length}.txt": each.task.text for each in texts})
     nothing = put_jsonl(place.folder / "nothing.jsonl", [{"document": each.name} for each in files])
-    try:
-        with connect(home=home, neo4j_jars=place.jars, embedder="hash:64") as graph:
-            graph.ingest(files, recorded=nothing)
-            yield graph
-    finally:
-        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    with new_graph(place, "teams", embedder="hash:64") as graph:
+        graph.ingest(files, recorded=nothing)
+        yield graph
 
 
 def _ask(graph: KnowledgeGraph, text: Text, invents: float, runs: Runs) -> int:

@@ -20,14 +20,13 @@ from typing import Any
 import httpx
 import pytest
 from data_sets import Place
+from graphs import new_graph
 from tables import Section, Table
 
-from kgplatform.client import KnowledgeGraph, connect
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError
 from kgplatform.models import reply as replies
-from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.readers.readers import READERS
-from kgplatform.settings import load_settings
 
 CORPUS = Path(__file__).parent.parent.parent / "examples" / "corpus"
 QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
@@ -133,11 +132,8 @@ def test_real_model(place: Place, section: Callable[[str, str], Section], counte
 def _all_work(
     place: Place, address: str, parameters: dict[str, Any], counted: list[bool]
 ) -> Iterator[tuple[str, Work]]:
-    home = place.folder / f"real-{len(parameters)}"
     read, *others = sorted(CORPUS.glob("*.*"))[:_DOCUMENTS]
     own = {
-        "home": home,
-        "neo4j_jars": place.jars,
         "embedder": "hash:64",
         "openai_base_url": address,
         "chat_model": "smollm2",
@@ -146,16 +142,13 @@ def _all_work(
         "model_retries": 0,
         "model_timeout": 600,
     }
-    try:
-        with connect(**own) as graph:
-            yield "extraction", _done(graph, counted, lambda: graph.ingest([read], extractor="llm"))
-            graph.ingest(others, extractor="local")
-            yield "names of communities", _done(graph, counted, graph.build_tree)
-            for reader in READERS:
-                if reader.needs_model and "gists" not in reader.needs(reader.Options()):
-                    yield reader.name, _done(graph, counted, partial(graph.ask, QUESTION, reader.name))
-    finally:
-        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    with new_graph(place, f"real-{len(parameters)}", **own) as graph:
+        yield "extraction", _done(graph, counted, lambda: graph.ingest([read], extractor="llm"))
+        graph.ingest(others, extractor="local")
+        yield "names of communities", _done(graph, counted, graph.build_tree)
+        for reader in READERS:
+            if reader.needs_model and "gists" not in reader.needs(reader.Options()):
+                yield reader.name, _done(graph, counted, partial(graph.ask, QUESTION, reader.name))
 
 
 def _done(graph: KnowledgeGraph, counted: list[bool], work: Callable[[], Any]) -> Work:

@@ -146,11 +146,12 @@ def conclude(paths: Sequence[Walk], brief: Brief, evidence: Evidence, calls: Cal
     checked = _check(marks, paths, evidence, calls)
     calls.counts["malformed.citation"] += checked.wrong
     read = checked.passages | {passage.id: passage for path in paths for passage in path.read.values()}
-    placed, found = with_places(_without_marks(text), list(read.values()), calls, brief.question)
+    bare = _without_marks(text)
+    placed, found = with_places(bare, list(read.values()), calls, brief.question)
     if not placed.holds and mode == "open":
-        return Answered(_without_marks(text), note=OWN_KNOWLEDGE, holds=True)
+        return Answered(bare, note=OWN_KNOWLEDGE, holds=True)
     if not placed.holds:
-        return unconfirmed(_without_marks(text), found) if is_sufficient else Answered(REFUSAL)
+        return unconfirmed(bare, found) if is_sufficient else Answered(REFUSAL)
     if not checked.citations:
         return placed
     return Answered(_numbered(text, marks, checked), tuple(checked.citations), left_out(checked.wrong), holds=True)
