@@ -173,8 +173,10 @@ def _only_thinks(value: BaseModel) -> bool:
     """Whether a reply that broke off has its reasoning alone: the rest of it would be defaults, which nobody wrote."""
     if not getattr(value, "reasoning", ""):
         return False
-    said = value.model_dump(exclude={"reasoning"})
-    return not any(part for part in said.values() if isinstance(part, (str, list, dict)))
+    said, fields = value.model_dump(exclude={"reasoning"}), type(value).model_fields
+    return not any(
+        part if isinstance(part, (str, list, dict)) else fields[name].is_required() for name, part in said.items()
+    )
 
 
 def _with_lack(fault: str, reply: Reply) -> str:
