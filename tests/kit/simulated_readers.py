@@ -327,19 +327,20 @@ def _name_communities(asked: Prompt) -> str:
 
 
 def _strict(asked: Prompt) -> str:
-    return "YES" if _stands(asked.section("The right answer"), asked.section("What John answered")) else "NO"
+    agrees = _stands(asked.section("The right answer"), asked.section("What John answered"))
+    return _rated(agrees="yes" if agrees else "no")
 
 
 def _permissive(asked: Prompt) -> str:
     right, said = asked.section("The right answer"), asked.section("What John answered")
     if _stands(right, said):
-        return "Yes"
-    return "Yes, partially" if shared(right, said) else "No"
+        return _rated(agrees="yes")
+    return _rated(agrees="partially" if shared(right, said) else "no")
 
 
 def _judge(asked: Prompt) -> str:
     said = asked.section("The answer to be judged")
-    return str(int(any(_stands(each, said) for each in asked.section("The right answers").splitlines())))
+    return _rated(correct=int(any(_stands(each, said) for each in asked.section("The right answers").splitlines())))
 
 
 def _rubric(asked: Prompt) -> str:
@@ -347,7 +348,7 @@ def _rubric(asked: Prompt) -> str:
     right, said = asked.section("The right answers").splitlines(), asked.section("The answer to be scored")
     whole = any(_stands(each, said) for each in right)
     half = any(2 * shared(each, said) >= len(stems_of(each)) > 0 for each in right)
-    return f"Reason: by shared words.\nScore: {2 if whole else int(half)}"
+    return _rated(score=2 if whole else int(half))
 
 
 def _rate_facts(asked: Prompt) -> str:
@@ -355,6 +356,10 @@ def _rate_facts(asked: Prompt) -> str:
     text, facts = asked.section("The text"), asked.section("The supporting facts").splitlines()
     found = sum(any(4 * shared(fact, each) >= 3 * len(stems_of(fact)) for each in sentences_of(text)) for fact in facts)
     return json.dumps({"analysis": "By shared words.", "recalled": found, "needed": len(facts)})
+
+
+def _rated(**verdict: str | int) -> str:
+    return json.dumps({"reasoning": "By shared words.", **verdict})
 
 
 def _stands(right: str, said: str) -> bool:

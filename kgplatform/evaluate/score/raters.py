@@ -15,90 +15,23 @@ so. Of ``judge`` alone such an answer counts as wrong, flagged.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field, create_model, model_validator
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ReplyError
 from kgplatform.evaluate.score import metrics
 from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
+from kgplatform.evaluate.score.verdicts import Agreement, Correctness, Degree, Points, StrictAgreement, V
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
-from kgplatform.models.json_text import without_thoughts
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render, with_reminder
+from kgplatform.prompt import Messages, render
 from kgplatform.readers.answer import fence_for
 from kgplatform.readers.window import head
 from kgplatform.text import tidy, unknown
-
-Degree = Literal["yes", "partially", "no"]
-
-# All that is repeated has a bound, so that a reply of any length is read in a time that grows with it alone.
-_MARKS = r"[\W_]{0,20}"
-_SURE_LABEL = r"(?:verdict|rating|score|judge?ment|decision|conclusion|final answer)"
-_BEFORE_LABEL = r"(?:(?:my|the|overall|final|so|therefore|hence|thus)[\W_]{1,5}){0,3}"
-_LABEL = rf"{_BEFORE_LABEL}(?:{_SURE_LABEL}|answer|correct(?:ness)?|result|reply)"
-_IS = r"(?:[^\w\n]|_){0,9}(?:\b(?:is|would be)\b)?"
-_NOT_A_LIST = (
-    r"(?!\W{0,4}(?:/|\||\bor\b|\band\b)\W{0,4}(?:yes|no|partially)\b)"
-    r"(?!\W{1,4}yes\W{1,3}partially\W{1,5}(?:or\W{1,4})?no\b)"
-)
-# What may follow a verdict: the end, a sign, or a reason. "No difference" is none.
-_ENDS = (
-    rf"(?![^\W_]){_NOT_A_LIST}"
-    r"(?=[\s*_]{0,9}(?:\Z|\n|[^\w\s/|]|(?:because|since|as|john|his|her|he|she|it|this|the|both)\b))"
-)
-_PARTLY = r"(?:partial(?:ly)?|partly|in part)\b"
-_BETWEEN = r"(?:[^\w.!?\n]|_)"
-_WORDS = (
-    rf"(?P<partially>(?:yes{_BETWEEN}{{0,5}}(?:(?:but|only|it|does|agrees|is|at|least){_BETWEEN}{{1,5}}){{0,4}})?{_PARTLY})"
-    rf"{_NOT_A_LIST}|(?P<yes>yes)(?!{_BETWEEN}{{0,5}}{_PARTLY}){_ENDS}|(?P<no>no){_ENDS}"
-)
-_LABELLED = re.compile(
-    rf"^{_MARKS}{_LABEL}\b{_IS}|\b{_SURE_LABEL}\b(?:[^\w\n]|_){{0,5}}(?:\bis\b|[:=])", re.IGNORECASE | re.MULTILINE
-)
-_NO_OTHER = r"(?!\s{0,3}(?:/|\||,|\bor\b)\s{0,3}\d|\s{1,3}(?:out\s)?of\b)"
-
-
-def read_yes_no(text: str) -> bool | None:
-    """Whether a reply says yes or no; None if it says neither, or something between them."""
-    degree = read_degree(text)
-    return None if degree in (None, "partially") else degree == "yes"
-
-
-def read_degree(text: str) -> Degree | None:
-    """Which of the three a reply says, None if none of them."""
-    found = _placed(text, _WORDS)
-    kinds: tuple[Degree, ...] = ("yes", "partially", "no")
-    return next((kind for kind in kinds if found and found[kind]), None)
-
-
-def read_score(text: str, scores: str) -> int | None:
-    """The score that a reply gives, one of the digits ``scores``; "2/2" and "2 points" are 2, "1/0" and "12" none."""
-    found = _placed(text, _score(scores))
-    return int(found["score"]) if found else None
-
-
-def _score(scores: str) -> str:
-    highest = max(scores)
-    whole = rf"(?:\s?/\s?{highest}(?!\w))?" if highest > "1" else ""
-    return rf"(?<![\w.,/−-])(?P<score>[{scores}])(?![\w%]|[.,]\d){whole}{_NO_OTHER}"
-
-
-def _placed(text: str, verdict: str) -> re.Match[str] | None:
-    """The verdict behind the last label, else at the start, else in the last line."""
-    said = re.compile(rf"{_MARKS}(?:{verdict})", re.IGNORECASE)
-    after = [match for label in _LABELLED.finditer(text) if (match := said.match(text, label.end()))]
-    if after:
-        return after[-1]
-    end = text.rstrip()
-    return said.match(text) or said.match(end, end.rfind("\n") + 1)
-
-
-T = TypeVar("T")
 
 RATERS = ("judge", "lr", "rubric", "facts")
 METRICS = {
@@ -111,9 +44,8 @@ READ_TOKENS = 16_000
 UNRATED, FLAGGED, CUT = "unrated", "flagged", "cut"
 """How flags begin: no score; a score for want of a verdict; a score for a part of the text."""
 
-_EMPTY = "it was empty."
-_BROKE_OFF = "it broke off at the length limit before its verdict."
-_NO_VERDICT = "it has none of these, or more than one."
+_VERDICT_TOKENS = 600
+"""Of a reply, thoughts and verdict: what is longer breaks off, and is asked for with more room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +115,7 @@ def prompts(rater: str, item: ToRate, read_tokens: int = READ_TOKENS) -> list[Me
     return [render(_PROMPTS[rater], question=question.text, references=references, answer=answer, fence=fence)]
 
 
-_LR_PROMPTS = ("evaluate/rater_strict", "evaluate/rater_permissive")
-_LR_FORMS = ("YES or NO", '"Yes", "Yes, partially" or "No"')
+_LR_PROMPTS = (StrictAgreement.PROMPT, Agreement.PROMPT)
 
 
 def lr_level(strict: bool, permissive: Degree) -> Literal["none", "partial", "exact"]:
@@ -199,8 +130,9 @@ def _lr(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
     """The best over the right answers. What a missing verdict could still change has no score."""
     verdicts: list[tuple[bool | None, Degree | None]] = []
     for first, second in zip(asked[::2], asked[1::2], strict=True):
-        strict = _verdict(chat, first, read_yes_no, "lr", _LR_FORMS[0])
-        permissive: Degree | None = _verdict(chat, second, read_degree, "lr", _LR_FORMS[1])
+        said, more = _verdict(chat, first, StrictAgreement, "lr"), _verdict(chat, second, Agreement, "lr")
+        strict = None if said is None else said.agrees == "yes"
+        permissive = None if more is None else more.agrees
         verdicts.append((strict, permissive))
         if strict and permissive == "yes":  # no other right answer can add to that
             break
@@ -230,26 +162,21 @@ def _lr_messages(prompt: str, question: Question, answer: str, reference: str) -
     return render(prompt, question=question.text, answer=answer, reference=reference, fence=fence)
 
 
-_PROMPTS = {"judge": "evaluate/rater_judge", "rubric": "evaluate/rater_rubric"}
+_PROMPTS = {"judge": Correctness.PROMPT, "rubric": Points.PROMPT}
 
 
 def _judge(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
-    score = _verdict(chat, asked[0], _read_judge, "judge", "1 or 0")
-    if score is None:
+    said = _verdict(chat, asked[0], Correctness, "judge")
+    if said is None:
         return Rating({"judge": 0.0}, (f"{FLAGGED}: the judge gave no verdict, asked twice: wrong.",), settled=False)
-    return Rating({"judge": float(score)})
-
-
-def _read_judge(text: str) -> int | None:
-    score, said = read_score(text, "01"), read_yes_no(text)
-    return score if score is not None or said is None else int(said)
+    return Rating({"judge": float(said.correct)})
 
 
 def _rubric(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rating:
-    points = _verdict(chat, asked[0], lambda text: read_score(text, "012"), "rubric", '"Score: 2", 1 or 0')
-    if points is None:
+    said = _verdict(chat, asked[0], Points, "rubric")
+    if said is None:
         return Rating({}, (f"{UNRATED}: the rubric rater gave no score, asked twice.",), settled=False)
-    return Rating({"accuracy": float(points > 0)}, counts={"points": points})
+    return Rating({"accuracy": float(said.score > 0)}, counts={"points": said.score})
 
 
 class _Recall(BaseModel):
@@ -295,19 +222,9 @@ _RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]
 }
 
 
-def _verdict(chat: Chat, messages: Messages, read: Callable[[str], T | None], rater: str, form: str) -> T | None:
-    """What ``read`` makes of the reply; asked once more where that is nothing. After that the chat forgets both."""
-    stage = f"rate_{rater}"
-    reply = chat.send(messages, stage=stage)
-    said = read(without_thoughts(reply.text, cut_off=reply.cut_off))
-    if said is not None:
-        return said
-    fault = _BROKE_OFF if reply.cut_off else _NO_VERDICT if reply.text.strip() else _EMPTY
-    reminder = render("evaluate/rater_again", fault=fault, form=form)[1]["content"]
-    again = with_reminder(messages, f"\n\n{reminder}.")
-    second = chat.send(again, stage=stage)
-    said = read(without_thoughts(second.text, cut_off=second.cut_off))
-    if said is None:
-        for each in (messages, again):
-            chat.forget(each)
-    return said
+def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str) -> V | None:
+    """The verdict on ``messages``; None where two replies have none, which the chat then forgets."""
+    try:
+        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=_VERDICT_TOKENS, free=form.free)[0]
+    except ReplyError:
+        return None

@@ -15,13 +15,14 @@ from model_by_prompt import Model, Prompt
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
 from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate
 from kgplatform.evaluate.score.ratings import remarks
+from kgplatform.evaluate.score.verdicts import Agreement, Correctness, Points, StrictAgreement
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.records import Usage
 from kgplatform.settings import load_settings
-from kgplatform.testing import Fault, OpenAIServer
+from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 from kgplatform.text import count_tokens
 
 QUESTION = Question("q1", "Who lit the lamp of Skerry Point first?", answers=("Ingrid Moe",))
@@ -110,9 +111,8 @@ def test_a_reply_without_a_verdict_is_asked_for_once_more_with_what_was_wrong(tm
     first, second = model.of("rater_strict")
     assert second.messages[-1]["content"].startswith(first.messages[-1]["content"])
     more = second.messages[-1]["content"].removeprefix(first.messages[-1]["content"]).strip()
-    assert more.startswith("Your last reply could not be used: it has none of these, or more than one.")
-    assert more.endswith("YES or NO.")
-    assert "it was empty" in model.of("rater_permissive")[1].messages[-1]["content"]
+    assert more.startswith("A reply to this could not be used: there is no JSON in it; it begins 'YES or NO'.")
+    assert "it is empty" in model.of("rater_permissive")[1].messages[-1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,16 @@ def test_a_verdict_that_is_missing_for_one_right_answer_does_no_harm_where_anoth
 
 
 @pytest.mark.parametrize(
-    ("reply", "score"), [("1", 1), ("1.", 1), ("Correct: 1", 1), ("0", 0), ("Yes", 1), ("No, another person.", 0)]
+    ("reply", "score"),
+    [
+        ('{"reasoning": "It is she.", "correct": 1}', 1),
+        ("1", 1),
+        ("1.", 1),
+        ("Correct: 1", 1),
+        ("0", 0),
+        ("Yes", 1),
+        ("No, another person.", 0),
+    ],
 )
 def test_the_judge(tmp_path: Path, reply: str, score: int) -> None:
     question = Question("q", "Who?", answers=("Ingrid Moe", "Mrs\nMoe"))
@@ -182,7 +191,21 @@ def test_a_reply_that_breaks_off_in_its_thoughts_is_no_verdict(tmp_path: Path) -
     broken = Fault.length_limit("<think>Yes, 1 of them is right, so")
     done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=[broken, "<think>Not 1.</think>0"])
     assert done == Rating({"judge": 0})
-    assert "it broke off at the length limit" in model.asked[1].messages[-1]["content"]
+    assert model.asked[1].messages == model.asked[0].messages, "the same, with more room"
+
+
+def test_a_verdict_in_a_reply_that_never_ends_counts(tmp_path: Path) -> None:
+    rambling = Fault.length_limit('{"reasoning": "Nils lit it.", "correct": 0}\nAnd so it is that')
+    done, model = rated("judge", ToRate(QUESTION, "Ingrid"), tmp_path, judge=rambling)
+    assert (done, len(model.asked)) == (Rating({"judge": 0}), 2)
+
+
+def test_each_rater_asks_the_server_for_its_form(tmp_path: Path) -> None:
+    replies = ['{"correct": 1}', '{"agrees": "no"}', '{"agrees": "no"}', '{"score": 2}']
+    chat = ScriptedChat(replies)
+    for rater in ("judge", "lr", "rubric"):
+        rate(rater, ToRate(QUESTION, "Ingrid"), chat)
+    assert [call.wanted.form for call in chat.calls] == [Correctness, StrictAgreement, Agreement, Points]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,28 @@
-"""Verdicts in free text: the forms that models give them, and sentences that are none."""
+"""Verdicts, in JSON and in free text: the forms that models give them, and replies that have none."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgplatform.evaluate.score.raters import Degree, read_degree, read_score, read_yes_no
+from kgplatform.errors import ReplyError
+from kgplatform.evaluate.score.verdicts import (
+    Agreement,
+    Correctness,
+    Degree,
+    Points,
+    StrictAgreement,
+    Verdict,
+    read_degree,
+    read_score,
+)
+from kgplatform.models.forms import examples_of
+from kgplatform.models.reply import ask
+from kgplatform.models.request import is_closed, json_schema
+from kgplatform.testing import ScriptedChat
 
 YES = [
     "YES",
@@ -24,6 +40,13 @@ YES = [
     '{"verdict": "Yes"}',
     "John says Ostrel, and so does the right answer.\n\nYes",
     "No town is named at first. My final answer is: yes",
+    "Correct.",
+    "true",
+    "Ja, beide nennen Ostrel.",
+    "Oui.",
+    "**Sí**",
+    "Antwort: ja",
+    "是。",
 ]
 PARTIALLY = [
     "Yes, partially",
@@ -35,6 +58,11 @@ PARTIALLY = [
     "Partly: the year is there.",
     "Answer:\nYes, partially correct",
     '{"verdict": "Yes, partially"}',
+    "Agrees: partially",
+    "Ja, aber nur teilweise.",
+    "Oui, en partie",
+    "Sí, parcialmente",
+    "部分一致",
 ]
 NO = [
     "NO",
@@ -45,6 +73,11 @@ NO = [
     "No, not even partially.",
     "Yes, he names Ostrel. But the right answer is Varn.\nFinal verdict: No",
     "Verdict: YES is what I first thought.\nVerdict: NO",
+    "Incorrect",
+    "Nein, John nennt einen anderen Ort.",
+    "Non",
+    "Bewertung: nein",
+    "不是",
 ]
 NEITHER = [
     "",
@@ -61,6 +94,9 @@ NEITHER = [
     "Yesterday",
     "The correct answer is No. 5, and so says John",
     "Answer: Ostrel",
+    "Correct answers name the town.",
+    "Vielleicht",
+    "1. John names a town.\n2. The right answer names a river.",
     "I cannot say.",
     "\ufffd\x00",
 ]
@@ -75,7 +111,6 @@ NEITHER = [
 )
 def test_yes_partially_and_no(text: str, degree: Degree | None) -> None:
     assert read_degree(text) == degree
-    assert read_yes_no(text) == {"yes": True, "no": False}.get(degree or "")
 
 
 @pytest.mark.parametrize(
@@ -94,6 +129,8 @@ def test_yes_partially_and_no(text: str, degree: Degree | None) -> None:
         ("Score: 2 points", None, 2),
         ("2/2", None, 2),
         ("Score: 1/2", None, 1),
+        ("1. It names Ostrel.\n2. So does the right answer, of 1874.\n0", 0, 0),
+        ("1. It names Ostrel, as the right answer does.", 1, 1),
         ("1/0", None, None),
         ("1 or 0", None, None),
         ("2, 1 or 0", None, None),
@@ -121,3 +158,112 @@ def test_a_long_reply_is_read_at_once() -> None:
     for piece in ("yes ", "yes but only it does ", "* ", "answer ", "the final so ", "_", "1/", "\n", "score: "):
         assert read_degree(piece * 20_000 + "x") in ("yes", "partially", "no", None)
         assert read_score(piece * 20_000 + "x", "012") in (0, 1, 2, None)
+
+
+# --------------------------------------------------------------------------------------------------------------- forms
+
+ALL = (Correctness, StrictAgreement, Agreement, Points)
+
+
+def said(form: type[Verdict], *replies: str) -> tuple[object, int]:
+    """The verdict in ``replies``, of which the last is said again, and how often it was mended or asked for again."""
+    chat = ScriptedChat([*replies, replies[-1]])
+    value, repaired = ask(chat, render_of(form), form, stage="rate", free=form.free)
+    return getattr(value, form.COUNTS), repaired
+
+
+def render_of(form: type[Verdict]) -> list[dict[str, str]]:
+    """A prompt with the examples of ``form``."""
+    shown = "\n".join(json.dumps(each) for each in examples_of(form.PROMPT))
+    return [{"role": "system", "content": shown}, {"role": "user", "content": "Which is it?"}]
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "verdict"),
+    [
+        (Correctness, '{"reasoning": "Both say Moe.", "correct": 1}', 1),
+        (Correctness, '{"correct": true}', 1),
+        (Correctness, '{"correct": "0"}', 0),
+        (Correctness, '{"correct": 0.0}', 0),
+        (Correctness, '{"Is correct": "Nein"}', 0),
+        (Correctness, '{"verdict": "Incorrect."}', 0),
+        (Correctness, '{"result": {"reason": "Moe.", "score": 1}}', 1),
+        (Correctness, '```json\n{"reasoning": "It is 1 of 2.", "correct": 0}\n```', 0),
+        (Correctness, '<think>It says 1, so {"correct": 1}?</think>{"correct": 0}', 0),
+        (Correctness, '{"reasoning": "Moe?", "correct": 1}\nNo, wait.\n{"reasoning": "Nils.", "correct": 0}', 0),
+        (StrictAgreement, '{"reasoning": "Both say Moe.", "agrees": "YES"}', "yes"),
+        (StrictAgreement, '{"agrees": true}', "yes"),
+        (StrictAgreement, '{"agrees": 0}', "no"),
+        (StrictAgreement, '{"urteil": "Ja."}', "yes"),
+        (Agreement, '{"verdict": "Yes, partially"}', "partially"),
+        (Agreement, '{"agrees": 1}', "yes"),
+        (Agreement, '{"agrees": false}', "no"),
+        (Agreement, '{"Agreement": {"value": "partial"}}', "partially"),
+        (Agreement, '{"agrees": "oui, partiellement"}', "partially"),
+        (Points, '{"reasoning": "Both say Moe.", "score": 2}', 2),
+        (Points, '{"score": "2/2"}', 2),
+        (Points, '{"Score": 2, "Reason": "..."}', 2),
+        (Points, '{"points": "1 point, for it is vague"}', 1),
+        (Points, '{"Bewertung": [0]}', 0),
+    ],
+)
+def test_verdicts_in_json(form: type[Verdict], reply: str, verdict: object) -> None:
+    assert said(form, reply) == (verdict, 0)
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "verdict"),
+    [
+        (Correctness, "1", 1),
+        (Correctness, "<think>Not 1.</think>0", 0),
+        (Correctness, "Reasoning: only 1 of the 2 is right.\nCorrect: 0", 0),
+        (Correctness, "$\\boxed{1}$", 1),
+        (StrictAgreement, "Nein.", "no"),
+        (StrictAgreement, "1", "yes"),
+        (Agreement, "**Agrees:** Yes, partially", "partially"),
+        (Agreement, "Reasoning: the river is the same.\nAgrees: partially", "partially"),
+        (Points, "Reason: vague.\n**Score: 1**", 1),
+    ],
+)
+def test_verdicts_without_json(form: type[Verdict], reply: str, verdict: object) -> None:
+    assert said(form, reply) == (verdict, 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "reply"),
+    [
+        (Correctness, '{"reasoning": "My first verdict: yes"}'),
+        (Correctness, '{"reasoning": "Both name the lamp. Verdict: yes'),
+        (Correctness, '{"correct": 2}'),
+        (Correctness, '{"correct": null}'),
+        (Correctness, '{"correct": "partially"}'),
+        (StrictAgreement, '{"agrees": "Yes, partially"}'),
+        (Agreement, '{"agrees": "yes | partially | no"}'),
+        (Agreement, '{"agrees": 0.5}'),
+        (Points, '{"score": true}'),
+        (Points, '{"score": 3}'),
+        (Points, '{"score": "2, 1 or 0"}'),
+    ],
+)
+def test_no_verdict(form: type[Verdict], reply: str) -> None:
+    with pytest.raises(ReplyError):
+        said(form, reply)
+
+
+@pytest.mark.parametrize("form", ALL)
+def test_an_example_is_no_verdict_but_for_its_verdict_alone(form: type[Verdict]) -> None:
+    examples = examples_of(form.PROMPT)
+    choices = json_schema(form)["properties"][form.COUNTS]["enum"]
+    assert sorted(map(str, choices)) == sorted(str(each[form.COUNTS]) for each in examples), "each is shown once"
+    for example in examples:
+        verdict = example[form.COUNTS]
+        own = {"reasoning": "Both say Moe.", form.COUNTS: verdict}
+        assert said(form, json.dumps(example), json.dumps(own)) == (verdict, 1)
+        assert said(form, json.dumps({form.COUNTS: verdict})) == (verdict, 0)
+        assert said(form, str(verdict)) == (verdict, 1)
+
+
+@pytest.mark.parametrize("form", ALL)
+def test_servers_are_asked_for_thoughts_first_and_for_nothing_that_is_open(form: type[Verdict]) -> None:
+    assert is_closed(form)
+    assert list(json_schema(form)["properties"]) == ["reasoning", form.COUNTS]
