@@ -64,8 +64,8 @@ JARS = Path(os.environ["KGPLATFORM_NEO4J_JARS"])
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No test asserts a time: an example that takes long on a busy machine is no failure.
-hypothesis.settings.register_profile("untimed", deadline=None)
+# No test asserts a time: an example that takes long on a busy machine is no failure. Who wants more of them says so.
+hypothesis.settings.register_profile("untimed", deadline=None, max_examples=50)
 hypothesis.settings.load_profile("untimed")
 
 

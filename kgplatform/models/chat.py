@@ -22,7 +22,8 @@ class Reply:
     """What a model wrote, less its thoughts.
 
     ``cut_off``: it stopped at its length limit, not at the end of what it had to say. ``worth``: what it cost when it
-    was paid for, if it cost nothing now. ``lack``: what came in place of a text, where that is known.
+    was paid for, if it cost nothing now. ``lack``: what came in place of a text, where that is known. ``full``: it was
+    cut off, and no more room can be had: user, server or window bound it.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Reply:
     cut_off: bool
     worth: Usage | None = field(default=None, compare=False)
     lack: str = field(default="", compare=False)
+    full: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

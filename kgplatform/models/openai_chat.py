@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import threading
 import time
 from concurrent.futures import Future
@@ -180,11 +181,16 @@ class OpenAIChat(ServedModel):
                 trying, retries = trying.model_copy(update={"form": NOTHING}), 0
             else:
                 self._learn(trying, body, thought)
-                return reply
+                return replace(reply, full=reply.cut_off and self._is_full(asked, trying, body))
 
     def _body(self, asked: _Asked, abilities: Abilities) -> dict[str, Any]:
         context = self._settings.context_tokens or abilities.context
         return shaped(self.model, asked.messages, asked.wanted, self._settings.chat_parameters, abilities, context)
+
+    def _is_full(self, asked: _Asked, abilities: Abilities, body: dict[str, Any]) -> bool:
+        """Whether the bound of the reply in ``body`` is not ours, so that asking for more changes nothing."""
+        longer = replace(asked, wanted=replace(asked.wanted, tokens=sys.maxsize))
+        return self._body(longer, abilities) == body
 
     def _learn(self, took: Abilities, body: dict[str, Any], thought: bool) -> None:
         proven = took.proven or "response_format" in body

@@ -43,6 +43,7 @@ class _CopiedError(ReplyError):
 
 _ERRORS_SHOWN = 5
 _TEXT_SHOWN = 200
+_TOO_LONG = "It broke off at the length limit, and there is no more room: say less."
 _USUAL_TOKENS = 4096
 _MORE_ROOM = 4
 """How many times the room of a reply that was cut off."""
@@ -83,15 +84,16 @@ def ask(
     told its text while it is written.
 
     An answer that cannot be used is asked for once more, without the broken one, which a small model would repeat; one
-    that was cut off, with more room. Both answers are in the chat's cache, so that the same call in another run takes
-    the same way and costs nothing. Raises ``ReplyError`` if the second fails too; then the chat forgets both, so that
-    another run asks the model and not its cache.
+    that was cut off, with more room, or where there is none for a shorter one. Both answers are in the chat's cache, so
+    that the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if the second fails
+    too; then the chat forgets both, so that another run asks the model and not its cache.
     """
     wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
-    first = _Read.of(chat.send(messages, stage=stage, wanted=wanted), messages, shape, free)
+    reply = chat.send(messages, stage=stage, wanted=wanted)
+    first = _Read.of(reply, messages, shape, free)
     if first.value is not None and not first.cut_off:
         return first.value, int(first.repaired)
-    more, mended = _once_more(messages, wanted, first)
+    more, mended = _once_more(messages, wanted, first, is_full=reply.full)
     second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape, free)
     if second.value is not None:
         return second.value, 1 + int(second.repaired)
@@ -183,12 +185,12 @@ def _with_lack(fault: str, reply: Reply) -> str:
     return f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else fault
 
 
-def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any]) -> tuple[Messages, Wanted]:
-    """What is asked after ``first``: for the same with more room, or without what was wrong."""
-    if first.cut_off and not first.looped:
+def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any], *, is_full: bool) -> tuple[Messages, Wanted]:
+    """What is asked after ``first``: for the same with more room, where that can be had, or without what was wrong."""
+    if first.cut_off and not first.looped and not is_full:
         room = (wanted.tokens or _USUAL_TOKENS) * _MORE_ROOM
         return messages, replace(wanted, tokens=room)
-    fault = "It repeated itself without an end." if first.looped else first.fault
+    fault = "It repeated itself without an end." if first.looped else _TOO_LONG if first.cut_off else first.fault
     reminder = render("models/ask_again", error=fault)[1]["content"]
     return with_reminder(messages, f"\n\n{reminder}"), replace(wanted, again=True)
 

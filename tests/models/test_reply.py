@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -184,6 +185,14 @@ class TestCutOff:
         assert ([entity.name for entity in value.entities], repairs) == (["Bo"], 1)
         assert [call.messages for call in chat.calls] == [QUESTION, QUESTION]
         assert [call.wanted for call in chat.calls] == [Wanted(Graph, 50), Wanted(Graph, 200)]
+
+    def test_where_there_is_no_more_room_a_shorter_one_is_asked_for(self) -> None:
+        half = replace(self.reply('{"entities": [{"name": "Ada"}, {"name"'), full=True)
+        chat = ScriptedChat([half, '{"entities": [{"name": "Bo"}]}'])
+        value, _ = ask(chat, QUESTION, Graph, stage="extract", tokens=50)
+        assert [entity.name for entity in value.entities] == ["Bo"]
+        assert chat.calls[1].wanted == Wanted(Graph, 50, again=True)
+        assert "there is no more room: say less" in chat.calls[1].messages[-1]["content"]
 
     def test_what_was_kept_of_the_first_stays_where_the_second_is_of_no_use(self) -> None:
         chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), "Sorry."])

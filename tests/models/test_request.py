@@ -263,6 +263,22 @@ class TestRoom:
             chat.send([HELLO[1]], stage="s", wanted=Wanted(tokens=100))
         assert [request.body["max_tokens"] for request in server.requests] == [100, 8292]
 
+    @pytest.mark.parametrize(
+        ("more", "tokens", "is_full"),
+        [
+            ({}, 100, False),
+            ({"chat_parameters": {"max_tokens": 50}}, 100, True),
+            ({"chat_parameters": {"max_completion_tokens": 50, "max_tokens": None}}, 100, True),
+            ({"context_tokens": 1024}, 100, False),
+            ({"context_tokens": 1024}, 4000, True),
+        ],
+        ids=str,
+    )
+    def test_whether_there_is_more_room_is_told(self, more: dict[str, Any], tokens: int, is_full: bool) -> None:
+        with OpenAIServer([Fault.length_limit("Half a")]) as server, chatting(server, **more) as chat:
+            reply = chat.send(HELLO, stage="s", wanted=Wanted(tokens=tokens))
+        assert (reply.cut_off, reply.full) == (True, is_full)
+
 
 def raw(message: dict[str, Any], reason: str = "stop") -> Fault:
     return Fault.malformed(json.dumps({"choices": [{"message": message, "finish_reason": reason}]}))

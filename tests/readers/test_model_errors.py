@@ -19,7 +19,7 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
-QUESTIONS = FLEET.questions[:12]
+QUESTIONS = FLEET.questions[:8]
 MEMBERS = 14
 """More than LongAgent's team has over this corpus."""
 MOST_CALLS = {
@@ -53,13 +53,13 @@ def test_most_answers_stay_right_where_one_call_in_five_errs(
 ) -> None:
     rules, options = READERS[reader]
     none, some = (
-        ask_all(graph, reader, rules, QUESTIONS, errs=errs, seeds=(1, 2), folder=tmp_path, **options)
-        for errs in (0.0, 0.2)
+        ask_all(graph, reader, rules, QUESTIONS, errs=errs, seeds=seeds, folder=tmp_path, **options)
+        for errs, seeds in ((0.0, (1,)), (0.2, (1, 2)))
     )
     assert (none.share, none.failed, none.again) == (100, 0, 0)
     assert not none.errors
     assert some.share >= least
-    assert some.failed <= 1, "of 24 questions: a leader that twice says nothing is an error in words"
+    assert some.failed <= 1, "of 16 questions: a leader that twice says nothing is an error in words"
     assert some.again == 0
     assert max(none.most, some.most) <= MOST_CALLS[reader]
     assert 0.1 * some.calls < some.errors.total() < 0.3 * some.calls
