@@ -46,7 +46,10 @@ _LOOPBACK = ("127.", "::1", "localhost")
 _SERVERS = "TESTS_OF_KGPLATFORM_SERVERS"
 """Names the folder with the homes of the run's servers."""
 _MEMORY = Path("/dev/shm")  # a disk in memory, where Linux has one
-_PLANNED_ONCE = ("dbms.cypher.min_replan_interval=1d", "internal.cypher.use_parameter_size=false")
+_PLANNED_ONCE = (
+    *("dbms.cypher.min_replan_interval=1d", "internal.cypher.use_parameter_size=false"),
+    "internal.cypher.expression_engine=INTERPRETED",  # else a statement is planned again when it was run ten times
+)
 # With one compiler the JVM keeps 48 MB for compiled code. The statements of a whole run fill that, and then it cannot
 # link a method: Neo4j answers with InternalError.
 _QUICK = (

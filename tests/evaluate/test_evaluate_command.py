@@ -23,7 +23,7 @@ from kgplatform.evaluate.kept_answers import slug
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import Settings
+from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
 QUESTIONS = str(EXAMPLES / "questions.jsonl")
@@ -85,11 +85,19 @@ def test_what_cannot_be_used_is_one_sentence(
     assert sentence in said(*arguments)
 
 
+@pytest.fixture(scope="module")
+def corpus(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The sample corpus, without gists and tree: made once, for no test but the last changes it."""
+    settings = load_settings(home=tmp_path_factory.mktemp("corpus"))
+    with Store(neo4j_server) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+
+
 @pytest.fixture
-def sample(store: Store, neo4j_server: Connection, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment names the tests' server, whose graph is that of the sample corpus, without gists and tree."""
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
-    graph.ingest(EXAMPLES / "corpus", extractor="recorded", recorded=EXAMPLES / "extraction.jsonl")
+def sample(corpus: None, neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names the tests' server, whose graph is that of the sample corpus."""
     for name, value in {
         "NEO4J_URI": neo4j_server.uri,
         "NEO4J_USERNAME": neo4j_server.username,
@@ -172,16 +180,6 @@ def test_readagent_without_pages_is_said_before_anything_is_asked(server: OpenAI
     assert (tmp_path / "evaluation" / "answers.jsonl").read_text() == ""
 
 
-@pytest.mark.usefixtures("sample")
-def test_a_graph_without_documents_is_said_before_anything_is_asked(server: OpenAIServer, store: Store) -> None:
-    wipe(store)
-    for more in ([], ["--retrieval-only"]):
-        assert said(QUESTIONS, "--limit", "1", *more) == (
-            "The graph has no documents. Run `kgplatform ingest PATH…` first."
-        )
-    assert server.requests == []
-
-
 def test_questions_find_the_files_of_a_corpus_that_a_grid_names() -> None:
     """Their texts go into a graph by their titles alone."""
     dataset = load(Path(QUESTIONS), limit=1)
@@ -250,3 +248,13 @@ def test_retrieval_only_needs_no_model(tmp_path: Path) -> None:
     assert "bm25" in done.stdout
     assert "R@5" in done.stdout
     assert "bm25" in (tmp_path / "evaluation" / "retrieval.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("sample")
+def test_a_graph_without_documents_is_said_before_anything_is_asked(server: OpenAIServer, store: Store) -> None:
+    """The last, for it empties the graph."""
+    for more in ([], ["--retrieval-only"]):
+        assert said(QUESTIONS, "--limit", "1", *more) == (
+            "The graph has no documents. Run `kgplatform ingest PATH…` first."
+        )
+    assert server.requests == []
