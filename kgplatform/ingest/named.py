@@ -73,6 +73,28 @@ def without_inventions(extraction: Extraction, passage: Passage, title: str) -> 
     return replace(extraction, entities=kept, triples=triples, attributes=attributes), len(entities) - len(kept)
 
 
+def without_invented_sentences(text: str, source: str) -> str:
+    """``text`` less the sentences with a number that ``source`` lacks, or with more names that it lacks than it has.
+
+    For what a model writes about many statements, whose words need not be theirs. A name is a word with a capital
+    letter within a sentence; where all nouns have one, most of them stand in the source.
+    """
+    return " ".join(
+        said for each in sentences(text) if not _is_invented(said := text[each.start : each.end].strip(), source)
+    )
+
+
+def lacks_a_number(text: str, source: str) -> bool:
+    """Whether ``text`` has a number of two digits or more that ``source`` does not have; "1870s" is none."""
+    numbers = [word for word in _WORD.findall(text) if word.isdigit() and len(word) > 1]
+    return len(_standing(numbers, source)) < len(numbers)
+
+
+def _is_invented(sentence: str, source: str) -> bool:
+    names = [word for word in _WORD.findall(sentence)[1:] if word[0].isupper()]
+    return lacks_a_number(sentence, source) or 2 * len(_standing(names, source)) < len(names)
+
+
 _BRACKETED = re.compile(r"(?P<name>.+?)\s*[(（](?P<type>[^()（）]+)[)）]")
 
 

@@ -16,10 +16,11 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from kgplatform.errors import ModelError
+from kgplatform.ingest.named import lacks_a_number, without_invented_sentences
 from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.forms import Form, named
 from kgplatform.models.lenient import keyed
-from kgplatform.models.reply import ask
+from kgplatform.models.reply import ask, is_looped
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
 from kgplatform.work.threads import Work, run_works
@@ -176,7 +177,7 @@ PER_CALL = 5
 _LONGEST_FACT = 160
 _TOKENS = 300
 """Of the reply, for each community: a summary of 100 words in a language with many tokens to the word, and its name."""
-_INCOMPLETE = "The language model left communities out, or named one twice."
+_INCOMPLETE = "The language model left communities out, named one twice, or said what their facts do not have."
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,9 +341,22 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens, free=read_names)
     names = reply.names(len(batch))
-    if len(names) < len(batch):
+    named = [
+        Named(community.id, names[number][0], summary)
+        for number, community in enumerate(batch, 1)
+        if number in names and (summary := _stated(*names[number], _shown(number, community)))
+    ]
+    if len(named) < len(batch):
         chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
-    return [Named(community.id, *names[number]) for number, community in enumerate(batch, 1) if number in names]
+    return named
+
+
+def _stated(name: str, summary: str, shown: str) -> str:
+    """What of ``summary`` may be so, as far as names and numbers say; empty where nothing is left of it, where it goes
+    round in circles, or where ``name`` has a number that was not ``shown``."""
+    if is_looped(summary) or lacks_a_number(name, shown):
+        return ""
+    return without_invented_sentences(summary, shown)
 
 
 def naming_messages(batch: Sequence[Unnamed]) -> Messages:

@@ -85,7 +85,8 @@ def test_names_that_fail_again_do_not_contradict_that_nothing_moved(
             said = CliRunner().invoke(app, ["tree"]).stdout
             assert (
                 "Names: 2 from members and facts (2 because the model gave none).\n"
-                "Not named by the model: The language model left communities out, or named one twice.\n"
+                "Not named by the model: The language model left communities out, named one twice, or said what "
+                "their facts do not have.\n"
                 "`kgplatform tree --update` asks the model again for 2 names.\n"
             ) in said
             assert "Nothing changed" not in said

@@ -124,7 +124,9 @@ def test_a_community_that_is_left_out_and_one_that_is_named_twice(
     report = kg.build_tree()
     assert_whole(store)
     assert (report.named_by_model, report.named_by_members, report.failed_names) == (2, 2, 2)
-    assert report.failures == ["The language model left communities out, or named one twice."]
+    assert report.failures == [
+        "The language model left communities out, named one twice, or said what their facts do not have."
+    ]
     assert report.complete
     assert named_by(store) == {"model": 2, "members": 2}
     better = ScriptedChat(names)
@@ -427,6 +429,35 @@ def test_names_from_members() -> None:
     assert name_of([("x" * 65, "Person"), ship], 9) == "x" * 65 + " and others"
     assert len(name_of([("long " * 40, "Person"), ship], 9)) <= 80
     assert name_of([("\x00\x07", None)], 1) == "1 without a name"
+
+
+FERRY = Unnamed(
+    "c1",
+    4,
+    [("Rhea", "Product"), ("Odo Brandt", "Person")],
+    [SaidFact("triple", "", "Odo Brandt", "mended", "Rhea in 1874", ())],
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "summary", "kept"),
+    [
+        ("The ferry Rhea", "Odo Brandt mended the Rhea in 1874.", "Odo Brandt mended the Rhea in 1874."),
+        ("Ferries of the 1870s", "Brandt kept ferries going in the 1870s.", "Brandt kept ferries going in the 1870s."),
+        ("The ferry Rhea", "Brandt mended the Rhea. He drowned in 1912 off Cape Horn.", "Brandt mended the Rhea."),
+        # The rest is what SmolLM2-135M made of the sample corpus, with another name.
+        ("Pierre-Otac-Languis", "Pierre-Otac-Languis, 1823-1889, 1824-1889, 1889-1909, 1909-1912, 1912-1920.", None),
+        ("Rhea", "Odysse Lindau, l'Irlande, l'Anglo-American Telegraph Company, Brandt.", None),
+        ("Rhea", "It is a portrait of the artist's son. " * 9, None),
+        ("Ferries of 1911", "Odo Brandt mended the Rhea.", None),
+    ],
+)
+def test_what_a_summary_invents_is_left_out(name: str, summary: str, kept: str | None) -> None:
+    chat = ScriptedChat([json.dumps({"communities": [{"id": 1, "name": name, "summary": summary}]})])
+    told: list[Named] = []
+    naming = name_communities(chat, [["c1"]], lambda ids: [FERRY], 1, told.extend)
+    assert told == ([Named("c1", name, kept)] if kept else [])
+    assert naming.failed == ([] if kept else ["c1"])
 
 
 def test_words_of_a_model_are_only_data() -> None:
