@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.forms import Form
+from kgplatform.models.forms import REASONING, Form
 from kgplatform.models.json_text import (
     mend,
     partial_text,
@@ -51,6 +51,8 @@ _MORE_ROOM = 4
 _LEAST_WORDS = 4
 """Of a text that nobody writes a second time by chance."""
 _PLACEHOLDER = re.compile(r"\s*(?:<[^<>\n]{2,80}>|\.{3,}|…)\s*")
+_NAME = re.compile(r"\b(?!(?:The|An?|In|No) )[A-Z][a-z]+(?: [A-Z][a-z]+)+\b")
+_REASONING = frozenset(REASONING.split())
 _DECLINES = re.compile(
     r"\W*(?:(?:i['’]m |i am )?(?:so |very )?sorry|i apologi[sz]e|unfortunately)?\W*(?:but )?i(?: can(?:not|['’]t)"
     r"|(?: a|['’])m (?:unable|not able) to) (?:help|assist|comply|continue|fulfil|summari[sz]e)\b(?! but)",
@@ -281,7 +283,8 @@ def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
     """Whether a reply's ``value`` is the example of the prompt, or its placeholders.
 
     It is where one of its texts stands in an example of the system message and nowhere in what the user says, and is a
-    placeholder (``<the answer>``, ``…``) or has at least four words.
+    placeholder (``<the answer>``, ``…``) or has at least four words; or where one of its own fields, its reasoning
+    apart, speaks of somebody of the example.
     """
     system = "\n".join(message["content"] for message in messages if message["role"] == "system")
     if not system:
@@ -289,7 +292,23 @@ def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
     said = [text.strip() for text in _texts(value)]
     shown = _examples(system)
     data = "\n".join(message["content"] for message in messages if message["role"] != "system")
-    return any(text in shown and text not in data for text in said)
+    if any(text in shown and text not in data for text in said):
+        return True
+    names = [name for name in _names(system) if name not in data]
+    return any(name in text for text in _own_texts(value) for name in names)
+
+
+def _own_texts(value: Any) -> list[str]:
+    """The texts of the fields of an object, without its reasoning and what lies deeper."""
+    fields = value.items() if isinstance(value, dict) else ()
+    return [text for key, text in fields if isinstance(text, str) and key.casefold() not in _REASONING]
+
+
+@lru_cache(maxsize=64)
+def _names(system: str) -> frozenset[str]:
+    """The names of several words in the examples of a system message."""
+    values = [value_of(piece.text) for piece in pieces(system) if piece.whole]
+    return frozenset(name for text in _texts(values) for name in _NAME.findall(text))
 
 
 @lru_cache(maxsize=64)

@@ -170,6 +170,34 @@ def test_what_cannot_be_used_is_said_in_a_short_sentence(text: str, words: str) 
     assert len(str(caught.value)) < 600
 
 
+EXAMPLE = """Reply with one JSON object, such as:
+{"reasoning": "Passage 2 says that Mara Quill built it.", "missing": "where Mara Quill was born", "answer": ""}"""
+
+
+class Said(BaseModel):
+    reasoning: str = ""
+    missing: str = ""
+    answer: str = ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "data", "is_copied"),
+    [
+        ({"missing": "where Mara Quill was born.", "answer": "14,000 pounds"}, "Who paid?", True),
+        ({"answer": "It was Mara Quill"}, "Who built it?", True),
+        ({"answer": "It was Mara Quill"}, "Mara Quill built the mill. Who built it?", False),
+        ({"reasoning": "Not Mara Quill, of course.", "answer": "Anna Reed"}, "Who built it?", False),
+        ({"answer": "No Mention"}, "Who built it?", False),
+    ],
+)
+def test_a_reply_about_somebody_of_the_example_is_a_copy(reply: dict[str, str], data: str, is_copied: bool) -> None:
+    messages = [{"role": "system", "content": EXAMPLE}, {"role": "user", "content": data}]
+    chat = ScriptedChat([json.dumps(reply), '{"answer": "Anna Reed built it"}'])
+    said, _ = ask(chat, messages, Said, stage="answer")
+    assert (len(chat.calls) == 2) == is_copied
+    assert said.answer == ("Anna Reed built it" if is_copied else reply["answer"])
+
+
 class TestCutOff:
     def reply(self, text: str) -> Reply:
         return Reply(text, Usage(1, 1, 1), cut_off=True)
