@@ -58,7 +58,7 @@ class WrittenStatement(Form):
         "statement cypher query cypher_query cypher_statement abfrage requête", most=2000
     )
     parameters: Annotated[dict[str, Any], BeforeValidator(_parameters), WithJsonSchema({"type": "object"})] = named(
-        "parameters params parameter arguments", None
+        "parameters params parameter arguments", {}
     )
 
     @classmethod

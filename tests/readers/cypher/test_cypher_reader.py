@@ -110,6 +110,13 @@ def test_rows_without_ids_are_traced_back_by_what_they_name(graph: KnowledgeGrap
     assert done.citations[0] in [place for fact in done.evidence.facts for place in fact.citations]
 
 
+def test_a_statement_may_come_without_parameters(graph: KnowledgeGraph) -> None:
+    """As SmolLM2-135M writes it."""
+    text = "MATCH (p:Person)-[:FOUNDED]->(o {name: 'Atlantic Telegraph Company'}) RETURN p.name, o.name ORDER BY p.name"
+    done, _ = asked(graph, json.dumps({"statement": text}), said("Cyrus Field and others founded it [1]."))
+    assert done.citations
+
+
 def test_an_answer_without_marks_cites_the_rows_that_it_names(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, statement(FOUNDERS, **COMPANY), said("It was Cyrus Field, with others."))
     assert len(done.citations) == 1
