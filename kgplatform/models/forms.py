@@ -103,6 +103,8 @@ class Form(BaseModel):
     """The form finds its fields in the reply by itself, so that nothing is taken off it before."""
     last: ClassVar[bool] = False
     """Of several objects in a reply the last counts that can be read, and not the largest."""
+    enough: ClassVar[bool] = False
+    """A reply that broke off after the words of ``COUNTS`` has said what is needed."""
 
     @model_validator(mode="before")
     @classmethod

@@ -53,6 +53,8 @@ _LEAST_WORDS = 4
 _PLACEHOLDER = re.compile(r"\s*(?:<[^<>\n]{2,80}>|\.{3,}|…)\s*")
 _NAME = re.compile(r"\b(?!(?:The|An?|In|No) )[A-Z][a-z]+(?: [A-Z][a-z]+)+\b")
 _REASONING = frozenset(REASONING.split())
+_QUOTES = frozenset(("citations", "citation", "quotes", "quote", "sources"))
+"""Keys whose words are looked for in the passages anyway: one that is copied loses itself alone."""
 _DECLINES = re.compile(
     r"\W*(?:(?:i['’]m |i am )?(?:so |very )?sorry|i apologi[sz]e|unfortunately)?\W*(?:but )?i(?: can(?:not|['’]t)"
     r"|(?: a|['’])m (?:unable|not able) to) (?:help|assist|comply|continue|fulfil|summari[sz]e)\b(?! but)",
@@ -93,7 +95,7 @@ def ask(
     wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
     reply = chat.send(messages, stage=stage, wanted=wanted)
     first = _Read.of(reply, messages, shape, free)
-    if first.value is not None and not first.cut_off:
+    if first.value is not None and (not first.cut_off or _is_enough(first.value)):
         return first.value, int(first.repaired)
     more, mended = _once_more(messages, wanted, first, is_full=reply.full)
     second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape, free)
@@ -183,6 +185,12 @@ def _only_thinks(value: BaseModel) -> bool:
     )
 
 
+def _is_enough(value: BaseModel) -> bool:
+    """Whether a reply that broke off has said what counts, whole and without going round in circles."""
+    said = getattr(value, value.COUNTS, "") if isinstance(value, Form) and value.enough else ""
+    return isinstance(said, str) and bool(said.strip()) and not is_looped(said)
+
+
 def _with_lack(fault: str, reply: Reply) -> str:
     return f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else fault
 
@@ -226,7 +234,7 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
         start = " ".join(text.split())[:_TEXT_SHOWN]
         lack = "its JSON is broken beyond repair" if "{" in start else "there is no JSON in it"
         fault = f"{lack}; it begins {start!r}." if start else "it is empty."
-    raise ReplyError(fault + (" It broke off at the length limit: be shorter." if cut_off else ""))
+    raise ReplyError(fault + (" It broke off at the length limit." if cut_off else ""))
 
 
 def _values(text: str, *, cut_off: bool, last: bool = False) -> Iterator[tuple[Any, bool]]:
@@ -284,12 +292,12 @@ def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
 
     It is where one of its texts stands in an example of the system message and nowhere in what the user says, and is a
     placeholder (``<the answer>``, ``…``) or has at least four words; or where one of its own fields, its reasoning
-    apart, speaks of somebody of the example.
+    apart, speaks of somebody of the example. Quotes do not count.
     """
     system = "\n".join(message["content"] for message in messages if message["role"] == "system")
     if not system:
         return False
-    said = [text.strip() for text in _texts(value)]
+    said = [text.strip() for text in _texts(value, less=_QUOTES)]
     shown = _examples(system)
     data = "\n".join(message["content"] for message in messages if message["role"] != "system")
     if any(text in shown and text not in data for text in said):
@@ -301,7 +309,8 @@ def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
 def _own_texts(value: Any) -> list[str]:
     """The texts of the fields of an object, without its reasoning and what lies deeper."""
     fields = value.items() if isinstance(value, dict) else ()
-    return [text for key, text in fields if isinstance(text, str) and key.casefold() not in _REASONING]
+    beside = _REASONING | _QUOTES
+    return [text for key, text in fields if isinstance(text, str) and key.casefold() not in beside]
 
 
 @lru_cache(maxsize=64)
@@ -319,12 +328,17 @@ def _examples(system: str) -> frozenset[str]:
     return frozenset(text for text in texts if _PLACEHOLDER.fullmatch(text) or len(text.split()) >= _LEAST_WORDS)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any, less: frozenset[str] = frozenset()) -> Iterator[str]:
+    """All texts in a value, but those under keys of ``less``."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, (list, dict)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if str(key).casefold() not in less:
+                yield from _texts(inner, less)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, less)
 
 
 def is_looped(text: str) -> bool:

@@ -108,7 +108,7 @@ def write_answer(
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
-    calls.add(name, f"answered after {repairs} repairs" if repairs else "answered", mark, prompt=_PROMPT)
+    calls.add(name, f"answered after {counted(repairs, 'repair')}" if repairs else "answered", mark, prompt=_PROMPT)
     is_refusal = not reply.answer or is_members_refusal(reply.answer)
     stored = Stored({}, ()) if is_refusal else evidence.stored([passage.id for passage in result.passages])
     shown = _Shown.of(result, stored, reply)

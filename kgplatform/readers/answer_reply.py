@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
@@ -45,6 +45,9 @@ class Cited(BaseModel):
 
 class AnswerReply(Form):
     """Its fields stand in the order in which they are written: thoughts before decisions."""
+
+    COUNTS: ClassVar[str] = "answer"
+    enough: ClassVar[bool] = True
 
     reasoning: Words = thinking(800)
     answer: Words = named(ANSWER, "", most=4000)

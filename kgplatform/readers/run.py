@@ -24,6 +24,7 @@ from kgplatform.models.reply import Show
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun, SearchResult, Step, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved
+from kgplatform.text import counted
 from kgplatform.work.spans import past_span
 from kgplatform.work.stopping import Stop
 
@@ -236,9 +237,9 @@ def _seconds(queries: tuple[QueryRun, ...]) -> float:
 def search_step(found: Retrieved, detail: str = "") -> Step:
     """The step of a search: what ran, and the ids of what came back, best first."""
     result = found.result
-    counted = f"{len(result.passages)} passages, {len(result.facts)} facts"
+    told = f"{counted(len(result.passages), 'passage')}, {counted(len(result.facts), 'fact')}"
     facts, passages = tuple(fact.id for fact in result.facts), tuple(passage.id for passage in result.passages)
-    detail = f"{detail}: {counted}" if detail else counted
+    detail = f"{detail}: {told}" if detail else told
     return Step("search", detail, result.seconds, queries=found.queries, facts=facts, passages=passages)
 
 

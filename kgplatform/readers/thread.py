@@ -105,8 +105,8 @@ def standalone_messages(question: str, earlier: Sequence[Exchange], context: int
 def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
     """Why ``made`` cannot be what ``question`` asks; empty where it may be.
 
-    It cannot where it says nothing, is an earlier question once more, is far longer, lacks a number of the follow-up or
-    has one that nobody named.
+    It cannot where it says nothing, is an earlier question once more or goes on after it, is far longer, lacks a number
+    of the follow-up or has one that nobody named.
     """
     asked = tidy(question)
     if made == asked:
@@ -117,6 +117,8 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
         return "it is too long for a question"
     if made.casefold() in {tidy(each.question).casefold() for each in earlier}:
         return "it is an earlier question"
+    if "?" in made and not made.rstrip(_EDGES).endswith("?"):
+        return "it goes on after the question"
     numbers, known = set(_NUMBER.findall(made)), set(_NUMBER.findall(asked))
     if lost := sorted(known - numbers):
         return f"it leaves out {lost[0]}"

@@ -15,6 +15,7 @@ from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.json_text import pieces, pieces_in_order, whole_items
 from kgplatform.models.labels import yaml_value
 from kgplatform.models.reply import Show, ask, parse_reply
+from kgplatform.readers.answer_reply import AnswerReply
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -188,6 +189,7 @@ class Said(BaseModel):
         ({"answer": "It was Mara Quill"}, "Mara Quill built the mill. Who built it?", False),
         ({"reasoning": "Not Mara Quill, of course.", "answer": "Anna Reed"}, "Who built it?", False),
         ({"answer": "No Mention"}, "Who built it?", False),
+        ({"answer": "Anna Reed", "quote": "where Mara Quill was born"}, "Who built it?", False),
     ],
 )
 def test_a_reply_about_somebody_of_the_example_is_a_copy(reply: dict[str, str], data: str, is_copied: bool) -> None:
@@ -221,6 +223,19 @@ class TestCutOff:
         assert [entity.name for entity in value.entities] == ["Bo"]
         assert chat.calls[1].wanted == Wanted(Graph, 50, again=True)
         assert "there is no more room: say less" in chat.calls[1].messages[-1]["content"]
+
+    @pytest.mark.parametrize(
+        ("reply", "calls"),
+        [
+            ('{"answer": "Guido van Rossum", "citations": [{"passage": "1", "quote": "a"}, {"pass', 1),
+            ('{"answer": "Guido van Ros', 2),
+            (f'{{"answer": "{"He wrote it. " * 30}", "citations": [{{"pass', 2),
+        ],
+    )
+    def test_an_answer_whose_citations_broke_off_is_not_paid_for_again(self, reply: str, calls: int) -> None:
+        chat = ScriptedChat([self.reply(reply), '{"answer": "Guido van Rossum"}'])
+        assert ask(chat, QUESTION, AnswerReply, stage="answer")[0].answer == "Guido van Rossum"
+        assert len(chat.calls) == calls
 
     def test_what_was_kept_of_the_first_stays_where_the_second_is_of_no_use(self) -> None:
         chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), "Sorry."])

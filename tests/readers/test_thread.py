@@ -162,6 +162,7 @@ def test_a_question_that_stands_alone_stays_as_it_is(graph: KnowledgeGraph, mode
         ("Was the cable mended?", "Was it mended in 1867?", "it leaves out 1867"),
         ("Was the cable of 1858 mended?", "Was it mended?", "nobody named 1858"),
         ("which ship laid the cable of 1866?", "And which ship?", "it is an earlier question"),
+        ("Which ship laid the cable of 1866? The answer is the Hawk.", "And who?", "it goes on after the question"),
         ("No information was found.", "And which ship?", "it asks nothing"),
         ("James Anderson was " + "a captain of great renown, " * 20, "And who?", "it is too long for a question"),
         ("¿Dónde nació James Anderson?", "¿Y dónde nació?", ""),

@@ -45,7 +45,7 @@ def chat(
     check_options(reader, options)  # before a server is started for it
     with connect_to(home) as graph:
         failed = _talk(graph, graph.chat(thread), reader, options, as_json)
-    if failed:
+    if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)
 
 
@@ -103,5 +103,7 @@ def _questions() -> Iterator[str]:
             return
         if line == _QUIT:
             return
-        if line:
+        if line.startswith("/") and len(line.split()) == 1:
+            note(f"There is no command {line}. {_QUIT} or Ctrl-D ends the thread; any other line is a question.")
+        elif line:
             yield line

@@ -70,8 +70,8 @@ export function named(name) {
 /** Tokens and calls of a usage record, in words; "" where no model was called. */
 export function spent(usage) {
   if (!usage || !(usage.calls || usage.cached_calls)) return "";
-  const cached = usage.cached_calls ? `, ${count(usage.cached_calls)} from the cache` : "";
-  return `${counted(usage.calls + (usage.cached_calls ?? 0), "call")}${cached}, ${count(usage.input_tokens + usage.output_tokens)} tokens`;
+  const cached = usage.cached_calls ? `, ${counted(usage.cached_calls, "answer")} from the cache` : "";
+  return `${counted(usage.calls, "call")}${cached}, ${count(usage.input_tokens + usage.output_tokens)} tokens`;
 }
 
 /** Characters [start, end) of `text`, counted as the platform counts them: by code points, not by UTF-16 units. */

@@ -38,7 +38,7 @@ from kgplatform.readers.run import Calls
 from kgplatform.records import Citation, FoundPassage
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.sentences import sentences
-from kgplatform.text import WORD_RUN, is_unspaced, normalise_name
+from kgplatform.text import WORD_RUN, counted, is_unspaced, normalise_name
 
 NO_REPLY = "The model's last reply was empty, and so was the one after it."
 _ANSWER = "answer"
@@ -177,7 +177,7 @@ def _ask(paths: Sequence[Walk], brief: Brief, calls: Calls) -> tuple[str, bool]:
         raise
     calls.counts["malformed.no final answer"] += calls.made - made - 1 + (not is_marked)
     filled = sum(bool(path.notebook) for path in paths)
-    detail = f"from {len(paths)} notebooks, {len(paths) - filled} of them empty"
+    detail = f"from {counted(len(paths), 'notebook')}, {len(paths) - filled} of them empty"
     calls.add(_ANSWER, detail if is_marked else f"{detail}; no final answer marked", mark, prompt=_PROMPT)
     return text, is_sufficient
 

@@ -32,7 +32,7 @@ from kgplatform.records import QueryRun
 from kgplatform.retrieve.evidence import Retrieved
 from kgplatform.retrieve.found import rank_scores
 from kgplatform.retrieve.nodes import Names, NearNodes, NodePlaces, Nodes
-from kgplatform.text import WORD_RUN, listed, normalise_name
+from kgplatform.text import WORD_RUN, counted, listed, normalise_name
 from kgplatform.work.threads import side_by_side
 
 Known = Callable[[str], str | None]
@@ -394,7 +394,7 @@ def _ask(brief: Brief, batch: _Batch, chat: Chat) -> tuple[Proposals, Calls, Mod
     else:
         calls.counts["malformed.no node"] += calls.made - 1
     calls.counts["malformed.fabricated node"] += len(proposed.invented)
-    detail = f"batch {batch.number}, {len(batch.shown):,} names: {len(proposed.scores)} nodes proposed"
+    detail = f"batch {batch.number}, {len(batch.shown):,} names: {counted(len(proposed.scores), 'node')} proposed"
     invented = f", {len(proposed.invented)} not in the list: {listed(proposed.invented)}" if proposed.invented else ""
     calls.add(STEP, detail + invented, mark, prompt=_PROMPT, found=found)
     return proposed, calls, None
