@@ -14,12 +14,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, Protocol
 
+from kgplatform.errors import ModelError
 from kgplatform.graph.threads import Turn, keep_turn, turns_of
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.answer import joined
+from kgplatform.readers.readers import READERS
 from kgplatform.readers.run import Calls, Hear, Run, Tell
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
-from kgplatform.records import Answer, Step, Usage
+from kgplatform.records import Answer, SearchResult, Step, Usage
 from kgplatform.work.stopping import Stop
 
 
@@ -63,15 +65,25 @@ class ChatThread:
         """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn.
 
         A follow-up is first made to stand alone, by one call of the model: the answer's ``question`` is what the reader
-        was asked, and its ``note`` says so. The first question of a thread is asked as it is.
+        was asked, and its ``note`` says so. The first question of a thread is asked as it is. A question for which the
+        model fails is kept as a turn without an answer, so that the next may refer to it. Raises what ``ask`` raises.
         """
         started = time.perf_counter()
         alone, note, steps, spent = self._stand_alone(question, on_step, stop)
-        answer = self._graph.ask(alone, reader, options=options, on_step=on_step, on_text=on_text, stop=stop, **more)
-        answer = replace(
-            answer, note=joined(note, answer.note), trace=(*steps, *answer.trace), usage=spent + answer.usage
-        )
-        return keep_turn(self._graph.store, self.id, question, answer, time.perf_counter() - started)
+
+        def kept(answer: Answer) -> Answer:
+            told = joined(note, answer.note)
+            whole = replace(answer, note=told, trace=(*steps, *answer.trace), usage=spent + answer.usage)
+            return keep_turn(self._graph.store, self.id, question, whole, time.perf_counter() - started)
+
+        more |= {"options": options, "on_step": on_step, "on_text": on_text, "stop": stop}
+        try:
+            answer = self._graph.ask(alone, reader, **more)
+        except ModelError as error:
+            found = error.evidence or SearchResult(alone, (), (), 0.0)
+            kept(Answer(alone, reader or READERS[0].name, None, (), found, (), Usage(), f"It failed: {error}"))
+            raise
+        return kept(answer)
 
     def _stand_alone(
         self, question: str, on_step: Tell | None, stop: Stop | None

@@ -108,7 +108,8 @@ def _fault(error: openai.APIError, status: int | None, said: str) -> str:
     if isinstance(error, openai.APITimeoutError):
         return "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
     if isinstance(error, openai.APIConnectionError):
-        return f"it cannot be reached, or broke the connection ({error.__cause__}). Is it running?"
+        broke = f"it cannot be reached, or broke the connection ({error.__cause__})"
+        return f"{broke}. Is it running, and is OPENAI_BASE_URL right?"
     wait = retry_after(error)
     pause = f", and asks to wait {wait:.0f} s" if wait is not None and wait > LONGEST_WAIT else ""
     return f"it answered {status}{pause}. {said}"

@@ -108,15 +108,20 @@ def write_answer(
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
-    calls.add(name, f"answered after {counted(repairs, 'repair')}" if repairs else "answered", mark, prompt=_PROMPT)
     is_refusal = not reply.answer or is_members_refusal(reply.answer)
+    outcome = "declined" if is_refusal else "answered"
+    detail = f"{outcome} after {counted(repairs, 'repair')}" if repairs else outcome
+    calls.add(name, detail, mark, prompt=_PROMPT)
     stored = Stored({}, ()) if is_refusal else evidence.stored([passage.id for passage in result.passages])
     shown = _Shown.of(result, stored, reply)
     found = Support() if is_refusal else shown.support(question)
     citations = shown.citations(question, found) if found.holds else {}
     wrong = 0 if is_refusal else shown.wrong(citations)
-    calls.note("check citations", checked_citations(sum(map(len, citations.values())), wrong), stored.queries)
-    return _checked(reply, shown, citations, found, wrong, mode, is_refusal)
+    answered = _checked(reply, shown, citations, found, wrong, mode, is_refusal)
+    detail = checked_citations(sum(map(len, citations.values())), wrong)
+    lost = f"; not supported, so left out: {shown.plain}" if answered.text == REFUSAL and not is_refusal else ""
+    calls.note("check citations", "nothing to check" if is_refusal else detail + lost, stored.queries)
+    return answered
 
 
 def answer_messages(
@@ -148,7 +153,11 @@ def left_out(wrong: int) -> str:
 
 
 def record(reader: str, answered: Answered, evidence: SearchResult, calls: Calls, *notes: str) -> Answer:
-    """The answer with what it rests on, its trace, its cost, its counts, and what there is to note about it."""
+    """The answer with what it rests on, its trace, its cost, its counts, and what there is to note about it.
+
+    A refusal about which there is nothing else to note was the model's: then it is noted in what it found no answer.
+    """
+    note = joined(answered.note, *notes) or (declined(evidence) if answered.text == REFUSAL else "")
     return Answer(
         evidence.question,
         reader,
@@ -157,9 +166,17 @@ def record(reader: str, answered: Answered, evidence: SearchResult, calls: Calls
         evidence,
         tuple(calls.steps),
         calls.usage,
-        joined(answered.note, *notes),
+        note,
         counts={name: calls.counts[name] for name in sorted(calls.counts) if calls.counts[name]},
     )
+
+
+def declined(evidence: SearchResult) -> str:
+    """A note on a refusal of the model: in what it found no answer."""
+    numbers = ((len(evidence.passages), "passage"), (len(evidence.facts), "fact"))
+    shown = " and ".join(counted(number, name) for number, name in numbers if number)
+    what = f"the {shown} that it was shown" if shown else "what it was shown"
+    return f"The language model found no answer in {what}."
 
 
 def joined(*notes: str) -> str:

@@ -81,7 +81,7 @@ _REFUSALS = re.compile(
     rf"|^\W*(?:there (?:is|was) )?(?:insufficient|not enough|no relevant) (?:\w+ )?(?:information|context|evidence|"
     rf"data|detail)"
     rf"|^\W*(?:sorry,? (?:but )?)?(?:i |we )?(?:do{_NOT}|don['’]t) know{_AT_END}"
-    rf"|\bi(?: am|['’]m) not (?:sure|certain)\b"
+    rf"|\bi(?: am|['’]m) not (?:sure|certain)\b|\b(?:is|are|was|were) (?:unknown|not known) to me\b"
     rf"|\b(?:evidence|information|context) is (?:insufficient|not sufficient)\b|\bunanswerable\b",
     re.IGNORECASE,
 )

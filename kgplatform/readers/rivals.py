@@ -42,7 +42,7 @@ def rival_of(statement: Statement, context: Sequence[Need], units: Sequence[Unit
         claim = _claim(part, statement, context, units, read)
         if claim and (rival := _nearer(claim, read)):
             said = " ".join(dict.fromkeys(each.word.shown for each in claim.about))
-            return f'"{claim.need.word.shown}" was not found with "{said}", but "{rival}" was.'
+            return f'Near "{said}" the text has "{rival}", not "{claim.need.word.shown}".'
     return ""
 
 

@@ -67,6 +67,14 @@ class Groups:
     queries: tuple[QueryRun, ...]
 
 
+def check_tree(store: Store) -> None:
+    """Raises ``InputError`` where the graph has no finished tree."""
+    if not store.read("retrieve/tree"):
+        raise InputError(
+            "The graph has no finished knowledge tree. Run `kgplatform tree` first, or choose another reader or route."
+        )
+
+
 def read_groups(
     store: Store, embedder: Embedder, question: str, level: int | None, most: int | None, facts: int | None
 ) -> Groups:
@@ -78,10 +86,8 @@ def read_groups(
     store = store.recording()
     vector = make_question(question, embedder).vector
     rows = store.read("retrieve/communities", deepest=_DEEPEST if level is None else level, vector=vector)
-    if not rows and not store.read("retrieve/tree"):
-        raise InputError(
-            "The graph has no finished knowledge tree. Run `kgplatform tree` first, or use another reader."
-        )
+    if not rows:
+        check_tree(store)
     ranked = sorted(rows, key=lambda row: (-row["score"], row["id"]))[:most]
     nearest = {row["id"] for row in ranked}
     kept = [_group(row) for row in rows if row["id"] in nearest]

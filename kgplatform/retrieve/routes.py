@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity
+from kgplatform.retrieve.communities import check_tree
 from kgplatform.retrieve.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.retrieve.fuse import COSINE_SHARE
 from kgplatform.retrieve.question import EmbeddedQuestion, longest_names
@@ -210,8 +210,8 @@ def communities_near(store: Store, question: EmbeddedQuestion, facts: int = FACT
 def community_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """The facts of the nearest communities' nearest entities. Raises ``InputError`` where there is no finished tree."""
     near = communities_near(store, question, max(FACTS, top_k), max(COMMUNITIES * MEMBERS * FACTS, top_k))
-    if not near.communities and not store.read("retrieve/tree"):
-        raise InputError("The graph has no finished knowledge tree. Run `kgplatform tree` first, or use another route.")
+    if not near.communities:
+        check_tree(store)
     return replace(facts_found(near.facts, "community"), communities=near.communities)
 
 

@@ -289,7 +289,7 @@ class TestSentences:
             address = server.base_url
         time = Time()
         chat = OpenAIChat(options(address), Ledger(), None, clock=time.clock, sleep=time.sleep)
-        with pytest.raises(ModelError, match=r"cannot be reached.*Is it running\?"):
+        with pytest.raises(ModelError, match=r"cannot be reached.*Is it running, and is OPENAI_BASE_URL right\?"):
             chat.send(HELLO, stage="answer")
         chat.close()
 

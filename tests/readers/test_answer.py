@@ -140,13 +140,16 @@ def test_citations_that_do_not_hold_are_left_out_and_the_others_numbered_anew(ev
     assert done.note == "1 of the model's citations was left out: its words are not in the passage."
 
 
+DECLINED = "The language model found no answer in the 2 passages that it was shown."
+
+
 @pytest.mark.parametrize(
     ("reply", "reject", "note", "open_", "open_note"),
     [
-        (REFUSES, REFUSAL, "", REFUSAL, ""),
-        ('{"sufficient": false, "answer": "Bob [1]"}', REFUSAL, "", "Bob", OWN_KNOWLEDGE),
+        (REFUSES, REFUSAL, DECLINED, REFUSAL, DECLINED),
+        ('{"sufficient": false, "answer": "Bob [1]"}', REFUSAL, DECLINED, "Bob", OWN_KNOWLEDGE),
         ('{"answer": "Bob [1]"}', REFUSAL, "The model's answer was left out", "Bob", OWN_KNOWLEDGE),
-        ('{"answer": " ", "citations": [{"passage": 1, "quote": "mill"}]}', REFUSAL, "", REFUSAL, ""),
+        ('{"answer": " ", "citations": [{"passage": 1, "quote": "mill"}]}', REFUSAL, DECLINED, REFUSAL, DECLINED),
     ],
 )
 def test_what_the_documents_do_not_say(
@@ -156,7 +159,17 @@ def test_what_the_documents_do_not_say(
         done = answer(QUESTION, Run(evidence, ScriptedChat([reply]), Ledger()), Options(mode))  # type: ignore[arg-type]  # a Literal
         assert (done.text, done.citations) == (text, ())
         assert done.note.startswith(said)
-        assert bool(done.note) == bool(said)
+
+
+def test_the_trace_says_who_refused(evidence: Evidence) -> None:
+    details = {}
+    for reply in (REFUSES, '{"answer": "Bob [1]"}'):
+        done = answer(QUESTION, Run(evidence, ScriptedChat([reply]), Ledger()), Options())
+        details[reply] = [step.detail for step in done.trace if step.name in ("answer", "check citations")]
+    assert list(details.values()) == [
+        ["declined", "nothing to check"],
+        ["answered", "0 citations checked, 0 dropped; not supported, so left out: Bob"],
+    ]
 
 
 def test_without_a_model_the_evidence_is_the_answer(evidence: Evidence) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -102,6 +101,21 @@ def test_a_thread_goes_on_where_it_was_left(graph: KnowledgeGraph, model: Model[
     assert follows == [[second.run, first.run]]
 
 
+def test_a_question_for_which_the_model_fails_can_be_referred_to(graph: KnowledgeGraph, model: Model[Prompt]) -> None:
+    thread = graph.chat()
+    answers = model.rules["answer"]
+    model.rules["answer"] = ModelError("The model is gone.")
+    with pytest.raises(ModelError, match="The model is gone") as caught:
+        thread.ask(FOUNDER)
+    assert caught.value.evidence is not None
+    (failed,) = thread.turns
+    assert (failed.asked, failed.text, failed.note) == (FOUNDER, None, "It failed: The model is gone.")
+    model.rules["answer"] = answers
+    second = thread.ask("And where was he born?")
+    assert (second.question, second.text) == (BORN, "In Stockbridge [1]")
+    assert model.of("standalone")[0].data == f"Question: {FOUNDER}\nAnswer: (no answer)"
+
+
 def test_a_removed_thread_leaves_nothing(graph: KnowledgeGraph) -> None:
     graph.ask(FOUNDER, keep=True)
     before = snapshot(graph.store)
@@ -191,16 +205,3 @@ def test_what_does_not_fit_into_the_window_is_left_out() -> None:
     small = standalone_messages("And then?", long, 2_000)[1]["content"]
     assert "Question 7?" in small and "Question 0?" not in small
     assert whole.index("Question 7?") < whole.index("The follow-up question: And then?")
-
-
-def test_a_reader_fails_in_a_thread(graph: KnowledgeGraph, model: Model[Prompt]) -> None:
-    """Nothing of it is kept, and the thread goes on."""
-    thread = graph.chat()
-    answers: Callable[[Prompt], str] = model.rules["answer"]  # type: ignore[assignment]
-    model.rules["answer"] = ModelError("The model is gone.")
-    with pytest.raises(ModelError) as caught:
-        thread.ask(FOUNDER)
-    assert caught.value.evidence is not None
-    assert thread.turns == ()
-    model.rules["answer"] = answers
-    assert thread.ask(FOUNDER).text == "Cyrus Field [1]"

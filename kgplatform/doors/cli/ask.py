@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
-from kgplatform.doors.cli.shared import AsJson, Home, QuestionText, connect_to, flag, note, spelled
+from kgplatform.doors.cli.shared import AsJson, Home, QuestionText, TokenBudget, connect_to, flag, note, spelled
 from kgplatform.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _PANEL = "Options of the readers"
 _TYPES: dict[str, Any] = {"boolean": bool, "integer": int, "number": float, "string": str, "list": list[str]}
 _METAVARS = {"integer": "N", "number": "NUMBER", "string": "TEXT", "list": "TEXT"}
 _NAMED = re.compile(r"\b([a-z_]+)=(\w+)")
-_OWN = ("question", "reader", "trace", "keep", "home", "as_json")
+_OWN = ("question", "reader", "trace", "keep", "token_budget", "home", "as_json")
 
 
 class AskCommand(TyperCommand):
@@ -54,7 +54,14 @@ def ask() -> None:
 
 
 def _ask(
-    question: str, reader: str | None, trace: bool, keep: bool, home: Any, as_json: bool, options: dict[str, Any]
+    question: str,
+    reader: str | None,
+    trace: bool,
+    keep: bool,
+    token_budget: int | None,
+    home: Any,
+    as_json: bool,
+    options: dict[str, Any],
 ) -> None:
     from kgplatform.client import check_options
     from kgplatform.doors.cli.show.answers import show_run
@@ -66,7 +73,7 @@ def _ask(
     }
     try:
         check_options(reader, given)  # before a server is started for it
-        with connect_to(home) as graph:
+        with connect_to(home, token_budget=token_budget) as graph:
             answer, cost = watched(partial(graph.ask, question, reader, options=given, keep=keep), graph, as_json)
     except InputError as error:
         if not error.options:
@@ -92,7 +99,8 @@ def watched(ask: Callable[..., Answer], graph: KnowledgeGraph, as_json: bool) ->
     except ModelError as error:
         if not as_json:
             show_failed(error)
-            note(spent_on(graph.ledger.total - before, time.perf_counter() - started))
+            spent = graph.ledger.total - before
+            note(spent_on(spent, time.perf_counter() - started, "no reply from the model"))
         raise
     return answer, spent_on(answer.usage, time.perf_counter() - started)
 
@@ -119,7 +127,8 @@ def _with_options() -> Any:
         "reader": (who, None),
     }
     parameters |= {name: (_annotation(owners), None) for name, owners in _by_name().items()}
-    parameters |= {"trace": (Trace, False), "keep": (Keep, False), "home": (Home, None), "as_json": (AsJson, False)}
+    parameters |= {"trace": (Trace, False), "keep": (Keep, False), "token_budget": (TokenBudget, None)}
+    parameters |= {"home": (Home, None), "as_json": (AsJson, False)}
     keyword = inspect.Parameter.KEYWORD_ONLY
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # what ``inspect`` and Typer look for
         [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgplatform.doors.cli.ask import watched
-from kgplatform.doors.cli.shared import AsJson, Home, connect_to, named_values, note, open_at, spelled
+from kgplatform.doors.cli.shared import AsJson, Home, TokenBudget, connect_to, named_values, note, open_at, spelled
 from kgplatform.errors import KgError, StoppedError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def chat(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the threads, and ask nothing.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
+    token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -43,7 +44,7 @@ def chat(
 
     options = named_values(option or [], "--option")
     check_options(reader, options)  # before a server is started for it
-    with connect_to(home) as graph:
+    with connect_to(home, token_budget=token_budget) as graph:
         failed = _talk(graph, graph.chat(thread), reader, options, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)

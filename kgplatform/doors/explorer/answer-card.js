@@ -3,7 +3,7 @@
 import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { about } from "./about.js";
-import { duration, named, shortened, slice, spent } from "./format.js";
+import { duration, named, readable, shortened, slice, spent } from "./format.js";
 import { markdown } from "./markdown.js";
 import { routeTo } from "./router.js";
 
@@ -86,11 +86,14 @@ export function citationOpener(stage, citations) {
   return open;
 }
 
-/** Where an answer is still on its way: `say` tells what the reader does, `write` shows the answer so far. */
+/** Where an answer is still on its way: `done` tells which step is, `say` what is done now, `write` shows a draft. */
 export function waitingCard(reader, stop) {
-  const written = el("div", { class: "answer-text", dir: "auto", hidden: true });
+  const draft = el("div", { class: "answer-text", dir: "auto" });
+  const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft, not checked yet:"), draft);
   const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is working …`));
   const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
-  const write = (text) => ((written.hidden = !text), fill(written, markdown(text)));
-  return { card, say: (text) => fill(says.lastChild, text), write };
+  const say = (text) => fill(says.lastChild, text);
+  const done = (step, number) => say(`${reader} is working: step ${number} is done (${readable(step.name)}) …`);
+  const write = (text) => ((written.hidden = !text), fill(draft, markdown(text)));
+  return { card, say, done, write };
 }

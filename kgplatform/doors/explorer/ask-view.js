@@ -8,10 +8,10 @@ import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { askInThread, askReader, idsOfResult, searchFor } from "./ask-reader.js";
 import { aboutChanges, about } from "./about.js";
 import { Conversation } from "./conversation.js";
-import { counted, duration, readable } from "./format.js";
+import { counted, duration, readable, spentIn } from "./format.js";
 import { evidenceList } from "./evidence-list.js";
 import { subgraphOf } from "./graph-panel.js";
-import { emptyState, failure, linkButton } from "./states.js";
+import { emptyState, failure, linkButton, stoppedCard } from "./states.js";
 import { ReaderForm, SEARCH_ONLY } from "./reader-form.js";
 import { Replay } from "./replay.js";
 import { navigate, routeTo } from "./router.js";
@@ -79,18 +79,20 @@ export function createView({ stage }) {
     const replay = new Replay(stage.graph);
     replay.title = `What ${form.reader} looked at`;
     const timeline = new Timeline(replay);
-    const { card, say, write } = waitingCard(form.reader, () => controller.abort());
+    const { card, done: stepDone, write } = waitingCard(form.reader, () => controller.abort());
     const after = el("div", {});
-    shownNow = { timeline, replay };
+    shownNow = { timeline, replay, steps: [] };
     fill(result, card, timeline.element, after);
     const first = { question: text, reader: form.reader, options: form.changed };
     announce(`${form.reader} is at work`);
     const started = performance.now();
+    const { steps } = shownNow;
     const onStep = (step, number) => {
+      steps.push(step);
       timeline.append(step);
       replay.happened(step);
-      say(`Step ${number}: ${readable(step.name)}`);
-      announce(`Step ${number}: ${readable(step.name)}`);
+      stepDone(step, number);
+      announce(`Step ${number} is done: ${readable(step.name)}`);
     };
     const listeners = { signal: controller.signal, onStep, onText: write };
     const answer = await (keep.checked ? askInThread(first, listeners) : askReader({ ...first, keep: false }, listeners));
@@ -100,7 +102,7 @@ export function createView({ stage }) {
     card.replaceWith(told, ...conversation(answer, first, timeline.element, after));
     if (hadFocus) told.querySelector("button")?.focus();
     timeline.show(answer.trace);
-    fill(after, evidence(answer.evidence, answer.text === null));
+    fill(after, evidence(answer.evidence, !answer.citations.length));
     announce(answer.text === null ? "The evidence is there" : `The answer is there, with ${counted(answer.citations.length, "citation")}: ${answer.text}`);
     remember();
     await replay.finished(answer.trace, answer.evidence).catch(() => {}); // the answer stands without its picture
@@ -119,10 +121,11 @@ export function createView({ stage }) {
       fill(after);
       const onAnswer = (answer) => {
         timeline.show(answer.trace);
-        fill(after, evidence(answer.evidence, answer.text === null));
+        fill(after, evidence(answer.evidence, !answer.citations.length));
         replay.finished(answer.trace, answer.evidence).catch(() => {}); // the answer stands without its picture
       };
-      return { onStep: (step) => (timeline.append(step), replay.happened(step)), onAnswer };
+      const onEvidence = (found) => fill(after, ...foundUntilThen(found));
+      return { onStep: (step) => (timeline.append(step), replay.happened(step)), onAnswer, onEvidence };
     };
     talk = new Conversation({ stage, first, form, thread, opened });
     return [talk.element];
@@ -162,16 +165,21 @@ export function createView({ stage }) {
     return evidenceList(found, { open: (...place) => stage.open(...place), pick: (node) => (stage.showGraph(), stage.graph.goTo(node)), unfolded });
   }
 
+  function foundUntilThen(found) {
+    return [el("p", { class: "muted" }, "This was found until then:"), evidence(found, true)];
+  }
+
   function broken(fault, controller) {
     const stopped = fault.name === "AbortError";
     if (stopped && running !== controller) return; // another question took its place
     const retry = () => run(shown, question.value.trim());
-    const card = stopped ? el("div", { class: "answer card" }, el("p", {}, "Stopped."), el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Ask again")) : failure(fault, retry);
+    const cost = spentIn(shownNow.steps ?? []);
+    const card = stopped ? stoppedCard(retry, cost) : failure(fault, retry, cost);
     const waiting = result.querySelector(".waiting");
     const hadFocus = waiting?.contains(document.activeElement);
     if (waiting) waiting.replaceWith(card);
     else fill(result, card);
-    if (fault.evidence) card.after(el("p", { class: "muted" }, "This was found until then:"), evidence(fault.evidence, true));
+    if (fault.evidence) card.after(...foundUntilThen(fault.evidence));
     if (hadFocus) card.querySelector("button")?.focus();
     announce(stopped ? "Stopped" : fault.message);
   }

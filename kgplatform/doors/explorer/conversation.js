@@ -5,13 +5,13 @@ import { el, freshId, reveal } from "./dom.js";
 import { icon } from "./icons.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { askInThread } from "./ask-reader.js";
-import { counted, readable } from "./format.js";
-import { failure } from "./states.js";
+import { counted, spentIn } from "./format.js";
+import { failure, stoppedCard } from "./states.js";
 
 /**
  * What stands below the first answer. `first` is its question with reader and options; `form` is where the reader of the
  * next question is chosen. `thread`: the id, if the first answer is kept in one. `opened(listeners)` is told when a
- * follow-up is asked and returns who listens to it: { onStep(step), onAnswer(answer) }.
+ * follow-up is asked and returns who listens to it: { onStep(step), onAnswer(answer), onEvidence(evidence) }.
  */
 export class Conversation {
   constructor({ stage, first, form, thread = null, opened }) {
@@ -50,10 +50,11 @@ export class Conversation {
   async #ask(text, place) {
     const controller = (this.running = new AbortController());
     const reader = this.form.searchesOnly ? this.first.reader : this.form.reader;
-    const { card, say, write } = waitingCard(reader, () => controller.abort());
+    const { card, say, done, write } = waitingCard(reader, () => controller.abort());
     place.replaceChildren(card);
     const heard = this.opened(reader);
-    const onStep = (step, number) => (heard.onStep(step), say(`Step ${number}: ${readable(step.name)}`));
+    const steps = [];
+    const onStep = (step, number) => (steps.push(step), heard.onStep(step), done(step, number));
     const started = performance.now();
     try {
       await this.#begin(say, controller.signal);
@@ -66,7 +67,8 @@ export class Conversation {
       heard.onAnswer(answer);
     } catch (fault) {
       const again = () => this.#ask(text, place);
-      place.replaceChildren(fault.name === "AbortError" ? el("div", { class: "answer card" }, "Stopped.") : failure(fault, again));
+      place.replaceChildren(fault.name === "AbortError" ? stoppedCard(again, spentIn(steps)) : failure(fault, again, spentIn(steps)));
+      if (fault.evidence) heard.onEvidence(fault.evidence);
     } finally {
       this.running = null;
       this.question.focus({ preventScroll: true });

@@ -74,6 +74,12 @@ export function spent(usage) {
   return `${counted(usage.calls, "call")}${cached}, ${count(usage.input_tokens + usage.output_tokens)} tokens`;
 }
 
+/** What `steps` cost together, in words. */
+export function spentIn(steps) {
+  const sum = (name) => steps.reduce((total, { usage }) => total + (usage?.[name] ?? 0), 0);
+  return spent(Object.fromEntries(["calls", "cached_calls", "input_tokens", "output_tokens"].map((name) => [name, sum(name)])));
+}
+
 /** Characters [start, end) of `text`, counted as the platform counts them: by code points, not by UTF-16 units. */
 export function slice(text, start, end) {
   return Array.from(text).slice(Math.max(0, start), Math.max(0, end)).join("");

@@ -12,10 +12,16 @@ export function loading(what = "Loading") {
   return el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), `${what} …`);
 }
 
-/** The sentence of a fault, and a way on. */
-export function failure(fault, retry = null) {
-  return el("div", { class: "failure", role: "alert" }, icon("warning"), el("p", {}, fault.message),
+/** The sentence of a fault, what was `spent` on it, and a way on. */
+export function failure(fault, retry = null, spent = "") {
+  return el("div", { class: "failure", role: "alert" }, icon("warning"), el("p", {}, fault.message, spent && el("span", { class: "muted" }, ` ${spent}`)),
     retry && el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Try again"));
+}
+
+/** What is left of a question that was stopped, and a way on. */
+export function stoppedCard(retry, spent = "") {
+  return el("div", { class: "answer card" }, el("p", {}, "Stopped.", spent && el("span", { class: "muted" }, ` ${spent}`)),
+    el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Ask again"));
 }
 
 export function linkButton(href, text, { primary = false } = {}) {

@@ -308,8 +308,9 @@ def test_a_chat_through_a_pipe(ada: Path, run: Run, monkeypatch: pytest.MonkeyPa
     shown = run("chat", "--thread", thread)
     assert shown.out.count("[1] ada, characters 0–40") == 3
     assert "> Where was she born?" in shown.out
+    assert "> Why?\n(no answer)\n" in shown.out
     listed = run("chat", "--list")
-    assert re.search(rf"{thread} +│ +3 │.*│ Who was Ada Lovelace\?", listed.out)
+    assert re.search(rf"{thread} +│ +4 │.*│ Who was Ada Lovelace\?", listed.out)
     assert run("chat", "--remove", thread).out.splitlines()[-1] == "0 threads"
     assert run("chat", "--thread", thread).code == 2
 
@@ -325,7 +326,7 @@ def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatc
     )
     assert "Ada Lovelace was born in London in 1815." in done.out
     cost, sentence = done.err.splitlines()
-    assert cost.startswith("no model call, ")
+    assert cost.startswith("no reply from the model, ")
     assert sentence.startswith("kgplatform: ") and "check OPENAI_API_KEY" in sentence
     assert (for_programs.out, for_programs.err.count("\n")) == ("", 1)
 

@@ -239,6 +239,14 @@ def test_a_model_that_fails_is_said_and_can_be_asked_again(
         expect(page.get_by_role("alert")).to_contain_text("holiday")
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("article", name="Answer")).to_contain_text("Cyrus Field")
+        refusals += [Fault.refuse(401, "Still on holiday.")] * 2  # to make it stand alone, and to answer it
+        page.get_by_role("textbox", name="Ask on").fill("And who was his brother?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("Still on holiday")
+        expect(page.get_by_text("This was found until then:")).to_be_visible()
+        expect(page.get_by_role("region", name="Evidence")).to_be_visible()
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("article", name="Answer")).to_have_count(2)
 
 
 def test_without_a_tree_it_is_said_where_to_build_one(empty_explorer: str, page: Page) -> None:

@@ -389,11 +389,14 @@ def test_an_answer_without_marks_is_looked_for_in_what_was_read(evidence: Eviden
     assert (unread.text, unread.note) == (REFUSAL, left_out("Osric", "Vane"))
 
 
+DECLINED = "The language model found no answer in the 2 passages and 6 facts that it was shown."
+
+
 @pytest.mark.parametrize(
     ("said", "reject", "note", "open_", "open_note"),
     [
-        (REFUSAL, REFUSAL, "", REFUSAL, ""),
-        ("The documents do not say", REFUSAL, "", REFUSAL, ""),
+        (REFUSAL, REFUSAL, DECLINED, REFUSAL, DECLINED),
+        ("The documents do not say", REFUSAL, DECLINED, REFUSAL, DECLINED),
         ("Bartholomew Quill", REFUSAL, left_out("Bartholomew", "Quill"), "Bartholomew Quill", OWN_KNOWLEDGE),
         (
             "Own knowledge: Bartholomew Quill",

@@ -30,12 +30,15 @@ if TYPE_CHECKING:
     from kgplatform.graph.runs import CallStatistics
     from kgplatform.graph.threads import ThreadInfo, Turn
     from kgplatform.neo4j.store import Table
-    from kgplatform.records import Answer, Citation, FoundCommunity, FoundPath, SearchResult
+    from kgplatform.records import Answer, Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult
 
 _INDENT = "     "
 _WIDTH = 100_000
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
+
+_BEST = 3
+"""Passages that are shown with an answer that cites nothing."""
 
 _REPLY = 240
 """Characters of a reply: its beginning, and its end, where a decision stands."""
@@ -60,14 +63,18 @@ def show_search(result: SearchResult, out: Console | None = None) -> None:
         out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
     if result.passages:
         out.print("[bold]Passages[/bold]")
-    for number, passage in enumerate(result.passages, 1):
+        _show_passages(out, result.passages)
+    found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
+    out.print(f"{found} in {duration(result.seconds)}" if result.seconds else found)
+
+
+def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
+    for number, passage in enumerate(passages, 1):
         page = f", page {passage.page}" if passage.page is not None else ""
         where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
         how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
         out.print(f"     {safe(short(passage.text))}")
-    found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
-    out.print(f"{found} in {duration(result.seconds)}" if result.seconds else found)
 
 
 def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
@@ -89,7 +96,7 @@ def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
 
 
 def show_answer(answer: Answer, out: Console | None = None) -> None:
-    """The answer with its citations, or the evidence where no model wrote one."""
+    """The answer with its citations, or the evidence where no model wrote one; the best of it where none is cited."""
     out = out or console()
     if answer.text is None:
         show_search(answer.evidence, out)
@@ -100,6 +107,9 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
         out.print(safe(answer.note))
+    if answer.evidence.passages and not answer.citations:
+        out.print("[bold]The best of what was read[/bold]")
+        _show_passages(out, answer.evidence.passages[:_BEST])
 
 
 def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
@@ -132,13 +142,13 @@ def show_failed(error: ModelError, out: Console | None = None) -> None:
         show_search(error.evidence, out)
 
 
-def spent_on(usage: Usage, seconds: float) -> str:
-    """One line: what an answer cost.
+def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> str:
+    """One line: what an answer cost; ``nothing`` where no reply of a model came.
 
     >>> spent_on(Usage(calls=1, input_tokens=900, output_tokens=20), 2.4)
     '1 model call, 900 tokens in, 20 out, 2.4 s'
     """
-    return f"{(_spent(usage) or ', no model call').removeprefix(', ')}, {duration(seconds)}"
+    return f"{_spent(usage).removeprefix(', ') or nothing}, {duration(seconds)}"
 
 
 def _place(citation: Citation) -> str:

@@ -17,8 +17,10 @@ _A_SECOND = 8
 """How often it is drawn."""
 _STEPS = 5
 """The last steps, which are shown."""
-_LEFT = 4
+_LEFT = 5
 """Lines of the terminal that stay free."""
+
+_DRAFT = "A draft, not checked yet:"
 
 
 class LiveAnswer:
@@ -70,4 +72,5 @@ class LiveAnswer:
             line.truncate(self._console.width, overflow="ellipsis")
         room = max(1, self._console.height - len(steps) - _LEFT)
         written = Text(without_controls(self._text)).wrap(self._console, self._console.width)
-        return Group(*steps, self._spinner, *written[-room:])
+        draft = [Text(_DRAFT, "dim")] if self._text else []
+        return Group(*steps, self._spinner, *draft, *written[-room:])
