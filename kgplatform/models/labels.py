@@ -64,6 +64,7 @@ _FINAL = re.compile(
     r"<answer>(.*?)</answer>|[^\n.!?]{0,120}\\boxed\{(?:\\\w+\{)?([^{}]*)\}{1,2}[$.]*",
     re.DOTALL | re.IGNORECASE,
 )
+_ROW = re.compile(r"^\s*\|[\s*_`]*(?P<key>[^|\n]+?)[\s*_`]*\|\s*(?P<value>[^|\n]+?)\s*\|\s*$", re.MULTILINE)
 _FIELD = re.compile(r"^(?:[^\w\n]|_)*(?P<key>[^\W\d_][\w ]{0,30}?)[*_`]*(?:\s?[:：][*_`]*|[ \t]*$)", re.MULTILINE)
 _BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
 _ALIAS = re.compile(r"(?:^|\s)[&*]\w", re.MULTILINE)
@@ -90,9 +91,11 @@ def with_final_answer(text: str) -> str:
 
 
 def labelled_fields(text: str, form: type[BaseModel]) -> dict[str, Any]:
-    """What stands under the first names of two fields of ``form`` or more, as labels or headings; else nothing."""
+    """What stands under the first names of two fields of ``form`` or more, as labels or headings or in the first column
+    of a table; else nothing."""
     keys = (keys_of(name, field)[0] for name, field in form.model_fields.items())
     names = {type_key(key): key for key in keys}
+    text = _ROW.sub(lambda row: f"{row['key']}: {row['value']}" if type_key(row["key"]) in names else row[0], text)
     marks = [mark for mark in _FIELD.finditer(text) if type_key(mark["key"]) in names]
     ends = [*(mark.start() for mark in marks), len(text)][1:]
     parts = zip(marks, ends, strict=True)
@@ -138,7 +141,9 @@ def _value(text: str) -> Any:
     if words.startswith(("{", "[")) and (value := value_of(words)) is not None:
         return value
     lines = text.splitlines()
-    return [_BULLET.sub("", line) for line in lines] if all(map(_BULLET.match, lines)) and lines else words
+    if all(map(_BULLET.match, lines)) and lines:
+        return [_BULLET.sub("", line) for line in lines]
+    return words.replace("**", "") if words.count("**") % 2 else words  # one of a pair went with the edges
 
 
 @cache

@@ -109,9 +109,7 @@ def write_answer(
         calls.add(name, f"failed: {error}", mark, prompt=_PROMPT)
         raise
     is_refusal = not reply.answer or is_members_refusal(reply.answer)
-    outcome = "declined" if is_refusal else "answered"
-    detail = f"{outcome} after {counted(repairs, 'repair')}" if repairs else outcome
-    calls.add(name, detail, mark, prompt=_PROMPT)
+    calls.add(name, outcome(is_refusal, repairs), mark, prompt=_PROMPT)
     stored = Stored({}, ()) if is_refusal else evidence.stored([passage.id for passage in result.passages])
     shown = _Shown.of(result, stored, reply)
     found = Support() if is_refusal else shown.support(question)
@@ -139,6 +137,12 @@ def answer_messages(
         passages=passages,
         notes=f"\n\nNotes:\n{notes}" if notes else "",
     )
+
+
+def outcome(is_refusal: bool, repairs: int) -> str:
+    """The detail of the step that asked for an answer."""
+    said = "declined" if is_refusal else "answered"
+    return f"{said} after {counted(repairs, 'repair')}" if repairs else said
 
 
 def checked_citations(holding: int, dropped: int) -> str:

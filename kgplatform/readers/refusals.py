@@ -25,7 +25,7 @@ _SHORT_UNSPACED = 40
 
 _PART = (
     r"(?:document|passage|text|part|section|segment|chunk|excerpt|context|dictionary|list|article|source|material|"
-    r"evidence|note|notebook|fact|gist|knowledge graph|page)s?"
+    r"row|table|record|evidence|note|notebook|fact|gist|knowledge graph|page)s?"
 )
 _TEAM = r"(?:team|members?|reply|replies)"
 _MENTION = (

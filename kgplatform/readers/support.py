@@ -67,6 +67,9 @@ _ASKS_WHETHER = re.compile(
 """A question whose words are no premise."""
 
 
+_NONE_BUT = re.compile(r"\b(?:nowhere|nobody|none|nothing|no one) (?:else )?(?:but|except|other than)\b", re.IGNORECASE)
+"""Ways to say "only"."""
+
 _OFFERS = re.compile(r"\b(?:or|oder|ou|o|vs?|versus|between|against)\b|还是|還是|それとも", re.IGNORECASE)
 """A question whose words may be its answer."""
 
@@ -98,7 +101,7 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
     given = frozenset(chain.from_iterable(word.keys for word in gives))
     common = frozenset(chain.from_iterable(word.keys for word in asked if word.kind == "word"))
     begins = _YES.match(answer)
-    rest = answer[begins.end() :] if begins else answer
+    rest = _NONE_BUT.sub("only", answer[begins.end() :] if begins else answer)
     statements = [each for each in statements_of(rest, given, common, read) if each.needs]
     listed = frozenset(chain.from_iterable(each.given for each in statements if not has_verb(each)))
     statements = [replace(each, given=each.given | listed) for each in statements]

@@ -79,8 +79,10 @@ def _joined(lines: list[str]) -> Iterator[str]:
         line = _MARKUP.sub("", raw).strip()
         if not line or _RULE.fullmatch(line):
             continue
-        if waiting is not None and not _is_numbered(line) and ("|" in line or _LABEL.match(line)):
-            yield f"{waiting} | {_LABEL.sub('', _BULLET.sub('', line, count=1), count=1)}"
+        listed = _BULLET.sub("", line, count=1)
+        if waiting is not None and not _is_numbered(line) and ("|" in line or _LABEL.match(listed)):
+            elements = _LABEL.sub("", listed, count=1)
+            yield f"{waiting} | {elements if '|' in elements else re.sub('[,;，；]', '|', elements)}"
             waiting = None
             continue
         if waiting is not None:

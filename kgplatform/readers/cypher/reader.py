@@ -24,6 +24,7 @@ from kgplatform.readers.answer import (
     cite_words,
     fence_for,
     joined,
+    outcome,
     record,
     without_model,
     write_answer,
@@ -236,7 +237,7 @@ def _from_rows(question: str, found: _Found, calls: Calls, options: Options) -> 
     except ModelError as error:
         calls.add("answer", f"failed: {error}", mark, prompt="cypher/answer")
         raise
-    calls.add("answer", f"answered after {repairs} repairs" if repairs else "answered", mark, prompt="cypher/answer")
+    calls.add("answer", outcome(reply.said.answer is None, repairs), mark, prompt="cypher/answer")
     return reply, shown
 
 

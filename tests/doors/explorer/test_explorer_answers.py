@@ -135,7 +135,7 @@ def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGrap
     said = "## The captain\n\nIt was **James Anderson** 😀 [1], says the report. [2]"
     cited = [{"passage": 1, "quote": "no such words"}]
     written = json.dumps({"sufficient": True, "answer": said, "citations": cited})
-    with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(1)) as slow:
+    with OpenAIServer(lambda messages: written, faults=lambda request: Fault.slowly(0.4)) as slow:
         graph = opened(sample.store, sample.settings.home_folder / "slow", openai_base_url=slow.base_url)
         with served(graph) as address:
             page.goto(address)
@@ -144,6 +144,7 @@ def test_an_answer_appears_while_it_is_written(page: Page, sample: KnowledgeGrap
             page.keyboard.press("Enter")
             waiting = page.locator(".waiting .answer-text")
             expect(waiting.get_by_role("heading", name="The captain")).to_be_visible()
+            expect(page.get_by_text("A draft, not checked yet:")).to_be_visible()
             expect(waiting.locator("strong")).to_have_text("James Anderson")
             answer = page.get_by_role("article", name="Answer")
             answer.wait_for()
