@@ -14,14 +14,17 @@ CALL () {
   UNION ALL
   CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node AS f, score
   MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement)
+  WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
   RETURN 'fact' AS way, k, score
   UNION ALL
   CALL db.index.vector.queryNodes('chunk_embedding', $passages, $vector) YIELD node AS c, score
-  MATCH (c)<-[:FROM_CHUNK]-(f:Fact)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement)
+  MATCH (c)<-[:FROM_CHUNK {found: true}]-(f:Fact)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement)
   RETURN 'passage' AS way, k, score
 }
 MATCH (k)
-WHERE way <> 'name' OR EXISTS { (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact) }
+WHERE way <> 'name' OR EXISTS {
+    (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->()
+  }
 OPTIONAL MATCH (k)-[:FORM_OF]->(r:KeyElement)
 WITH way, coalesce(r.name, k.name) AS name, score, coalesce(k.embedding, k.elementEmbedding) AS embedding
 WITH way, name, max(score) AS nearness,

@@ -18,7 +18,9 @@ CALL () {
   RETURN k, '' AS key, score
 }
 MATCH (k)
-WHERE EXISTS { (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact) }
+WHERE EXISTS {
+  (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->()
+}
 OPTIONAL MATCH (k)-[:FORM_OF]->(r:KeyElement)
 WITH coalesce(r.name, k.name) AS name, max(key) AS key, max(score) AS score
 RETURN name, key, key <> '' AS named

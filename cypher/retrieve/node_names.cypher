@@ -1,5 +1,5 @@
 // A page of GraphReader's nodes in the order of their names: key elements that are no form of another, and that a fact
-// is about, under one of their forms.
+// is about whose words its passage has, under one of their forms.
 // mode: read
 // param $after: string: the last name of the page before
 // param $count: int: how many names
@@ -7,7 +7,9 @@
 MATCH (n:KeyElement)
 WHERE n.name > $after
   AND NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
-  AND EXISTS { (n)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact) }
+  AND EXISTS {
+    (n)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->()
+  }
 WITH DISTINCT n.name AS name
 ORDER BY name
 LIMIT $count

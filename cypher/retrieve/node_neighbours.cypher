@@ -7,6 +7,7 @@
 MATCH (n:KeyElement {name: $node})
 WHERE NOT EXISTS { (n)-[:FORM_OF]->(:KeyElement) }
 MATCH (n)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(f:Fact)
+WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
 WITH DISTINCT f
 MATCH (f)-[:MENTIONS|SUBJECT|OBJECT]->(m:KeyElement)
 OPTIONAL MATCH (m)-[:FORM_OF]->(r:KeyElement)

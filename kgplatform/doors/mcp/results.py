@@ -22,8 +22,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.encoding import encode
-from kgplatform.errors import KgError
+from kgplatform.errors import KgError, ModelError
 from kgplatform.records import Progress, Step
+from kgplatform.text import listed
 from kgplatform.work.stopping import Stop
 
 T = TypeVar("T")
@@ -143,9 +144,16 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
     try:
         return await anyio.to_thread.run_sync(work, graph.within(stop), abandon_on_cancel=True)
     except KgError as error:
-        raise ToolError(" ".join(str(error).split())) from error
+        raise ToolError(" ".join(f"{error} {_found_until_then(error)}".split())) from error
     finally:
         stop.set()
+
+
+def _found_until_then(error: KgError) -> str:
+    """The titles of what a reader that failed had found."""
+    passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence else ()
+    titles = list(dict.fromkeys(passage.title for passage in passages))
+    return f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
 
 
 def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:

@@ -16,6 +16,8 @@ from kgplatform.places import find_names
 from kgplatform.readers.answer import cite_words
 from kgplatform.readers.corpus.parts import Part
 from kgplatform.readers.corpus.replies import Findings, Item, Point
+from kgplatform.readers.statements import Source
+from kgplatform.readers.support import known_only
 from kgplatform.records import FoundPassage
 from kgplatform.retrieve.communities import GroupFact
 from kgplatform.text import WORD_RUN, normalise_name, tidy
@@ -46,19 +48,29 @@ class Grounded:
     groundless: int = 0
 
 
-def grounded(found: Findings, part: Part) -> Grounded:
+def grounded(found: Findings, part: Part, question: str) -> Grounded:
     """The points that help at all and the items of a part, with the facts that the part shows under their numbers.
 
-    A point without such a number rests on the facts that have its words. A thing must be named in a fact, if what it
-    is called is a name or a number. What rests on nothing is counted.
+    A point without such a number rests on the facts that have its words; of every point, sentences with a name, number
+    or date that neither the ``question`` nor a fact of the part has are left out. A thing must be named in a fact, if
+    what it is called is a name or a number. What rests on nothing is counted.
     """
     taken = Grounded()
     for point in found.points:
         if point.score > 0:
-            _take(taken, taken.statements, Statement(tidy(point.point), _facts_of(point, part), point.score))
+            _take(taken, taken.statements, Statement(*_said(point, part, question), point.score))
     for item in found.items:
         _take(taken, taken.things, Statement(tidy(item.name), _naming(item, part)))
     return taken
+
+
+def _said(point: Point, part: Part, question: str) -> tuple[str, tuple[str, ...]]:
+    """What of a point the facts of its part have, first of all those that it names, and the ids of its facts."""
+    facts, text = _facts_of(point, part), tidy(point.point)
+    named = [Source(fact.text) for fact in part.facts if fact.id in facts]
+    if known_only(question, text, named)[0] != text:
+        text, _ = known_only(question, text, [Source(fact.text) for fact in part.facts])
+    return text, facts if text else ()
 
 
 def _take(taken: Grounded, into: list[Statement], statement: Statement) -> None:

@@ -176,7 +176,7 @@ class _Reading:
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
             return _Read(own, error)
-        found = grounded(reply, part)
+        found = grounded(reply, part, self.question)
         told = f"{counted(len(found.statements), 'point')}, {counted(len(found.things), 'thing')}"
         facts = tuple(dict.fromkeys(fact for each in (*found.statements, *found.things) for fact in each.facts))
         own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=facts))

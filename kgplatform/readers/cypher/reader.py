@@ -37,13 +37,13 @@ from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.statements import Source
 from kgplatform.readers.support import known_only
 from kgplatform.records import Answer, Citation, SearchResult
-from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.live_schema import example_relation, shown_schema
 from kgplatform.retrieve.statement import Sources, Statements, Tried, is_id
 from kgplatform.text import clipped, count_tokens, counted, normalise_name, tidy
 
-_SCHEMA_TOKENS = 3000
-_ROWS_TOKENS = 3000
+_SCHEMA_TOKENS, _SCHEMA_SHARE = 3000, 8
+_ROWS_TOKENS, _ROWS_SHARE = 3000, 4
+"""At most so many, and in a small window its nth part."""
 _STATEMENT_TOKENS = 1000
 _SHOWN = 600
 """Characters of a statement in a note, and of its parameters."""
@@ -93,24 +93,25 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     question = tidy(question)
     statements = run.evidence.statements(question)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
-    messages = _look(question, statements, calls, options)
+    schema_tokens = min(_SCHEMA_TOKENS, run.context // _SCHEMA_SHARE)
+    messages = _look(question, statements, calls, options, schema_tokens)
     found_rows = _find(messages, statements, calls, options)
     sources = _trace_back(found_rows, statements, calls)
     seconds = round(found_rows.tried.query.seconds, 4) if found_rows.tried.query else 0.0
     passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
     result = SearchResult(question, passages, facts, seconds)
-    answered = _answer(question, result, found_rows, sources, run.evidence, calls, options)
+    answered = _answer(question, result, found_rows, sources, run, calls, options)
     return record(READER.name, answered, result, calls)
 
 
-def _look(question: str, statements: Statements, calls: Calls, options: Options) -> Messages:
+def _look(question: str, statements: Statements, calls: Calls, options: Options, schema_tokens: int) -> Messages:
     """The prompt, from what there is to ask for and whom the question may mean."""
     schema, ran = statements.schema()
     meant, looked = statements.names_meant()
     there = f"{counted(len(schema.types), 'type')} of entities, {counted(len(schema.relations), 'kind')} of relations"
     named = ", ".join(entity.name for entity in meant if entity.named)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
-    shown = shown_schema(schema, _SCHEMA_TOKENS)
+    shown = shown_schema(schema, schema_tokens)
     names = "\n".join(f"{entity.name} ({entity.label})" for entity in meant) or "(none)"
     fences = {"fence": fence_for(shown), "asked": fence_for(shown, names, question)}
     inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
@@ -151,7 +152,8 @@ def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
     except ModelError as error:
         calls.add(name, f"failed: {error}", mark, prompt=prompt)
         raise
-    calls.add(name, f"{_flat(written)}{f' (after {repairs} repairs)' if repairs else ''}", mark, prompt=prompt)
+    after = f" (after {counted(repairs, 'repair')})" if repairs else ""
+    calls.add(name, f"{_flat(written)}{after}", mark, prompt=prompt)
     return written
 
 
@@ -190,7 +192,7 @@ def _answer(
     result: SearchResult,
     found: _Found,
     sources: Sources,
-    evidence: Evidence,
+    run: Run,
     calls: Calls,
     options: Options,
 ) -> Answered:
@@ -198,10 +200,10 @@ def _answer(
     if not found.tried.tells:
         why = f"{_NO_ROWS if not found.tried.fault else ''}{_note(found)}"
         if options.mode == "open":
-            return write_answer(question, SearchResult(question, (), (), 0.0), evidence, calls, options.mode)
+            return write_answer(question, SearchResult(question, (), (), 0.0), run.evidence, calls, options.mode)
         calls.note("answer", "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=why)
-    reply, shown = _from_rows(question, found, calls, options)
+    reply, shown = _from_rows(question, found, calls, options, run.context)
     text, unknown = _known(question, reply.said.answer or "", found, sources)
     cited = cite_rows(text, found.tried.rows[:shown], sources) if text else None
     number = len(cited[1]) if cited else 0
@@ -222,15 +224,16 @@ def _known(question: str, answer: str, found: _Found, sources: Sources) -> tuple
     return known_only(question, answer, [*rows, *texts])
 
 
-def _from_rows(question: str, found: _Found, calls: Calls, options: Options) -> tuple[_Reply, int]:
+def _from_rows(question: str, found: _Found, calls: Calls, options: Options, context: int) -> tuple[_Reply, int]:
     """The model's reply, and how many rows it was shown."""
-    rows, shown = shown_rows(found.tried.columns, found.tried.rows, _ROWS_TOKENS)
+    room = min(_ROWS_TOKENS, context // _ROWS_SHARE)
+    rows, shown = shown_rows(found.tried.columns, found.tried.rows, room)
     more = f" (the first {shown}; there are more)" if found.tried.more or shown < len(found.tried.rows) else ""
     statement = _flat(found.written)
     rules = {"style": STYLES[options.answer_style], "insufficient": _INSUFFICIENT[options.mode]}
     inputs = {"question": question, "statement": statement, "rows": rows, "more": more, **rules}
     messages = render("cypher/answer", fence=fence_for(statement, rows), **inputs)
-    mark, most = calls.mark(), reply_tokens(options.answer_style, _ROWS_TOKENS * 8)
+    mark, most = calls.mark(), reply_tokens(options.answer_style, min(_ROWS_TOKENS * 8, context))
     try:
         show = calls.shown("answer")
         reply, repairs = ask(calls, messages, _Reply, stage="answer", tokens=most, free=_Reply.free, show=show)
@@ -302,9 +305,9 @@ def cite_rows(answer: str, rows: ResultRows, sources: Sources) -> tuple[str, tup
 
 
 def _citations(row: int, sources: Sources, answer: str) -> tuple[Citation, ...]:
-    """Of each fact behind a row the first place that is found to state it, else words of the answer in its passages."""
+    """Of each fact behind a row the first place that states it; without any, words of the answer in its passages."""
     known = (sources.known_facts[fact] for fact in sources.facts[row] if fact in sources.known_facts)
-    stated = [max(fact.citations, key=lambda place: place.found) for fact in known if fact.citations]
+    stated = [place for fact in known for place in [next((p for p in fact.citations if p.found), None)] if place]
     if stated:
         return tuple(stated)
     passages = [

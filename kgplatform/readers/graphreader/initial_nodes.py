@@ -339,7 +339,8 @@ def _gather(batches: Iterable[_Batch], brief: Brief, chat: Chat, calls: Calls) -
             gathered.invented += len(proposed.invented)
             calls.counts += made.counts
             for step in made.steps:
-                calls.take(step)
+                calls.steps.append(step)  # it is a span already
+                calls.tell(step)
             gathered.errors += [error] if error else []
             for name, score in proposed.scores.items():
                 gathered.scores[name] = max(score, gathered.scores.get(name, 0.0))

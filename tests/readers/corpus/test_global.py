@@ -265,6 +265,13 @@ def test_what_no_fact_says_is_left_out(towns: KnowledgeGraph) -> None:
     assert done.note == "Points and things that no fact says were left out: 3."
 
 
+def test_a_number_of_a_fact_does_not_save_what_it_does_not_say(towns: KnowledgeGraph) -> None:
+    model = playing(map=finds({"point": "Long ago Atlantis sank in 1571.", "facts": [1], "score": 90}))
+    done = asking(towns, model).ask("Which towns sank?", "global")
+    assert done.text == "The documents do not say."
+    assert done.note.startswith("Points and things that no fact says were left out")
+
+
 def test_things_are_united_by_name(towns: KnowledgeGraph) -> None:
     """One kind under three spellings, in parts of their own."""
     spelt = iter(["bees", "The bees", "BEES", *["bees"] * 99])
