@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-from kgplatform.errors import ModelError
+from kgplatform.errors import BudgetError, KgError, ModelError
 from kgplatform.graph.threads import Turn, keep_turn, turns_of
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.answer import joined
@@ -22,6 +22,7 @@ from kgplatform.readers.readers import READERS
 from kgplatform.readers.run import Calls, Hear, Run, Tell
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
 from kgplatform.records import Answer, SearchResult, Step, Usage
+from kgplatform.text import tidy
 from kgplatform.work.stopping import Stop
 
 
@@ -60,13 +61,15 @@ class ChatThread:
         on_step: Tell | None = None,
         on_text: Hear | None = None,
         stop: Stop | None = None,
+        keep_failed: bool = True,
         **more: Any,
     ) -> Answer:
         """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn.
 
         A follow-up is first made to stand alone, by one call of the model: the answer's ``question`` is what the reader
         was asked, and its ``note`` says so. The first question of a thread is asked as it is. A question for which the
-        model fails is kept as a turn without an answer, so that the next may refer to it. Raises what ``ask`` raises.
+        model fails is kept as a turn without an answer, so that the next may refer to it, unless ``keep_failed`` is
+        False or the token budget is used up. Raises what ``ask`` raises.
         """
         started = time.perf_counter()
         alone, note, steps, spent = self._stand_alone(question, on_step, stop)
@@ -80,8 +83,11 @@ class ChatThread:
         try:
             answer = self._graph.ask(alone, reader, **more)
         except ModelError as error:
-            found = error.evidence or SearchResult(alone, (), (), 0.0)
-            kept(Answer(alone, reader or READERS[0].name, None, (), found, (), Usage(), f"It failed: {error}"))
+            if keep_failed and not isinstance(error, BudgetError):
+                nothing, cost = SearchResult(alone, (), (), 0.0), sum((step.usage for step in error.steps), Usage())
+                name, why = reader or READERS[0].name, f"It failed: {error}"
+                with suppress(KgError):  # the error of the model counts
+                    kept(Answer(alone, name, None, (), nothing, error.steps, cost, why))
             raise
         return kept(answer)
 
@@ -89,7 +95,8 @@ class ChatThread:
         self, question: str, on_step: Tell | None, stop: Stop | None
     ) -> tuple[str, str, tuple[Step, ...], Usage]:
         """What to ask, what to note, and the step with its cost."""
-        earlier = [Exchange(turn.question, turn.text) for turn in self.turns]
+        turns = (turn for turn in self.turns if turn.text is not None or tidy(turn.asked) != tidy(question))
+        earlier = [Exchange(turn.question, turn.text) for turn in turns]  # less the same question, which failed
         if not earlier:
             return question, "", (), Usage()
         with self._graph.run(on_step=on_step, stop=stop) as run:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kgplatform.records import SearchResult
+    from kgplatform.records import SearchResult, Step
 
 
 class KgError(Exception):
@@ -87,9 +87,11 @@ class EmbeddingMismatchError(StoreError):
 
 
 class ModelError(KgError):
-    """A language model or an embedding model failed. ``evidence``: what a reader that failed had found until then."""
+    """A language model or an embedding model failed. ``evidence``: what a reader that failed had found until then;
+    ``steps``: what it had done."""
 
     evidence: SearchResult | None = None
+    steps: tuple[Step, ...] = ()
 
 
 class ReplyError(ModelError):

@@ -39,7 +39,8 @@ _NAMED = (
 )
 _PLACEHOLDER = re.compile(
     rf"[\s\"'.…]*|<(?!\s*\d)[^<>\n]*>|[<\[{{(]*\s*(?:(?:the|your|my|an?|new)\s+)+(?:final\s+)?(?:{_NAMED})"
-    r"(?:\s+(?:here|itself|goes here|to the question|of option [a-z]|of the question))?\s*[>\]})]*[.…]*|string|\$\w+",
+    r"(?:\s+(?:here|itself|goes here|to the question|of option [a-z]|of the question))?\s*[>\]})]*[.…]*|string"
+    r"|\$[^\W\d]\w*",
     re.IGNORECASE,
 )
 
@@ -103,6 +104,8 @@ class Form(BaseModel):
     """The form finds its fields in the reply by itself, so that nothing is taken off it before."""
     last: ClassVar[bool] = False
     """Of several objects in a reply the last counts that can be read, and not the largest."""
+    may_copy: ClassVar[bool] = False
+    """An example of the prompt may be the reply that is wanted; what is copied in vain is found elsewhere."""
     enough: ClassVar[bool] = False
     """A reply that broke off after the words of ``COUNTS`` has said what is needed."""
 

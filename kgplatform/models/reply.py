@@ -88,14 +88,14 @@ def ask(
     told its text while it is written.
 
     An answer that cannot be used is asked for once more, without the broken one, which a small model would repeat; one
-    that was cut off, with more room, or where there is none for a shorter one. Both answers are in the chat's cache, so
-    that the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if the second fails
+    that was cut off, with more room, or where there is none for a shorter one. Whole answers are in the chat's cache,
+    so that the same call in another run takes the same way and costs nothing. Raises ``ReplyError`` if the second fails
     too; then the chat forgets both, so that another run asks the model and not its cache.
     """
     wanted = Wanted(shape, tokens, on_text=show.listener() if show else None)
     reply = chat.send(messages, stage=stage, wanted=wanted)
     first = _Read.of(reply, messages, shape, free)
-    if first.value is not None and (not first.cut_off or _is_enough(first.value)):
+    if first.value is not None and (not first.cut_off or (_is_enough(first.value) and not first.in_prose)):
         return first.value, int(first.repaired)
     more, mended = _once_more(messages, wanted, first, is_full=reply.full)
     second = _Read.of(chat.send(more, stage=stage, wanted=mended), messages, shape, free)
@@ -139,6 +139,7 @@ class _Read(Generic[M]):
     fault: str = ""
     cut_off: bool = False
     looped: bool = False
+    in_prose: bool = False
 
     @classmethod
     def of(cls, reply: Reply, messages: Messages, shape: type[M], free: Callable[[str], M | None]) -> _Read[M]:
@@ -149,7 +150,7 @@ class _Read(Generic[M]):
         except ReplyError as error:
             said = None if looped or isinstance(error, _CopiedError) else _in_prose(reply.text, shape, free)
             fault = "" if said else _with_lack(str(error), reply)
-            return cls(said, True, fault, cut_off=reply.cut_off, looped=looped)
+            return cls(said, True, fault, cut_off=reply.cut_off, looped=looped, in_prose=True)
         if reply.cut_off and _only_thinks(value):
             return cls(None, fault="it broke off before it said anything.", cut_off=True, looped=looped)
         return cls(value, repaired, cut_off=reply.cut_off, looped=looped)
@@ -221,7 +222,7 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
     several = [value for value in several if value not in ({}, [])]
     joined = [(several, False)] if len(several) > 1 else []
     for value, repaired in chain(joined, _values(text, cut_off=cut_off, last=getattr(shape, "last", False))):
-        if copied(value, messages):
+        if not getattr(shape, "may_copy", False) and copied(value, messages):
             is_copied = True
             continue
         try:

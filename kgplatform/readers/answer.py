@@ -175,12 +175,14 @@ def record(reader: str, answered: Answered, evidence: SearchResult, calls: Calls
     )
 
 
+NOT_FOUND = "The language model found no answer in what it read."
+
+
 def declined(evidence: SearchResult) -> str:
     """A note on a refusal of the model: in what it found no answer."""
     numbers = ((len(evidence.passages), "passage"), (len(evidence.facts), "fact"))
     shown = " and ".join(counted(number, name) for number, name in numbers if number)
-    what = f"the {shown} that it was shown" if shown else "what it was shown"
-    return f"The language model found no answer in {what}."
+    return f"The language model found no answer in the {shown} that it was shown." if shown else NOT_FOUND
 
 
 def joined(*notes: str) -> str:

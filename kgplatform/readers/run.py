@@ -249,7 +249,8 @@ _MOST = 10
 
 @contextlib.contextmanager
 def evidence_of_failure(question: str, run: Run) -> Iterator[Run]:
-    """``run``, to be read with. A ``ModelError`` gets the passages that were found until then, else the nearest."""
+    """``run``, to be read with. A ``ModelError`` gets the steps until then, and the passages that they found, else the
+    nearest."""
     steps: list[Step] = []
 
     def tell(step: Step) -> None:
@@ -259,6 +260,7 @@ def evidence_of_failure(question: str, run: Run) -> Iterator[Run]:
     try:
         yield replace(run, tell=tell)
     except ModelError as error:
+        error.steps = tuple(steps)
         with contextlib.suppress(KgError):  # the model that fails may be the one that searches
             error.evidence = _found(question, run.evidence, steps)
         raise

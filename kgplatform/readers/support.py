@@ -70,7 +70,9 @@ _ASKS_WHETHER = re.compile(
 _NONE_BUT = re.compile(r"\b(?:nowhere|nobody|none|nothing|no one) (?:else )?(?:but|except|other than)\b", re.IGNORECASE)
 """Ways to say "only"."""
 
-_OFFERS = re.compile(r"\b(?:or|oder|ou|o|vs?|versus|between|against)\b|还是|還是|それとも", re.IGNORECASE)
+_OFFERS = re.compile(
+    r"\b(?:or|oder|ou|o|vs?|versus|between|against)\b|还是|還是|或|それとも|아니면|или|oppure", re.IGNORECASE
+)
 """A question whose words may be its answer."""
 
 
@@ -109,7 +111,7 @@ def support(question: str, answer: str, sources: Sequence[Source]) -> Support:
         nothing = Support(why="It says nothing that can be found.")
         return _yes_or_no(begins, question, asked, read) if begins and is_polar else nothing
     says_more = any(not need.given for each in statements for need in each.needs)
-    if not (says_more or is_polar or compares(question) or _OFFERS.search(question)):
+    if not (says_more or begins or is_polar or compares(question) or _OFFERS.search(question)):
         return Support(why="It says nothing that the question does not say.")
     places: dict[tuple[int, int, int], None] = {}
     for number, statement in enumerate(statements):

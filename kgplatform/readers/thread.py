@@ -105,8 +105,8 @@ def standalone_messages(question: str, earlier: Sequence[Exchange], context: int
 def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
     """Why ``made`` cannot be what ``question`` asks; empty where it may be.
 
-    It cannot where it says nothing, is an earlier question once more or goes on after it, is far longer, lacks a number
-    of the follow-up or has one that nobody named.
+    It cannot where it says nothing, is an earlier question that was answered, goes on after its question mark as the
+    follow-up does not, is far longer, lacks a number of the follow-up or has one that nobody named.
     """
     asked = tidy(question)
     if made == asked:
@@ -115,9 +115,9 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
         return "it asks nothing"
     if len(made) > len(asked) + _LONGER:
         return "it is too long for a question"
-    if made.casefold() in {tidy(each.question).casefold() for each in earlier}:
+    if made.casefold() in {tidy(each.question).casefold() for each in earlier if each.answer}:
         return "it is an earlier question"
-    if "?" in made and not made.rstrip(_EDGES).endswith("?"):
+    if _goes_on(made) and not _goes_on(asked):
         return "it goes on after the question"
     numbers, known = set(_NUMBER.findall(made)), set(_NUMBER.findall(asked))
     if lost := sorted(known - numbers):
@@ -126,3 +126,7 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
     if strange := sorted(numbers - known - set(_NUMBER.findall(told))):
         return f"nobody named {strange[0]}"
     return ""
+
+
+def _goes_on(text: str) -> bool:
+    return re.search(r"[?？؟]", text) is not None and _ASKS.search(text.rstrip(_EDGES)) is None

@@ -149,7 +149,7 @@ def _all_work(
         graph.ingest(others, extractor="local")
         yield "names of communities", _done(graph, counted, graph.build_tree)
         for reader in READERS:
-            if reader.needs_model and "gists" not in reader.needs(reader.Options()):
+            if "gists" not in reader.needs(reader.Options()):
                 yield reader.name, _done(graph, counted, partial(graph.ask, QUESTION, reader.name))
 
 

@@ -15,7 +15,7 @@ from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.json_text import pieces, pieces_in_order, whole_items
 from kgplatform.models.labels import yaml_value
 from kgplatform.models.reply import Show, ask, parse_reply
-from kgplatform.readers.answer_reply import AnswerReply
+from kgplatform.readers.answer_reply import AnswerReply, read_free
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat
 
@@ -236,6 +236,12 @@ class TestCutOff:
         chat = ScriptedChat([self.reply(reply), '{"answer": "Guido van Rossum"}'])
         assert ask(chat, QUESTION, AnswerReply, stage="answer")[0].answer == "Guido van Rossum"
         assert len(chat.calls) == calls
+
+    def test_prose_that_broke_off_is_no_whole_answer(self) -> None:
+        half = self.reply("Guido van Rossum wrote it in 1989, over the days after")
+        chat = ScriptedChat([half, '{"answer": "Guido van Rossum"}'])
+        assert ask(chat, QUESTION, AnswerReply, stage="answer", free=read_free)[0].answer == "Guido van Rossum"
+        assert [call.wanted.tokens for call in chat.calls] == [None, 4 * 4096]
 
     def test_what_was_kept_of_the_first_stays_where_the_second_is_of_no_use(self) -> None:
         chat = ScriptedChat([self.reply('{"entities": [{"name": "Ada"}, {"name"'), "Sorry."])

@@ -101,6 +101,18 @@ def test_a_choice_that_the_question_offers_may_be_its_answer() -> None:
     assert not support("Who heard the case of the board?", "The board", text).holds
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Would the ship have sunk?", "Yes, the ship would have sunk."),
+        ("The ship sank in 1871, right?", "Yes, the ship sank in 1871."),
+    ],
+)
+def test_who_says_yes_may_repeat_the_question(question: str, answer: str) -> None:
+    text = "The ship sank in 1871. But for the pumps the ship would have sunk years before."
+    assert support(question, answer, [Source(text)]).holds
+
+
 CABLE = Source("Cyrus Field founded the Atlantic Telegraph Company. It laid its first cable on 5 August 1858.", "Cable")
 FACT = Source("Atlantic Telegraph Company founded by Cyrus Field")
 

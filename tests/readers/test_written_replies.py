@@ -112,4 +112,4 @@ def test_a_statement_and_its_parameters(reply: str, reads: dict[str, Any] | str)
         with pytest.raises(AssertionError, match="The script has 1 answers"):
             read(reply, WrittenStatement)
         return
-    assert read(reply, WrittenStatement).model_dump() == reads
+    assert read(reply, WrittenStatement).asks == reads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ import typer
 
 from kgplatform.doors.cli.ask import watched
 from kgplatform.doors.cli.shared import AsJson, Home, TokenBudget, connect_to, named_values, note, open_at, spelled
-from kgplatform.errors import KgError, StoppedError
+from kgplatform.errors import BudgetError, KgError, StoppedError
 
 if TYPE_CHECKING:
     from kgplatform.chat_thread import ChatThread
@@ -75,6 +76,10 @@ def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options
             answer, cost = watched(partial(thread.ask, question, reader, options=options), graph, as_json)
         except StoppedError:
             raise
+        except BudgetError as error:
+            note(f"kgplatform: {spelled(error)}")
+            failed += 1
+            break
         except KgError as error:  # the next question may go better
             note(f"kgplatform: {spelled(error)}")
             failed += 1
@@ -85,7 +90,7 @@ def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options
             note(cost)
     if as_json:
         print_json({"thread": thread.id, "answers": answers})
-    elif earlier or answers:
+    elif earlier or answers or failed:
         note(f"To go on with this thread: kgplatform chat --thread {thread.id}")
     return failed
 
@@ -104,7 +109,7 @@ def _questions() -> Iterator[str]:
             return
         if line == _QUIT:
             return
-        if line.startswith("/") and len(line.split()) == 1:
-            note(f"There is no command {line}. {_QUIT} or Ctrl-D ends the thread; any other line is a question.")
+        if re.fullmatch("/[a-z]+", line):
+            note(f"There is no command {line}; {_QUIT} or Ctrl-D ends the talk.")
         elif line:
             yield line

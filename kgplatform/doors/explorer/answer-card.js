@@ -37,8 +37,9 @@ function copyButton(answer) {
 }
 
 function withoutModel(answer) {
-  const message = about()?.model ? answer.note : "No language model is configured, so there is no answer. Below is the evidence, best first.";
-  const how = about()?.model ? null : el("p", { class: "muted" }, "To get answers, set ", el("code", {}, "OPENAI_API_KEY"), ", or ", el("code", {}, "OPENAI_BASE_URL"), " for a server of your own, and start kgplatform serve again.");
+  const isSaid = about()?.model || answer.note?.includes("It failed: ");
+  const message = isSaid ? answer.note : "No language model is configured, so there is no answer. Below is the evidence, best first.";
+  const how = isSaid ? null : el("p", { class: "muted" }, "To get answers, set ", el("code", {}, "OPENAI_API_KEY"), ", or ", el("code", {}, "OPENAI_BASE_URL"), " for a server of your own, and start kgplatform serve again.");
   return el("div", { class: "without-model" }, el("p", {}, message), how);
 }
 

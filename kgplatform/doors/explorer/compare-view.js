@@ -83,7 +83,7 @@ export function createView({ stage }) {
         el("thead", {}, el("tr", {}, el("td", {}), [first, second].map(({ answer }) => el("th", { scope: "col", class: "number" }, answer.reader)))),
         el("tbody", {},
           figure("Time", ({ seconds }) => duration(seconds)),
-          figure("Model calls", ({ answer }) => count(answer.usage.calls + answer.usage.cached_calls)),
+          figure("Model calls", ({ answer }) => count(answer.usage.calls)),
           figure("Tokens", ({ answer }) => count(answer.usage.input_tokens + answer.usage.output_tokens)),
           figure("Steps", ({ answer }) => count(answer.trace.length)),
           figure("Citations", ({ answer }) => count(answer.citations.length)),

@@ -66,7 +66,7 @@ export class Conversation {
       announce(answer.text === null ? "The evidence is there" : `The answer is there, with ${counted(answer.citations.length, "citation")}: ${answer.text}`);
       heard.onAnswer(answer);
     } catch (fault) {
-      const again = () => this.#ask(text, place);
+      const again = () => this.running ?? this.#ask(text, place);
       place.replaceChildren(fault.name === "AbortError" ? stoppedCard(again, spentIn(steps)) : failure(fault, again, spentIn(steps)));
       if (fault.evidence) heard.onEvidence(fault.evidence);
     } finally {

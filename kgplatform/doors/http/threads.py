@@ -13,7 +13,6 @@ from kgplatform.doors.http.browse import Id, look_at
 from kgplatform.doors.http.failures import errors
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.doors.http.streams import STREAMED, answer_json
-from kgplatform.errors import ModelError
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.records import Answer
 
@@ -54,12 +53,14 @@ async def _ask(body: TurnBody, request: Request, parts: Parts, id: str | None) -
         nonlocal thread
         opened = graph.chat(id)
         thread = opened.id
-        try:
-            return opened.ask(body.question, body.reader, options=body.options, on_step=on_step, on_text=on_text)
-        except ModelError:
-            if id is None:  # nobody is told its id
-                graph.remove_thread(thread)
-            raise
+        return opened.ask(
+            body.question,
+            body.reader,
+            options=body.options,
+            on_step=on_step,
+            on_text=on_text,
+            keep_failed=id is not None,  # else nobody is told its id
+        )
 
     def shown(answer: Answer) -> dict[str, Any]:
         return answer_json(answer) | {"thread": thread, "asked": body.question}

@@ -24,8 +24,8 @@ _SURE_LABEL = (
 )
 _BEFORE_LABEL = r"(?:(?:my|the|overall|final|so|therefore|hence|thus)[\W_]{1,5}){0,3}"
 _LABEL = (
-    rf"{_BEFORE_LABEL}(?:{_SURE_LABEL}|answer|correct(?:ness)?|agree(?:s|ment)?|points?|punkte|result|reply"
-    r"|antwort|réponse|respuesta|risposta|resposta|答案|ответ)"
+    rf"{_BEFORE_LABEL}(?:{_SURE_LABEL}|answer|correct(?:ness)?|agree(?:s|ment)?|result|reply"
+    r"|(?:points|punkte)(?=[\s*_]{0,5}[:=])|antwort|réponse|respuesta|risposta|resposta|答案|ответ)"
 )
 _IS = r"(?:[^\w\n]|_){0,9}(?:\b(?:is|would be|ist|lautet|est|es)\b)?"
 _NOT_A_LIST = (

@@ -44,6 +44,7 @@ _IN_PARENTHESES = re.compile(r"(?P<fact>.*?)[\s,;:|]*[(（](?P<elements>[^()（�
 _SENTENCE_END = re.compile(r"[.!?。！？…][\"'”’)\]]*\s*\Z")
 _ELEMENT_AFTER_SENTENCE = re.compile(r"(?P<fact>.*[.!?。！？][\"'”’)]*)\s*[,;，；]\s*(?P<element>[^.!?。！？]+)")
 _ELEMENT_AFTER_COMMA = re.compile(r"(?P<fact>.+)[,;，；]\s*(?P<element>[^,;，；]+)")
+_COMMA = re.compile(r"[;，；、]|,(?!\d{3}\b)")
 _QUOTES = "\"'“”‘’«»「」"
 
 
@@ -82,7 +83,7 @@ def _joined(lines: list[str]) -> Iterator[str]:
         listed = _BULLET.sub("", line, count=1)
         if waiting is not None and not _is_numbered(line) and ("|" in line or _LABEL.match(listed)):
             elements = _LABEL.sub("", listed, count=1)
-            yield f"{waiting} | {elements if '|' in elements else re.sub('[,;，；]', '|', elements)}"
+            yield f"{waiting} | {elements if '|' in elements else _COMMA.sub('|', elements)}"
             waiting = None
             continue
         if waiting is not None:

@@ -121,16 +121,16 @@ def _look(question: str, statements: Statements, calls: Calls, options: Options,
 def _find(messages: Messages, statements: Statements, calls: Calls, options: Options) -> _Found:
     """The statement that found something, else the last one, after at most ``options.repairs`` repairs."""
     kept, sent = _Found(), messages
-    earlier: list[WrittenStatement] = []
+    earlier: list[dict[str, Any]] = []
     for attempt in range(1 + options.repairs):
         written = _write(sent, calls, "cypher/again" if attempt else "cypher/write")
-        fault = UNCHANGED if written in earlier else copied(written, messages[-1]["content"])
+        fault = UNCHANGED if written.asks in earlier else copied(written, messages[-1]["content"])
         tried = _refused(fault, calls) if fault else _run(written, statements, calls, options)
         if tried.tells or not kept.tried.tells:
             kept = _Found(written, tried)
         if tried.tells and not tried.unknown:
             break
-        earlier.append(written)
+        earlier.append(written.asks)
         # As part of the question: a model repeats what stands as a reply of its own.
         fault = _complaint(tried)
         again = render("cypher/again", fault=fault, statement=_flat(written), fence=fence_for(fault, _flat(written)))

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from kgplatform.models.forms import Form, Words, examples_of, is_json, named
+from kgplatform.models.forms import Form, Words, examples_of, is_json, named, thinking
 from kgplatform.models.json_text import value_of
 from kgplatform.models.lenient import words_of
 
@@ -53,13 +53,20 @@ class WrittenStatement(Form):
     """A Cypher statement with its parameters."""
 
     COUNTS: ClassVar[str] = "statement"
+    may_copy: ClassVar[bool] = True  # its parameters tell: ``copied``
 
+    reasoning: Words = thinking(300)
     statement: Annotated[Words, BeforeValidator(_bare)] = named(
         "statement cypher query cypher_query cypher_statement abfrage requête", most=2000
     )
     parameters: Annotated[dict[str, Any], BeforeValidator(_parameters), WithJsonSchema({"type": "object"})] = named(
         "parameters params parameter arguments", {}
     )
+
+    @property
+    def asks(self) -> dict[str, Any]:
+        """What it asks of the graph: all but the reasoning."""
+        return self.model_dump(exclude={"reasoning"})
 
     @classmethod
     def free(cls, text: str) -> WrittenStatement | None:
@@ -105,6 +112,6 @@ def copied(written: WrittenStatement, asked: str) -> str:
         for value in example.get("parameters", {}).values()
         if isinstance(value, str) and value[:1].isupper()
     }
-    shown = asked.casefold()
-    taken = [value for value in examples if value.casefold() not in shown and value in json.dumps(written.model_dump())]
+    shown, said = asked.casefold(), json.dumps(written.asks)
+    taken = [value for value in examples if value.casefold() not in shown and value in said]
     return f"{', '.join(sorted(taken))}: that is of the examples, and not of the question." if taken else ""

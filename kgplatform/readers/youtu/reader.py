@@ -37,6 +37,7 @@ from kgplatform.readers.youtu.sub_questions import bare, fill, same_words
 from kgplatform.records import Answer, FoundCommunity, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import round_robin
+from kgplatform.text import counted
 from kgplatform.work.threads import side_by_side
 
 MOST = 5
@@ -204,7 +205,8 @@ def _look_at_groups(memory: AgentMemory, evidence: Evidence, calls: Calls, optio
     """Put into ``memory`` the communities near a question about a group, and what stands under them."""
     found = near_groups(memory.question, evidence, options.top_k)
     if found is not None:
-        calls.take(search_step(found, f"groups near the question: {len(found.result.communities)} communities"))
+        near = counted(len(found.result.communities), "community")
+        calls.take(search_step(found, f"groups near the question: {near}"))
         memory.groups = shown_groups(found.result.communities)
         memory.results.append(found.result)
 

@@ -15,6 +15,7 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
+from kgplatform.models.forms import examples_of
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Store
@@ -278,6 +279,15 @@ def test_what_is_copied_from_the_examples_is_not_run(graph: KnowledgeGraph) -> N
     assert "Orsina Vell: that is of the examples, and not of the question." in chat.calls[1].messages[-1]["content"]
     assert [bool(step.queries) for step in named(done, "run")] == [False, True]
     assert done.counts["malformed.statement"] == 1
+    assert done.citations
+
+
+def test_a_statement_of_the_examples_may_be_the_one_that_is_wanted(graph: KnowledgeGraph) -> None:
+    """With a name of the question: which is what examples are for."""
+    example, *_ = examples_of("cypher/write")
+    reply = json.dumps(example | {"parameters": {"name": "Cyrus Field"}})
+    done, _ = asked(graph, reply, said("He founded a company [1]."), question="What is known of Cyrus Field?")
+    assert [bool(step.queries) for step in named(done, "run")] == [True]
     assert done.citations
 
 

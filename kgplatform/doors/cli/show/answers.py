@@ -20,6 +20,7 @@ from kgplatform.doors.encoding import plain
 from kgplatform.graph.runs import StageCalls, stages_of
 from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
 from kgplatform.query import load_query
+from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
 from kgplatform.text import counted, duration
@@ -37,7 +38,7 @@ _WIDTH = 100_000
 _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
-_BEST = 3
+_FIRST = 3
 """Passages that are shown with an answer that cites nothing."""
 
 _REPLY = 240
@@ -96,7 +97,7 @@ def _show_paths(out: Console, paths: Sequence[FoundPath]) -> None:
 
 
 def show_answer(answer: Answer, out: Console | None = None) -> None:
-    """The answer with its citations, or the evidence where no model wrote one; the best of it where none is cited."""
+    """The answer with its citations, or the evidence where no model wrote one; the first of it where none is cited."""
     out = out or console()
     if answer.text is None:
         show_search(answer.evidence, out)
@@ -107,9 +108,10 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
         out.print(safe(answer.note))
-    if answer.evidence.passages and not answer.citations:
-        out.print("[bold]The best of what was read[/bold]")
-        _show_passages(out, answer.evidence.passages[:_BEST])
+    passages = answer.evidence.passages
+    if passages and not answer.citations and OWN_KNOWLEDGE not in answer.note:
+        out.print(f"[bold]What was read: the first of {counted(len(passages), 'passage')}[/bold]")
+        _show_passages(out, passages[:_FIRST])
 
 
 def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
