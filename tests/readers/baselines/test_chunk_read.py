@@ -124,7 +124,7 @@ def test_pieces_fill_the_window_that_the_model_has(evidence: Evidence, passages:
 def test_where_no_passage_answers_it_refuses(evidence: Evidence, passages: list[str]) -> None:
     chat = by_rule(lambda notes, piece: "[unanswerable]")
     done = read(evidence, chat)
-    nothing = "The language model found no answer in what it was shown."
+    nothing = "The language model found no answer in what it read."
     assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
     assert done.counts == {"read.unanswerable": len(chat.calls)}
     assert "\n\n".join(shown(chat)) == "\n\n".join(passages)

@@ -202,7 +202,7 @@ def test_an_answer_without_words_of_the_text_stands_with_a_note(evidence: Eviden
 
 def test_what_the_text_does_not_say(evidence: Evidence) -> None:
     refused, chat = ask(evidence, "[unanswerable]")
-    nothing = "The language model found no answer in the 10 passages that it was shown."
+    nothing = "The language model found no answer in what it read."
     assert (refused.text, refused.citations, refused.note, len(chat.calls)) == (REFUSAL, (), nothing, 1)
     known, chat = ask(evidence, "[Unanswerable]", Options("open"))
     assert (known.text, known.note, len(chat.calls)) == ("I think it was Bob.", OWN_KNOWLEDGE, 2)

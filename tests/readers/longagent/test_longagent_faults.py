@@ -256,7 +256,7 @@ def test_where_nobody_finds_anything_the_leader_asks_in_other_words_and_at_last_
     assert end.user.startswith(f"No round is left. {NOBODY}")
     assert "four" not in "".join(each["content"] for each in end.messages), "what nobody was asked is forgotten"
     assert (end.section("Instruction"), end.replies) == ("three", ["(none)"])
-    nothing = "The language model found no answer in what it was shown."
+    nothing = "The language model found no answer in what it read."
     assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
     assert (done.counts["forced answer"], done.counts["rounds"], done.counts["no mention"]) == (1, 3, 18)
     assert actions(done)[-1] == "ANSWER"

@@ -149,7 +149,7 @@ def test_zero_pages_are_an_answer_and_see_what_gist_memory_alone_sees(evidence: 
 def test_what_the_text_does_not_say(evidence: Evidence) -> None:
     refused = ScriptedChat(["Page [1]", "[unanswerable]"])
     done = answer("What did the goat eat?", Run(evidence, refused, Ledger()), Options())
-    nothing = "The language model found no answer in the 1 passage that it was shown."
+    nothing = "The language model found no answer in what it read."
     assert (done.text, done.citations, done.note) == (REFUSAL, (), nothing)
     assert details(done, "answer")[0].startswith("not in the text; ")
     known = ScriptedChat(["Page [1]", "[unanswerable]", '{"sufficient": false, "answer": "Thistles."}'])
