@@ -271,7 +271,10 @@ class _Shown:
     def support(self, question: str) -> Support:
         """Whether what was shown supports the reply, else what it cites of that. The sources are those of ``order``."""
         everything = self._from(question, self.order)
-        return everything if everything.holds or not self.cited else self._from(question, self.cited)
+        if everything.holds or not self.cited:
+            return everything
+        cited = self._from(question, self.cited)
+        return cited if cited.holds else everything  # which knows what was not read at all
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -161,6 +161,18 @@ def test_what_the_documents_do_not_say(
         assert done.note.startswith(said)
 
 
+def test_an_answer_that_cites_another_passage_is_judged_by_all_that_was_read(evidence: Evidence) -> None:
+    """Its names stand in the passage beside the cited one: it is not confirmed, and no refusal."""
+
+    def reply(prompt: Prompt) -> str:
+        cited = json.loads(says("Anna Reed", WORDS)(prompt))["citations"][0]["passage"]
+        return json.dumps({"answer": f"Thomas Pike, who planned and laid it [{cited}]", "sufficient": True})
+
+    done = answer("Who laid the bridge?", Run(evidence, ScriptedChat(Model(answer=reply)), Ledger()), Options())
+    assert (done.text, done.citations) == ("Thomas Pike, who planned and laid it", ())
+    assert done.note == 'This answer is not confirmed, so it cites nothing: "planned" was not found in what was read.'
+
+
 def test_the_trace_says_who_refused(evidence: Evidence) -> None:
     details = {}
     for reply in (REFUSES, '{"answer": "Bob [1]"}'):
