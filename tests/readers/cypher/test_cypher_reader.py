@@ -291,6 +291,15 @@ def test_a_statement_of_the_examples_may_be_the_one_that_is_wanted(graph: Knowle
     assert done.citations
 
 
+def test_prompts_and_replies_fit_into_a_small_window(graph: KnowledgeGraph) -> None:
+    every = "MATCH (f:Fact) RETURN f.text AS fact, f.id AS sources ORDER BY f.text"
+    chat = ScriptedChat([statement(every), said("Much is told [1].")])
+    small = graph.settings.model_copy(update={"context_tokens": 4096})
+    KnowledgeGraph(graph.store, small, embedder=graph.embedder, chat=chat).ask("What is told?", "cypher", rows=1000)
+    for call in chat.calls:
+        assert sum(count_tokens(each["content"]) for each in call.messages) + (call.wanted.tokens or 0) <= 4096
+
+
 def test_a_statement_that_comes_back_unchanged_is_not_run_again(graph: KnowledgeGraph) -> None:
     nobody = statement(FOUNDERS, name="Acme")
     done, chat = asked(graph, nobody, nobody, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."), repairs=2)
