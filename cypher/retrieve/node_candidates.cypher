@@ -23,8 +23,8 @@ CALL () {
 }
 MATCH (k)
 WHERE way <> 'name' OR EXISTS {
-    (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->()
-  }
+  (k)<-[:FORM_OF*0..1]-(:KeyElement)<-[:MENTIONS|SUBJECT|OBJECT]-(:Fact)-[:FROM_CHUNK {found: true}]->()
+}
 OPTIONAL MATCH (k)-[:FORM_OF]->(r:KeyElement)
 WITH way, coalesce(r.name, k.name) AS name, score, coalesce(k.embedding, k.elementEmbedding) AS embedding
 WITH way, name, max(score) AS nearness,

@@ -299,11 +299,11 @@ def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
     if not system:
         return False
     said = [text.strip() for text in _texts(value, less=_QUOTES)]
-    shown = _examples(system)
+    shown, shown_names = _examples(system)
     data = "\n".join(message["content"] for message in messages if message["role"] != "system")
     if any(text in shown and text not in data for text in said):
         return True
-    names = [name for name in _names(system) if name not in data]
+    names = [name for name in shown_names if name not in data]
     return any(name in text for text in _own_texts(value) for name in names)
 
 
@@ -315,18 +315,11 @@ def _own_texts(value: Any) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _names(system: str) -> frozenset[str]:
-    """The names of several words in the examples of a system message."""
-    values = [value_of(piece.text) for piece in pieces(system) if piece.whole]
-    return frozenset(name for text in _texts(values) for name in _NAME.findall(text))
-
-
-@lru_cache(maxsize=64)
-def _examples(system: str) -> frozenset[str]:
-    """The telling texts in the JSON of a system message, placeholders among them."""
-    values = [value_of(piece.text) for piece in pieces(system) if piece.whole]
-    texts = (text.strip() for text in _texts(values))
-    return frozenset(text for text in texts if _PLACEHOLDER.fullmatch(text) or len(text.split()) >= _LEAST_WORDS)
+def _examples(system: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The telling texts in the JSON of a system message, placeholders among them, and its names of several words."""
+    texts = [text.strip() for text in _texts([value_of(piece.text) for piece in pieces(system) if piece.whole])]
+    telling = (text for text in texts if _PLACEHOLDER.fullmatch(text) or len(text.split()) >= _LEAST_WORDS)
+    return frozenset(telling), frozenset(name for text in texts for name in _NAME.findall(text))
 
 
 def _texts(value: Any, less: frozenset[str] = frozenset()) -> Iterator[str]:

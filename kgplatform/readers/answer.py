@@ -156,12 +156,17 @@ def left_out(wrong: int) -> str:
     return f"{wrong} of the model's citations {were} left out: {their} words are not in the passage." if wrong else ""
 
 
-def record(reader: str, answered: Answered, evidence: SearchResult, calls: Calls, *notes: str) -> Answer:
+def record(
+    reader: str, answered: Answered, evidence: SearchResult, calls: Calls, *notes: str, is_shown: bool = True
+) -> Answer:
     """The answer with what it rests on, its trace, its cost, its counts, and what there is to note about it.
 
     A refusal about which there is nothing else to note was the model's: then it is noted in what it found no answer.
+    ``is_shown``: the ``evidence`` is what the model was shown.
     """
-    note = joined(answered.note, *notes) or (declined(evidence) if answered.text == REFUSAL else "")
+    note = joined(answered.note, *notes)
+    if answered.text == REFUSAL and not note:
+        note = _declined(evidence) if is_shown else _NOT_FOUND
     return Answer(
         evidence.question,
         reader,
@@ -175,14 +180,13 @@ def record(reader: str, answered: Answered, evidence: SearchResult, calls: Calls
     )
 
 
-NOT_FOUND = "The language model found no answer in what it read."
+_NOT_FOUND = "The language model found no answer in what it read."
 
 
-def declined(evidence: SearchResult) -> str:
-    """A note on a refusal of the model: in what it found no answer."""
+def _declined(evidence: SearchResult) -> str:
     numbers = ((len(evidence.passages), "passage"), (len(evidence.facts), "fact"))
     shown = " and ".join(counted(number, name) for number, name in numbers if number)
-    return f"The language model found no answer in the {shown} that it was shown." if shown else NOT_FOUND
+    return f"The language model found no answer in the {shown} that it was shown." if shown else _NOT_FOUND
 
 
 def joined(*notes: str) -> str:

@@ -21,7 +21,7 @@ from kgplatform.errors import InputError, ReplyError
 from kgplatform.models.forms import ANSWER, Flag, Form, Words, is_json, named, thinking
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages
-from kgplatform.readers.answer import NOT_FOUND, REFUSAL, Answered, doubts, joined, record, with_places, write_answer
+from kgplatform.readers.answer import REFUSAL, Answered, doubts, joined, record, with_places, write_answer
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Preset
 from kgplatform.readers.refusals import is_members_refusal
 from kgplatform.readers.run import Calls
@@ -297,10 +297,8 @@ def finish(
         nothing = SearchResult(question, (), (), 0.0)
         known = write_answer(question, nothing, evidence, calls, mode, name="own knowledge")
         text, more = known.text, known.note
-    if text == REFUSAL and not (note or more):
-        more = NOT_FOUND
     answered = Answered(text, citations, joined(note, more))
-    return record(reader, answered, SearchResult(question, tuple(read), (), 0.0), calls)
+    return record(reader, answered, SearchResult(question, tuple(read), (), 0.0), calls, is_shown=False)
 
 
 def _without_marks(answer: str) -> str:

@@ -76,14 +76,12 @@ def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options
             answer, cost = watched(partial(thread.ask, question, reader, options=options), graph, as_json)
         except StoppedError:
             raise
-        except BudgetError as error:
+        except KgError as error:
             note(f"kgplatform: {spelled(error)}")
             failed += 1
-            break
-        except KgError as error:  # the next question may go better
-            note(f"kgplatform: {spelled(error)}")
-            failed += 1
-            continue
+            if isinstance(error, BudgetError):
+                break
+            continue  # the next question may go better
         answers.append(answer)
         if not as_json:
             show_answer(answer)

@@ -3,7 +3,7 @@
 import { copyText, el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { about } from "./about.js";
-import { duration, named, readable, shortened, slice, spent } from "./format.js";
+import { duration, named, readable, shortened, slice, spent, spentIn } from "./format.js";
 import { markdown } from "./markdown.js";
 import { routeTo } from "./router.js";
 
@@ -87,14 +87,18 @@ export function citationOpener(stage, citations) {
   return open;
 }
 
-/** Where an answer is still on its way: `done` tells which step is, `say` what is done now, `write` shows a draft. */
+/**
+ * Where an answer is still on its way: `done` tells which step is, `say` what is done now, `write` shows a draft; `cost` is
+ * that of the steps so far, in words.
+ */
 export function waitingCard(reader, stop) {
   const draft = el("div", { class: "answer-text", dir: "auto" });
   const written = el("div", { hidden: true }, el("p", { class: "muted" }, "A draft, not checked yet:"), draft);
   const says = el("p", { class: "loading" }, el("span", { class: "spinner", "aria-hidden": "true" }), el("span", {}, `${reader} is working …`));
   const card = el("div", { class: "answer card waiting" }, el("div", { class: "waiting-head" }, says, el("button", { class: "small", type: "button", on: { click: stop } }, icon("stop"), "Stop")), written);
   const say = (text) => fill(says.lastChild, text);
-  const done = (step, number) => say(`${reader} is working: step ${number} is done (${readable(step.name)}) …`);
+  const steps = [];
+  const done = (step, number) => (steps.push(step), say(`${reader} is working: step ${number} is done (${readable(step.name)}) …`));
   const write = (text) => ((written.hidden = !text), fill(draft, markdown(text)));
-  return { card, say, done, write };
+  return { card, say, done, write, cost: () => spentIn(steps) };
 }

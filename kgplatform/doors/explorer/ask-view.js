@@ -8,10 +8,10 @@ import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { askInThread, askReader, idsOfResult, searchFor } from "./ask-reader.js";
 import { aboutChanges, about } from "./about.js";
 import { Conversation } from "./conversation.js";
-import { counted, duration, readable, spentIn } from "./format.js";
+import { counted, duration, readable } from "./format.js";
 import { evidenceList } from "./evidence-list.js";
 import { subgraphOf } from "./graph-panel.js";
-import { emptyState, failure, linkButton, stoppedCard } from "./states.js";
+import { emptyState, ended, failure, linkButton } from "./states.js";
 import { ReaderForm, SEARCH_ONLY } from "./reader-form.js";
 import { Replay } from "./replay.js";
 import { navigate, routeTo } from "./router.js";
@@ -79,16 +79,14 @@ export function createView({ stage }) {
     const replay = new Replay(stage.graph);
     replay.title = `What ${form.reader} looked at`;
     const timeline = new Timeline(replay);
-    const { card, done: stepDone, write } = waitingCard(form.reader, () => controller.abort());
+    const { card, done: stepDone, write, cost } = waitingCard(form.reader, () => controller.abort());
     const after = el("div", {});
-    shownNow = { timeline, replay, steps: [] };
+    shownNow = { timeline, replay, cost };
     fill(result, card, timeline.element, after);
     const first = { question: text, reader: form.reader, options: form.changed };
     announce(`${form.reader} is at work`);
     const started = performance.now();
-    const { steps } = shownNow;
     const onStep = (step, number) => {
-      steps.push(step);
       timeline.append(step);
       replay.happened(step);
       stepDone(step, number);
@@ -173,8 +171,7 @@ export function createView({ stage }) {
     const stopped = fault.name === "AbortError";
     if (stopped && running !== controller) return; // another question took its place
     const retry = () => run(shown, question.value.trim());
-    const cost = spentIn(shownNow.steps ?? []);
-    const card = stopped ? stoppedCard(retry, cost) : failure(fault, retry, cost);
+    const card = ended(fault, retry, shownNow.cost?.() ?? "");
     const waiting = result.querySelector(".waiting");
     const hadFocus = waiting?.contains(document.activeElement);
     if (waiting) waiting.replaceWith(card);

@@ -6,8 +6,8 @@ import { icon } from "./icons.js";
 import { about } from "./about.js";
 import { answerCard, citationOpener, sharedPassages, waitingCard } from "./answer-card.js";
 import { askReader } from "./ask-reader.js";
-import { count, counted, duration, named, spentIn } from "./format.js";
-import { emptyState, failure, linkButton, stoppedCard } from "./states.js";
+import { count, counted, duration, named } from "./format.js";
+import { emptyState, ended, linkButton } from "./states.js";
 import { ReaderForm } from "./reader-form.js";
 import { navigate, routeTo } from "./router.js";
 import { Timeline } from "./timeline.js";
@@ -56,11 +56,10 @@ export function createView({ stage }) {
     const mine = new AbortController();
     whole.signal.addEventListener("abort", () => mine.abort());
     const timeline = new Timeline();
-    const { card, done, write } = waitingCard(form.reader, () => mine.abort());
+    const { card, done, write, cost } = waitingCard(form.reader, () => mine.abort());
     fill(result, card, timeline.element);
     const started = performance.now();
-    const steps = [];
-    const onStep = (step, number) => (steps.push(step), timeline.append(step), done(step, number));
+    const onStep = (step, number) => (timeline.append(step), done(step, number));
     try {
       const answer = await askReader({ question: text, reader: form.reader, options: form.changed, keep: false }, { signal: mine.signal, onStep, onText: write });
       const seconds = (performance.now() - started) / 1000;
@@ -70,7 +69,7 @@ export function createView({ stage }) {
       return { answer, seconds };
     } catch (fault) {
       if (whole.signal.aborted) return null; // another question took its place
-      card.replaceWith(fault.name === "AbortError" ? stoppedCard(() => run(text), spentIn(steps)) : failure(fault, () => run(text), spentIn(steps)));
+      card.replaceWith(ended(fault, () => run(text), cost()));
       return null;
     }
   }

@@ -5,8 +5,8 @@ import { el, freshId, reveal } from "./dom.js";
 import { icon } from "./icons.js";
 import { answerCard, citationOpener, waitingCard } from "./answer-card.js";
 import { askInThread } from "./ask-reader.js";
-import { counted, spentIn } from "./format.js";
-import { failure, stoppedCard } from "./states.js";
+import { counted } from "./format.js";
+import { ended } from "./states.js";
 
 /**
  * What stands below the first answer. `first` is its question with reader and options; `form` is where the reader of the
@@ -50,11 +50,10 @@ export class Conversation {
   async #ask(text, place) {
     const controller = (this.running = new AbortController());
     const reader = this.form.searchesOnly ? this.first.reader : this.form.reader;
-    const { card, say, done, write } = waitingCard(reader, () => controller.abort());
+    const { card, say, done, write, cost } = waitingCard(reader, () => controller.abort());
     place.replaceChildren(card);
     const heard = this.opened(reader);
-    const steps = [];
-    const onStep = (step, number) => (steps.push(step), heard.onStep(step), done(step, number));
+    const onStep = (step, number) => (heard.onStep(step), done(step, number));
     const started = performance.now();
     try {
       await this.#begin(say, controller.signal);
@@ -67,7 +66,7 @@ export class Conversation {
       heard.onAnswer(answer);
     } catch (fault) {
       const again = () => this.running ?? this.#ask(text, place);
-      place.replaceChildren(fault.name === "AbortError" ? stoppedCard(again, spentIn(steps)) : failure(fault, again, spentIn(steps)));
+      place.replaceChildren(ended(fault, again, cost()));
       if (fault.evidence) heard.onEvidence(fault.evidence);
     } finally {
       this.running = null;

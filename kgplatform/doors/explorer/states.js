@@ -18,8 +18,9 @@ export function failure(fault, retry = null, spent = "") {
     retry && el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Try again"));
 }
 
-/** What is left of a question that was stopped, and a way on. */
-export function stoppedCard(retry, spent = "") {
+/** What stands in place of an answer that `fault` ended, which may be that it was stopped; what was `spent`, a way on. */
+export function ended(fault, retry, spent) {
+  if (fault.name !== "AbortError") return failure(fault, retry, spent);
   return el("div", { class: "answer card" }, el("p", {}, "Stopped.", spent && el("span", { class: "muted" }, ` ${spent}`)),
     el("button", { class: "small", type: "button", on: { click: retry } }, icon("refresh"), "Ask again"));
 }

@@ -11,14 +11,14 @@ it together page by page. By default no community is left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from kgplatform.errors import InputError, ModelError
 from kgplatform.models.chat import metered
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import LARGEST_FENCE, NOT_FOUND, REFUSAL, fence_for, joined, record, without_model
+from kgplatform.readers.answer import LARGEST_FENCE, fence_for, joined, record, without_model
 from kgplatform.readers.corpus.findings import Grounded, Statement, grounded
 from kgplatform.readers.corpus.parts import Part, lay_out
 from kgplatform.readers.corpus.reduce import Reduced, Reducer
@@ -110,8 +110,6 @@ def _record(reduced: Reduced, reading: _Reading, groups: Groups) -> Answer:
         return finish(READER.name, reading.question, None, [], evidence, calls, "open", note)
     facts, queries = evidence.facts(ids)
     answered = reduced.answered(facts)
-    if answered.text == REFUSAL and not (answered.note or note):
-        answered = replace(answered, note=NOT_FOUND)
     passages = [place.passage for place in answered.citations]
     passages += [place.passage for fact in facts.values() for place in fact.citations]
     stored = evidence.stored(list(dict.fromkeys(passages))[:_SOURCES])
@@ -120,7 +118,7 @@ def _record(reduced: Reduced, reading: _Reading, groups: Groups) -> Answer:
     known = tuple(facts[each] for each in ids if each in facts)
     communities = tuple(group.community for group in groups.found)
     result = SearchResult(reading.question, tuple(stored.passages.values()), known, 0.0, communities=communities)
-    return record(READER.name, answered, result, calls, note)
+    return record(READER.name, answered, result, calls, note, is_shown=False)
 
 
 @dataclass

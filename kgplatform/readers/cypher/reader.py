@@ -93,8 +93,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     question = tidy(question)
     statements = run.evidence.statements(question)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
-    schema_tokens = min(_SCHEMA_TOKENS, run.context // _SCHEMA_SHARE)
-    messages = _look(question, statements, calls, options, schema_tokens)
+    messages = _look(question, statements, calls, options, run.context)
     found_rows = _find(messages, statements, calls, options)
     sources = _trace_back(found_rows, statements, calls)
     seconds = round(found_rows.tried.query.seconds, 4) if found_rows.tried.query else 0.0
@@ -104,14 +103,14 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     return record(READER.name, answered, result, calls)
 
 
-def _look(question: str, statements: Statements, calls: Calls, options: Options, schema_tokens: int) -> Messages:
+def _look(question: str, statements: Statements, calls: Calls, options: Options, context: int) -> Messages:
     """The prompt, from what there is to ask for and whom the question may mean."""
     schema, ran = statements.schema()
     meant, looked = statements.names_meant()
     there = f"{counted(len(schema.types), 'type')} of entities, {counted(len(schema.relations), 'kind')} of relations"
     named = ", ".join(entity.name for entity in meant if entity.named)
     calls.note("look", f"{there}; named in the question: {named or 'nothing that is there'}", (*ran, *looked))
-    shown = shown_schema(schema, schema_tokens)
+    shown = shown_schema(schema, min(_SCHEMA_TOKENS, context // _SCHEMA_SHARE))
     names = "\n".join(f"{entity.name} ({entity.label})" for entity in meant) or "(none)"
     fences = {"fence": fence_for(shown), "asked": fence_for(shown, names, question)}
     inputs = {"question": question, "schema": shown, "names": names, "rows": str(options.rows)}
