@@ -291,20 +291,32 @@ def _in_words(error: ValidationError) -> str:
 def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:
     """Whether a reply's ``value`` is the example of the prompt, or its placeholders.
 
-    It is where one of its texts stands in an example of the system message and nowhere in what the user says, and is a
-    placeholder (``<the answer>``, ``…``) or has at least four words; or where one of its own fields, its reasoning
-    apart, speaks of somebody of the example. Quotes do not count.
+    It is where one of its texts stands in an example and nowhere in the data, and is a placeholder (``<the answer>``,
+    ``…``) or has at least four words; or where one of its own fields, its reasoning apart, speaks of somebody of the
+    example. Quotes do not count. Examples are the JSON of the system message, and that beside the tags of the data.
     """
-    system = "\n".join(message["content"] for message in messages if message["role"] == "system")
-    if not system:
-        return False
+    rules, data = "", ""
+    for message in messages:
+        inner, beside = ("", message["content"]) if message["role"] == "system" else _parted(message["content"])
+        rules, data = f"{rules}\n{beside}", f"{data}\n{inner}"
     said = [text.strip() for text in _texts(value, less=_QUOTES)]
-    shown, shown_names = _examples(system)
-    data = "\n".join(message["content"] for message in messages if message["role"] != "system")
+    shown, shown_names = _examples(rules)
     if any(text in shown and text not in data for text in said):
         return True
     names = [name for name in shown_names if name not in data]
     return any(name in text for text in _own_texts(value) for name in names)
+
+
+_TAGS = re.compile(r"<([a-z]+-[0-9a-f]{12})>.*?</\1>", re.DOTALL)
+_EXAMPLE = re.compile(r"^\{.*\}$", re.MULTILINE)
+
+
+def _parted(user: str) -> tuple[str, str]:
+    """The data of a user message and the examples that stand beside it, each a line."""
+    examples = [found[0] for found in _EXAMPLE.finditer(_TAGS.sub("", user))]
+    for example in examples:
+        user = user.replace(example, "")
+    return user, "\n".join(examples)
 
 
 def _own_texts(value: Any) -> list[str]:
@@ -315,9 +327,9 @@ def _own_texts(value: Any) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _examples(system: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The telling texts in the JSON of a system message, placeholders among them, and its names of several words."""
-    texts = [text.strip() for text in _texts([value_of(piece.text) for piece in pieces(system) if piece.whole])]
+def _examples(rules: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The telling texts in the JSON of a prompt's rules, placeholders among them, and its names of several words."""
+    texts = [text.strip() for text in _texts([value_of(piece.text) for piece in pieces(rules) if piece.whole])]
     telling = (text for text in texts if _PLACEHOLDER.fullmatch(text) or len(text.split()) >= _LEAST_WORDS)
     return frozenset(telling), frozenset(name for text in texts for name in _NAME.findall(text))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
@@ -23,9 +24,11 @@ from kgplatform.readers.refusals import is_members_refusal, without_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.statements import Source
 from kgplatform.readers.support import Support, nearest, says_something, support
+from kgplatform.readers.window import head, tokens
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
-from kgplatform.text import WORD_RUN, count_tokens, counted, node_id, tidy
+from kgplatform.retrieve.found import part_of
+from kgplatform.text import WORD_RUN, counted, node_id, tidy
 
 REFUSAL = "The documents do not say."
 NO_MODEL = (
@@ -40,6 +43,8 @@ _IN_DOUBT = "This answer is not confirmed, so it cites nothing:"
 _STAGE = "answer"
 _PROMPT = "readers/answer"
 _FACTS_SHARE = 4
+_PER_ITEM = 6
+"""Tokens of a passage's or a fact's label."""
 
 # The two modes differ in this clause alone (Youtu-GraphRAG, appendix A).
 INSUFFICIENT: dict[AnswerMode, str] = {
@@ -84,17 +89,19 @@ def write_answer(
     name: str = "answer",
     notes: str = "",
     style: AnswerStyle = "sentences",
+    fence: str = "",
 ) -> Answered:
     """The model's answer from ``result``, cited where passages and facts say it; a refusal where they do not.
 
     In open mode the model is asked also where nothing was found. ``notes`` are earlier thoughts, shown to the model
-    as data. The steps are added to ``calls``, as ``name``. Raises ``ModelError``, with the failed step added.
+    as data; ``fence`` is as for ``answer_messages``. The steps are added to ``calls``, as ``name``. Raises
+    ``ModelError``, with the failed step added.
     """
     if mode == "reject" and not (result.passages or result.facts):
         calls.note(name, "nothing was found, so the model was not asked")
         return Answered(REFUSAL, note=NOTHING_NEAR)
     mark = calls.mark()
-    messages = answer_messages(question, result, mode, notes, style)
+    messages = answer_messages(question, result, mode, notes, style, fence)
     try:
         reply, repairs = ask(
             calls,
@@ -123,16 +130,25 @@ def write_answer(
 
 
 def answer_messages(
-    question: str, result: SearchResult, mode: AnswerMode, notes: str = "", style: AnswerStyle = "sentences"
+    question: str,
+    result: SearchResult,
+    mode: AnswerMode,
+    notes: str = "",
+    style: AnswerStyle = "sentences",
+    fence: str = "",
 ) -> Messages:
-    """The prompt: numbered passages and facts between tags that no passage can contain, and the question after them."""
+    """The prompt: numbered passages and facts between tags that no passage can contain, and the question after them.
+
+    ``fence``: the tags of an earlier prompt, which stay while they can: what is the same to the letter need not be read
+    again.
+    """
     facts, passages = shown_facts(result.facts), shown_passages(result.passages)
     return render(
         _PROMPT,
         question=question,
         style=STYLES[style],
         insufficient=INSUFFICIENT[mode],
-        fence=fence_for(facts, passages, notes),
+        fence=fence_for(facts, passages, notes, used=fence),
         facts=facts,
         passages=passages,
         notes=f"\n\nNotes:\n{notes}" if notes else "",
@@ -215,31 +231,49 @@ LARGEST_FENCE = "data-a1a1a1a1a1a1"
 """As many tokens as tags can have, to measure a prompt with."""
 
 
-def fence_for(*texts: str) -> str:
-    """The name of the tags round ``texts``: made from them, so that none of them can contain it."""
-    return f"data-{node_id(*texts)[:12]}"
+def fence_for(*texts: str, used: str = "") -> str:
+    """The name of the tags round ``texts``: made from them, so that none of them can contain it.
 
-
-def within(result: SearchResult, tokens: int) -> SearchResult:
-    """``result`` less what does not fit into ``tokens``, best first; the first passage always fits.
-
-    Facts take a quarter at most: they say in short what passages say.
+    ``used``, that of an earlier prompt, stays where none does contain it: its beginning is then the same.
     """
-    facts: list[FoundFact] = []
-    left = tokens // _FACTS_SHARE
-    for fact in result.facts:
-        cost = count_tokens(fact.text) + 1
-        if cost <= left:
-            facts.append(fact)
-            left -= cost
-    passages: list[FoundPassage] = []
-    left = tokens - tokens // _FACTS_SHARE + left
-    for passage in result.passages:
-        cost = count_tokens(passage.title) + count_tokens(passage.text) + 4
-        if cost <= left or not passages:
-            passages.append(passage)
-            left -= cost
-    return replace(result, passages=tuple(passages), facts=tuple(facts))
+    return used if used and not any(used in text for text in texts) else f"data-{node_id(*texts)[:12]}"
+
+
+def within(result: SearchResult, room: int) -> SearchResult:
+    """``result`` less what does not fit into ``room`` tokens, best first; a first passage that is too long is cut.
+
+    Facts take a quarter at most. Those that no passage shown states come before those that say in short what one says.
+    """
+    quarter = room // _FACTS_SHARE
+    passages, _ = _fitting(result.passages, room - quarter)
+    told = {each.id for each in passages}
+    repeats = {fact.id for fact in result.facts if any(place.passage in told for place in fact.citations)}
+    others, left = _fitting([fact for fact in result.facts if fact.id not in repeats], quarter)
+    passages, more = _fitting(result.passages, room - quarter + left)
+    again, _ = _fitting([fact for fact in result.facts if fact.id in repeats], min(left, more))
+    kept = {fact.id for fact in (*others, *again)}
+    if result.passages and not passages:
+        passages = (_cut(result.passages[0], room - quarter + left),)
+    return replace(result, passages=passages, facts=tuple(fact for fact in result.facts if fact.id in kept))
+
+
+Item = TypeVar("Item", FoundPassage, FoundFact)
+
+
+def _fitting(items: Sequence[Item], room: int) -> tuple[tuple[Item, ...], int]:
+    """The items that fit, in their order, and the tokens that are left."""
+    kept: list[Item] = []
+    for item in items:
+        cost = tokens(item.text) + _PER_ITEM + (tokens(item.title) if isinstance(item, FoundPassage) else 0)
+        if cost <= room:
+            kept.append(item)
+            room -= cost
+    return tuple(kept), room
+
+
+def _cut(passage: FoundPassage, room: int) -> FoundPassage:
+    end = head(passage.text, max(1, room - tokens(passage.title) - _PER_ITEM))
+    return part_of(passage, passage.start, passage.start + end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,9 @@ def test_every_reader_is_asked_for_a_phrase(asked: Callable[..., tuple[Results, 
 
 def test_a_setup_may_ask_for_sentences(asked: Callable[..., tuple[Results, list[Prompt]]]) -> None:
     _, sent = asked("retrieve:answer_style=sentences,closed:answer_style=report")
-    answers = {prompt.name: prompt.system for prompt in sent if prompt.name in ("readers/answer", "evaluate/zero_shot")}
-    assert STYLES["sentences"] in answers["readers/answer"]
-    assert STYLES["report"] in answers["evaluate/zero_shot"]
+    answers = {prompt.name: prompt for prompt in sent}
+    assert STYLES["sentences"] in answers["readers/answer"].user
+    assert STYLES["report"] in answers["evaluate/zero_shot"].system
 
 
 @pytest.mark.parametrize(

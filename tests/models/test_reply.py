@@ -193,11 +193,19 @@ class Said(BaseModel):
     ],
 )
 def test_a_reply_about_somebody_of_the_example_is_a_copy(reply: dict[str, str], data: str, is_copied: bool) -> None:
-    messages = [{"role": "system", "content": EXAMPLE}, {"role": "user", "content": data}]
-    chat = ScriptedChat([json.dumps(reply), '{"answer": "Anna Reed built it"}'])
-    said, _ = ask(chat, messages, Said, stage="answer")
-    assert (len(chat.calls) == 2) == is_copied
-    assert said.answer == ("Anna Reed built it" if is_copied else reply["answer"])
+    tagged = f"<data-0123456789ab>\n{data}\n</data-0123456789ab>"
+    for system, user in ((EXAMPLE, data), (EXAMPLE, tagged), ("Answer in JSON.", f"{tagged}\n\n{EXAMPLE}\n\nWho?")):
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        chat = ScriptedChat([json.dumps(reply), '{"answer": "Anna Reed built it"}'])
+        said, _ = ask(chat, messages, Said, stage="answer")
+        assert (len(chat.calls) == 2) == is_copied
+        assert said.answer == ("Anna Reed built it" if is_copied else reply["answer"])
+
+
+def test_an_object_in_the_data_is_no_example() -> None:
+    user = '<data-0123456789ab>\n{"answer": "Anna Reed built the mill"}\n</data-0123456789ab>\n\nWho built the mill?'
+    chat = ScriptedChat(['{"answer": "Anna Reed built the mill"}'])
+    assert ask(chat, [{"role": "user", "content": user}], Said, stage="answer")[0].answer == "Anna Reed built the mill"
 
 
 class TestCutOff:

@@ -7,23 +7,19 @@ memory.evidence().passages          # as a prompt shows them; numbers that were 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import source_of
-from kgplatform.readers.window import Window, cut, head, tokens
-from kgplatform.records import FoundFact, FoundPassage, SearchResult
-from kgplatform.retrieve.found import part_of
+from kgplatform.readers.answer import fence_for, within
+from kgplatform.readers.window import Window, cut, tokens
+from kgplatform.records import SearchResult
 from kgplatform.retrieve.search import round_robin
 
 _PROMPTS = ("readers/answer", "youtu/reflect", "youtu/fill_in")
 _SPARE = 150
 """Tokens for labels and for what says the style of an answer."""
 _LEAST = 100
-_FACTS_SHARE = 4
-"""Facts take a quarter of the evidence at most: they say in short what passages say."""
 _NOTES_SHARE = 8
 """Notes take an eighth of the window at most."""
 _PER_ITEM = 6
@@ -61,6 +57,11 @@ class AgentMemory:
         passages = sorted(chosen.passages, key=lambda each: order[each.id])
         return replace(chosen, passages=tuple(passages), facts=tuple(sorted(chosen.facts, key=lambda f: order[f.id])))
 
+    def tags(self, *texts: str) -> str:
+        """The name of the tags round ``texts``: that of the last prompt, where it can be."""
+        self.fence = fence_for(*texts, used=self.fence)
+        return self.fence
+
     def adds(self, result: SearchResult) -> bool:
         """Remember ``result``; whether a prompt now shows what none has shown before."""
         before = len(self._shown)
@@ -93,35 +94,8 @@ class AgentMemory:
         return room if self.most is None else min(room, self.most)
 
     def within(self, result: SearchResult, shares: int) -> SearchResult:
-        """What of ``result``, best first, fits into one of so many equal ``shares`` of the evidence.
-
-        A first passage that is too long by itself is cut.
-        """
-        room = self.tokens // shares
-        facts, left = _fitting(result.facts, room // _FACTS_SHARE)
-        passages, _ = _fitting(result.passages, room - room // _FACTS_SHARE + left)
-        if result.passages and not passages:
-            passages = (_cut(result.passages[0], room),)
-        return replace(result, passages=passages, facts=facts)
-
-
-Item = TypeVar("Item", FoundPassage, FoundFact)
-
-
-def _fitting(items: Sequence[Item], room: int) -> tuple[tuple[Item, ...], int]:
-    """The items that fit, in their order, and the tokens that are left."""
-    kept: list[Item] = []
-    for item in items:
-        cost = tokens(item.text) + _PER_ITEM + (tokens(item.title) if isinstance(item, FoundPassage) else 0)
-        if cost <= room:
-            kept.append(item)
-            room -= cost
-    return tuple(kept), room
-
-
-def _cut(passage: FoundPassage, room: int) -> FoundPassage:
-    end = head(passage.text, max(1, room - tokens(passage.title) - _PER_ITEM))
-    return part_of(passage, passage.start, passage.start + end)
+        """What of ``result``, best first, fits into one of so many equal ``shares`` of the evidence."""
+        return within(result, self.tokens // shares)
 
 
 def _end(thought: str, room: int) -> str:

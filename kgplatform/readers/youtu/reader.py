@@ -15,7 +15,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.readers.answer import Answered, joined, record, without_model, write_answer
+from kgplatform.readers.answer import (
+    Answered,
+    joined,
+    record,
+    shown_facts,
+    shown_passages,
+    without_model,
+    write_answer,
+)
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerStyle,
@@ -246,10 +254,10 @@ def _find(evidence: Evidence, options: Options, text: str, types: tuple[str, ...
 
 def _write(name: str, memory: AgentMemory, evidence: Evidence, calls: Calls, options: Options) -> Answered | ModelError:
     """The answer to the original question from all evidence so far and the thoughts about it; or why there is none."""
-    shown, notes = memory.evidence(), memory.notes()
+    shown, notes, style = memory.evidence(), memory.notes(), options.answer_style
+    told = {"notes": notes, "fence": memory.tags(shown_facts(shown.facts), shown_passages(shown.passages), notes)}
     try:
-        style = options.answer_style
-        return write_answer(memory.question, shown, evidence, calls, options.mode, name=name, notes=notes, style=style)
+        return write_answer(memory.question, shown, evidence, calls, options.mode, name=name, style=style, **told)
     except ModelError as error:
         return error
 

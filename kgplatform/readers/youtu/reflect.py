@@ -18,7 +18,7 @@ from kgplatform.models.forms import ANSWER, Form, examples_of, named, thinking
 from kgplatform.models.lenient import first_of, opened, truth_of, words_of
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, render
-from kgplatform.readers.answer import NONE, fence_for, shown_facts, shown_passages
+from kgplatform.readers.answer import NONE, shown_facts, shown_passages
 from kgplatform.readers.refusals import says_nothing
 from kgplatform.readers.run import Calls
 from kgplatform.readers.youtu.memory import AgentMemory
@@ -169,15 +169,13 @@ def reflect_messages(memory: AgentMemory, query: str, step: int, steps: int) -> 
     evidence = memory.evidence()
     facts, passages = shown_facts(evidence.facts), shown_passages(evidence.passages)
     queries, notes = "\n".join(f"- {each}" for each in memory.queries), memory.notes() or NONE
-    if not memory.fence or any(memory.fence in text for text in (facts, passages, queries, notes)):
-        memory.fence = fence_for(queries, notes, facts, passages)  # else that of the last step: its beginning is reused
     return render(
         _PROMPT,
         question=memory.question,
         query=query,
         step=str(step),
         steps=str(steps),
-        fence=memory.fence,
+        fence=memory.tags(queries, notes, facts, passages),
         queries=queries,
         notes=notes,
         facts=facts,

@@ -299,7 +299,7 @@ def test_open_mode_asks_for_what_the_model_knows_itself(graph: Store, tmp_path: 
     script = play([instructs(ASKED), answers("No Mention")], by_note({}))
 
     def model(messages: list[dict[str, str]]) -> object:
-        if messages[0]["content"].startswith("You answer a question from numbered"):
+        if messages[0]["content"].startswith("You work on a question with what a search"):
             return '{"sufficient": false, "answer": "I think it was Bob."}'
         return Script.__call__(script, messages)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,18 @@ def run_over_the_wire(evidence: Evidence, settings: Settings, model: Model, **op
         return answer(QUESTION, Run(evidence, make_chat(told, ledger), ledger, lambda: TYPES), Options(**options))
 
 
+def test_what_a_prompt_shows_stands_at_the_beginning_of_the_next_one_to_the_letter(evidence: Evidence) -> None:
+    """So that a server which keeps what it has read reads only what came since."""
+    model = wandering()
+    run(evidence, model, top_k=1)
+    asked = [prompt.messages for prompt in model.asked[1:]]
+    told = [each[0]["content"] + each[1]["content"].partition("\n\nFacts that were found:")[0] for each in asked]
+    assert [prompt.kind for prompt in model.asked] == ["decompose", "answer", *["reflect"] * 5, "answer"]
+    assert all(later.startswith(earlier) for earlier, later in pairwise(told))
+    assert "Anna Reed was born in Saltmarsh" in told[0]
+    assert len(told[-1]) > len(told[0]), "what was found since is behind it"
+
+
 # ------------------------------------------------------------------------------------------------------------- options
 
 
@@ -272,7 +285,7 @@ def test_the_final_answer_counts_and_the_first_is_a_thought(evidence: Evidence) 
     assert done.text == "In Saltmarsh [1]"
     assert model.kinds == ["decompose", "answer", "reflect", "answer"]
     assert "First answer: In Leiden" in model.of("reflect")[0].user
-    assert "[1]" not in model.of("reflect")[0].user.partition("Earlier thoughts:")[2].partition("Facts")[0]
+    assert "[1]" not in model.of("reflect")[0].user.partition("\nNotes:\n")[2].partition("\nQueries")[0]
 
 
 def test_modes(evidence: Evidence) -> None:
@@ -281,7 +294,8 @@ def test_modes(evidence: Evidence) -> None:
     refused, told = run(evidence, reject), run(evidence, open_, mode="open")
     assert (refused.text, refused.citations) == (REFUSAL, ())
     assert (told.text, told.note, told.citations) == ("In Delft, I believe.", OWN_KNOWLEDGE, ())
-    assert [a.system == b.system for a, b in zip(reject.asked, open_.asked, strict=True)] == [True, False, True, False]
+    asked = [[prompt.user.partition(">\n\n")[2] for prompt in model.asked] for model in (reject, open_)]
+    assert [one == other for one, other in zip(*asked, strict=True)] == [True, False, True, False]
 
 
 def test_without_communities_their_route_takes_no_part(evidence: Evidence) -> None:
