@@ -143,6 +143,13 @@ def test_first_steps(
     for title, built, questions in sets:
         with graphs.open(built.home) as graph:
             walked = [_walked(graph, each, gold.get(each.text, ()), labelled) for each in questions]
+            nodes = graph.stats().elements.nodes
+        found.add(
+            f"{title}: calls until the first node is chosen, of {nodes:,} nodes",
+            max(each.start for each in walked),
+            "",
+            at_most=2,
+        )
         graphs.stop(built.home)
         for what, mine, plain, size in _compared(walked):
             found.add(f"{title}: {what}, less search", mine - plain, "%", at_least=0)
@@ -154,7 +161,7 @@ def test_first_steps(
 @dataclass(frozen=True, slots=True)
 class Walked:
     """Of one question: recall in the prompts with facts, and in these and those with text, and their tokens; and what a
-    search shows with as many tokens."""
+    search shows with as many tokens. ``start``: calls for the plan and for the first nodes."""
 
     by_facts: float
     by_both: float
@@ -162,6 +169,7 @@ class Walked:
     size: int
     search_facts: float
     search_both: float
+    start: int
 
 
 @pytest.fixture
@@ -205,7 +213,7 @@ def _walked(
         recall_at(ranks(asked.supports, shown), len(shown) or 1)
         for shown in (by_facts, by_facts + by_texts, _cut(found.passages, facts_size), _cut(found.passages, size))
     ]
-    return Walked(shares[0], shares[1], facts_size, size, shares[2], shares[3])
+    return Walked(shares[0], shares[1], facts_size, size, shares[2], shares[3], len(model.of("plan", "nodes")))
 
 
 def _compared(walked: Sequence[Walked]) -> list[tuple[str, float, float, float]]:
