@@ -38,7 +38,7 @@ NONE = "(none)"
 _UNSUPPORTED = "The model's answer was left out, since nothing that was read supports it:"
 _IN_DOUBT = "This answer is not confirmed, so it cites nothing:"
 _STAGE = "answer"
-_PROMPT = "readers/answer"
+_PROMPT = AnswerReply.PROMPT
 _FACTS_SHARE = 4
 
 # The two modes differ in this clause alone (Youtu-GraphRAG, appendix A).
