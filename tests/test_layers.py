@@ -279,6 +279,21 @@ def test_exceptions_to_rules_have_reasons() -> None:
                 assert reason, f"{module}, line {number}: no reason stands beside {mark[0].strip()!r}"
 
 
+def test_every_reply_is_asked_for_in_a_form_and_within_a_bound() -> None:
+    """``ask`` and ``ask_said`` take a form; they are given ``tokens``, and what sends by itself says what is wanted."""
+    calls = [(module, node) for module, (_, tree) in SOURCES.items() for node in ast.walk(tree)]
+    given = [
+        (f"{module}, line {node.lineno}", ast.unparse(node.func), {each.arg for each in node.keywords})
+        for module, node in calls
+        if isinstance(node, ast.Call)
+    ]
+    asked = [(where, keywords) for where, function, keywords in given if function in ("ask", "ask_said")]
+    sent = [(where, keywords) for where, function, keywords in given if function.endswith(".send")]
+    assert (len(asked) > 20, len(sent) > 3) == (True, True)
+    assert [where for where, keywords in asked if "stage" in keywords and "tokens" not in keywords] == []
+    assert [where for where, keywords in sent if "stage" in keywords and "wanted" not in keywords] == []
+
+
 def test_every_setting_is_read() -> None:
     nodes = [node for name, (_, tree) in SOURCES.items() if name != "settings" for node in ast.walk(tree)]
     read = {node.attr for node in nodes if isinstance(node, ast.Attribute)}

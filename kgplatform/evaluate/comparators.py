@@ -18,16 +18,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError, StoreError
-from kgplatform.models.chat import Chat
+from kgplatform.models.forms import ANSWER, Words, is_json, named, thinking
 from kgplatform.prompt import render
-from kgplatform.readers.answer import OWN_KNOWLEDGE, STYLES, fence_for
+from kgplatform.readers.answer import OWN_KNOWLEDGE, REFUSAL, REPLY_TOKENS, STYLES, Answered, fence_for, record
 from kgplatform.readers.baselines.retrieve import answer_from, found_elsewhere
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, check, option, style_option
-from kgplatform.records import Answer, SearchResult, Step
+from kgplatform.readers.replies import A, Answering, Said, ask_said, read_answer
+from kgplatform.readers.run import Calls
+from kgplatform.records import Answer, SearchResult
 from kgplatform.text import WORD_RUN, tidy, unknown
 
 CLOSED = "closed"
@@ -179,15 +181,36 @@ def _item(record: Any) -> Any:
     return RetrieverResultItem(content=record["node"]["id"], metadata={"score": record["score"]})
 
 
-_PROMPT = "evaluate/zero_shot"
+_NO_ANSWER = "The language model gave no answer from its own knowledge."
 
 
-def answer_closed(question: str, chat: Chat, options: ClosedOptions) -> Answer:
+class Known(Answering):
+    """The answer that the model holds right, or most likely."""
+
+    PROMPT: ClassVar[str] = "evaluate/zero_shot"
+
+    reasoning: Words = thinking()
+    answer: Words = named(f"{ANSWER} result")
+
+    @property
+    def said(self) -> Said:
+        """What it says: none where it refuses in words."""
+        return read_answer(self.answer)
+
+    @classmethod
+    def free(cls: type[A], text: str) -> A | None:
+        """Free text, all of it. None for broken JSON."""
+        return None if is_json(text, ("reasoning", "answer")) else cls.of(answer=text)
+
+
+def answer_closed(question: str, calls: Calls, options: ClosedOptions) -> Answer:
     """What the model knows by itself; it cites nothing. Raises ``ModelError``."""
-    style = STYLES[options.answer_style]
-    messages = render(_PROMPT, question=question, style=style, fence=fence_for(question))
-    reply = chat.send(messages, stage="answer")
-    text = reply.text.strip()
-    step = Step("answer", "from the model's own knowledge", 0.0, prompt=_PROMPT, reply=reply.text, usage=reply.usage)
-    nothing = SearchResult(question, (), (), 0.0)
-    return Answer(question, CLOSED, text, (), nothing, (step,), reply.usage, OWN_KNOWLEDGE)
+    style = options.answer_style
+    mark = calls.mark()
+    messages = render(Known.PROMPT, question=question, style=STYLES[style], fence=fence_for(question))
+    said, broken = ask_said(calls, messages, Known, stage="answer", tokens=REPLY_TOKENS[style])
+    told = "from the model's own knowledge" if said.answer else "the model gave no answer"
+    calls.add("answer", told, mark, prompt=Known.PROMPT)
+    calls.counts["malformed.no answer"] = broken
+    answered = Answered(said.answer, note=OWN_KNOWLEDGE) if said.answer else Answered(REFUSAL, note=_NO_ANSWER)
+    return record(CLOSED, answered, SearchResult(question, (), (), 0.0), calls)

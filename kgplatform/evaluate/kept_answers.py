@@ -35,6 +35,7 @@ from kgplatform.evaluate.setups import as_asked, option_names, resolved
 from kgplatform.evaluate.terms import Build, DataSet, Question, Scored, Setup, Spent, Text
 from kgplatform.prompt import prompt_names, source_of
 from kgplatform.readers.choices import shown_choices
+from kgplatform.readers.run import Calls
 from kgplatform.records import Answer
 from kgplatform.text import without_controls
 
@@ -105,7 +106,7 @@ def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
 def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
     reader = inquiry.setup.reader
     if reader == CLOSED and kg.language_model is not None:
-        return answer_closed(inquiry.text, kg.language_model, ClosedOptions(**inquiry.options))
+        return answer_closed(inquiry.text, Calls(kg.language_model, kg.ledger), ClosedOptions(**inquiry.options))
     if reader in OFFICIAL:
         return official_answer(kg, inquiry.text, reader, **inquiry.options)
     return kg.ask(inquiry.text, reader, **inquiry.options)

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from kgplatform.places import Place, find_words, fold_words
 from kgplatform.records import ExtractedEntity, Extraction, Passage
-from kgplatform.sentences import Sentence, sentences
-from kgplatform.text import is_unspaced, normalise_name
+from kgplatform.sentences import Sentence, sentences, without_sentences
+from kgplatform.text import WORD, has_noun_capitals, is_unspaced, normalise_name, runs_of
 
 LONGEST = 120
 """Characters of a name in a text. The longest of 17,657 real ones (MuSiQue, GPT-3.5) has 79."""
@@ -25,7 +25,6 @@ _SHARE = 0.6
 """Of a name's or a statement's words, how many must stand in the text."""
 _ALIKE = 0.75
 """How much of the longer of two words must be the beginning of both, as of "Москва" and "Москве"."""
-_WORD = re.compile(r"[^\W_]+")
 _NOBODY = re.compile(
     "he|she|it|they|we|you|i|him|her|his|hers|its|them|their|theirs|us|our|me|my|this|that|these|those|who|which|"
     "true|false|null|none|nan|unknown|n/a|er|sie|es|ihr|ihm|ihn|wir|il|elle|ils|elles|lui|leur|él|ella|ellos|ellas|lei|"
@@ -49,7 +48,7 @@ def stated_place(words: Sequence[str], text: str, title: str) -> Place | None:
     """The sentence of ``text`` that has most of ``words``; None unless it has what ``is_named`` asks for."""
     if not all(_has_words(each, text, title) for each in words):
         return None
-    wanted = [word for each in words for word in _WORD.findall(each)]
+    wanted = [word for each in words for word in WORD.findall(each)]
     best = max(sentences(text), key=lambda each: (_count(wanted, text, each), -each.start), default=None)
     return Place(best.start, best.end, exact=False) if best and _count(wanted, text, best) else None
 
@@ -77,22 +76,23 @@ def without_invented_sentences(text: str, source: str) -> str:
     """``text`` less the sentences with a number that ``source`` lacks, or with more names that it lacks than it has.
 
     For what a model writes about many statements, whose words need not be theirs. A name is a word with a capital
-    letter within a sentence; where all nouns have one, most of them stand in the source.
+    letter within a sentence; in German, where all nouns have one, words with one that stand side by side.
     """
-    return " ".join(
-        said for each in sentences(text) if not _is_invented(said := text[each.start : each.end].strip(), source)
-    )
+    is_german = has_noun_capitals(text)
+    return without_sentences(text, lambda said: _is_invented(said, source, is_german=is_german))
 
 
 def lacks_a_number(text: str, source: str) -> bool:
     """Whether ``text`` has a number of two digits or more that ``source`` does not have; "1870s" is none."""
-    numbers = [word for word in _WORD.findall(text) if word.isdigit() and len(word) > 1]
+    numbers = [word for word in WORD.findall(text) if word.isdigit() and len(word) > 1]
     return len(_standing(numbers, source)) < len(numbers)
 
 
-def _is_invented(sentence: str, source: str) -> bool:
-    names = [word for word in _WORD.findall(sentence)[1:] if word[0].isupper()]
-    return lacks_a_number(sentence, source) or 2 * len(_standing(names, source)) < len(names)
+def _is_invented(sentence: str, source: str, *, is_german: bool) -> bool:
+    names = [word for word in list(WORD.finditer(sentence))[1:] if word[0][0].isupper()]
+    runs = runs_of([word.span() for word in names]) if is_german else [range(len(names))]
+    groups = ([names[place][0] for place in run] for run in runs)
+    return lacks_a_number(sentence, source) or any(2 * len(_standing(each, source)) < len(each) for each in groups)
 
 
 _BRACKETED = re.compile(r"(?P<name>.+?)\s*[(（](?P<type>[^()（）]+)[)）]")
@@ -110,7 +110,7 @@ def _righted(entity: ExtractedEntity, text: str, title: str) -> ExtractedEntity:
 
 
 def _has_words(name: str, text: str, title: str) -> bool:
-    words = _WORD.findall(name)
+    words = WORD.findall(name)
     if not words or is_unspaced(name):
         return False
     standing = _standing(words, f"{title}\n{text}")
@@ -136,4 +136,4 @@ def _shared(one: str, other: str) -> int:
 
 @lru_cache(maxsize=256)
 def _words_of(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(fold_words(text)))
+    return frozenset(WORD.findall(fold_words(text)))

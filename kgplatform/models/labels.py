@@ -138,7 +138,7 @@ def _value(text: str) -> Any:
     text = text.strip()
     fenced = _FENCE.fullmatch(text)
     words = (fenced[1] if fenced else text).strip(' \t\r\n*_"“”')
-    if words.startswith(("{", "[")) and (value := value_of(words)) is not None:
+    if words[:1] + words[-1:] in ("{}", "[]") and (value := value_of(words)) is not None:
         return value
     lines = text.splitlines()
     if all(map(_BULLET.match, lines)) and lines:

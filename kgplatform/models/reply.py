@@ -149,6 +149,7 @@ class _Read(Generic[M]):
             value, repaired = _parse(reply.text, shape, cut_off=reply.cut_off, messages=messages)
         except ReplyError as error:
             said = None if looped or isinstance(error, _CopiedError) else _in_prose(reply.text, shape, free)
+            said = None if said and _is_copied(said.model_dump(), shape, messages) else said
             fault = "" if said else _with_lack(str(error), reply)
             return cls(said, True, fault, cut_off=reply.cut_off, looped=looped, in_prose=True)
         if reply.cut_off and _only_thinks(value):
@@ -222,7 +223,7 @@ def _parse(text: str, shape: type[M], *, cut_off: bool, messages: Sequence[dict[
     several = [value for value in several if value not in ({}, [])]
     joined = [(several, False)] if len(several) > 1 else []
     for value, repaired in chain(joined, _values(text, cut_off=cut_off, last=getattr(shape, "last", False))):
-        if not getattr(shape, "may_copy", False) and copied(value, messages):
+        if _is_copied(value, shape, messages):
             is_copied = True
             continue
         try:
@@ -286,6 +287,10 @@ def _in_words(error: ValidationError) -> str:
     faults = [f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors(include_url=False)]
     more = f"; and {len(faults) - _ERRORS_SHOWN} more" if len(faults) > _ERRORS_SHOWN else ""
     return "; ".join(faults[:_ERRORS_SHOWN]) + more + "."
+
+
+def _is_copied(value: Any, shape: type[BaseModel], messages: Sequence[dict[str, str]]) -> bool:
+    return not getattr(shape, "may_copy", False) and copied(value, messages)
 
 
 def copied(value: Any, messages: Sequence[dict[str, str]]) -> bool:

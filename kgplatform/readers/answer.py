@@ -41,7 +41,7 @@ NONE = "(none)"
 _UNSUPPORTED = "The model's answer was left out, since nothing that was read supports it:"
 _IN_DOUBT = "This answer is not confirmed, so it cites nothing:"
 _STAGE = "answer"
-_PROMPT = "readers/answer"
+_PROMPT = AnswerReply.PROMPT
 _FACTS_SHARE = 4
 _PER_ITEM = 6
 """Tokens of a passage's or a fact's label."""

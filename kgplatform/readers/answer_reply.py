@@ -13,8 +13,6 @@ from kgplatform.models.labels import labelled
 from kgplatform.models.lenient import first_of, plain_keys, truth_of, words_of
 from kgplatform.readers.marks import label_of, squared
 
-_EXAMPLE = ("orla quennell", "pell harbour", "tarrow mills")
-"""Names of the prompt's example: a reply with them has copied it."""
 _BROKEN = re.compile(r"(?:```\w*\s*)?[{\[]\s*[\"'}\]]")
 
 
@@ -46,6 +44,7 @@ class Cited(BaseModel):
 class AnswerReply(Form):
     """Its fields stand in the order in which they are written: thoughts before decisions."""
 
+    PROMPT: ClassVar[str] = "readers/answer"
     COUNTS: ClassVar[str] = "answer"
     enough: ClassVar[bool] = True
 
@@ -57,12 +56,10 @@ class AnswerReply(Form):
     sufficient: Annotated[bool, BeforeValidator(lambda value: truth_of(value) is not False)] = True
 
     @model_validator(mode="after")
-    def _is_no_example(self) -> AnswerReply:
+    def _has_words(self) -> AnswerReply:
         self.answer = squared(self.answer, {each.passage for each in self.citations})
-        bare = re.sub(r"\[\w+\]", "", self.answer)
-        is_empty = is_placeholder(bare) and not re.fullmatch(r"\[\w+\]", self.answer)
-        if is_empty or any(name in self.answer.casefold() for name in _EXAMPLE):
-            raise ValueError("the answer is that of the example; answer the question that is asked")
+        if is_placeholder(re.sub(r"\[\w+\]", "", self.answer)):
+            raise ValueError("the answer stands for words, and has none; answer the question that is asked")
         return self
 
 

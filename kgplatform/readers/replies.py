@@ -58,8 +58,8 @@ _ANSWER_WORDS = (
 )
 # "Answer: …", "**Réponse :** …", "### Final Answer" with the answer in the next line, "The answer is Brunel".
 _ANNOUNCED = re.compile(
-    rf"(?:^|(?<=[.!?]\s))[^\w\n]*(?:{_ANSWER_WORDS})(?:\s+is)?[*_`]*(?:\s*[:：=]|\s+[–—-](?=\s)|(?<=is)\s+(?-i:(?=[A-Z\d\"“*]))"
-    r"|[^\S\n]*\n)[*_`]*\s*",
+    rf"(?:^|(?<=[.!?]\s))[^\w\n]*(?:{_ANSWER_WORDS})(?:\s+is)?[*_`]*(?:(?:\s*[:：=]|\s+[–—-](?=\s))[*_`]*"
+    r"|(?<=is)\s+(?-i:(?=[A-Z\d\"“*]))|[^\S\n]*\n)\s*",
     re.IGNORECASE | re.MULTILINE,
 )
 _ASIDE = re.compile(

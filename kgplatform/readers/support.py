@@ -52,7 +52,8 @@ from kgplatform.readers.statements import (
     weight,
 )
 from kgplatform.readers.telling import telling
-from kgplatform.sentences import sentences
+from kgplatform.sentences import without_sentences
+from kgplatform.text import has_noun_capitals, is_unspaced, runs_of
 
 _MISSING_SHARE = 0.2
 
@@ -147,22 +148,51 @@ def known_only(question: str, answer: str, sources: Sequence[Source]) -> tuple[s
     """``answer`` less its sentences with a name, number or date that neither ``question`` nor ``sources`` have; and, in
     words for the user, which these are.
 
-    For answers that put together or count what many sources say, whose words need not be theirs. Headings stay.
+    For answers that put together or count what many sources say, whose words need not be theirs. Headings stay. In
+    German, where all nouns have capitals, a name is several of them side by side; in scripts without spaces, where
+    nothing tells names from words, it is all letters of a sentence. Of these most must be known.
     """
-    read = read_texts([*sources, Source(question)])
-    kept, strange, at = "", list[Need](), 0
-    for place in sentences(answer):
-        said = _MARKS.sub("", answer[place.start : place.end])
-        needs = [need for each in statements_of(said, frozenset(), frozenset(), read) for need in each.needs]
-        first = min((need.word.start for need in needs), default=0)
-        unknown = [need for need in needs if need.is_hard and need.word.start > first and not read.has(need.keys)]
-        if unknown and not said.lstrip().startswith("#"):
-            strange += unknown
-            kept, at = kept + answer[at : place.start], place.end + (answer[place.end : place.end + 1] == " ")
-    return (kept + answer[at:]).strip(), f"{quoted(strange)} not found, so it was left out." if strange else ""
+    read, is_german = read_texts([*sources, Source(question)]), has_noun_capitals(answer)
+    strange: list[Need] = []
+
+    def is_out(said: str) -> bool:
+        unknown = [] if said.startswith("#") else _unknown(_MARKS.sub("", said), read, is_german=is_german)
+        strange.extend(unknown)
+        return bool(unknown)
+
+    kept = without_sentences(answer, is_out)
+    return kept, f"{quoted(strange)} not found, so it was left out." if strange else ""
 
 
 _MARKS = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\]")
+_MAY_BEGIN = re.compile(r"\D*\d{0,2}\D*")
+"""A word that may begin a sentence though nothing has it: one with the capital of its place, or what counts."""
+
+
+def _unknown(said: str, read: Texts, *, is_german: bool) -> list[Need]:
+    """The names, numbers and dates of a sentence that were not read."""
+    needs = [need for each in statements_of(said, frozenset(), frozenset(), read) for need in each.needs]
+    first = min((need.word.start for need in needs), default=0)
+    hard = [
+        need
+        for need in needs
+        if need.is_hard and (need.word.start > first or not _MAY_BEGIN.fullmatch(need.word.plain))
+    ]
+    names = _name_groups([need for need in hard if need.word.kind == "name"], is_german=is_german)
+    groups = [*([need] for need in hard if need.word.kind != "name"), *names]
+    lacking = [[need for need in group if not read.has(need.keys)] for group in groups]
+    strange = [need for group, less in zip(groups, lacking, strict=True) if 2 * len(less) > len(group) for need in less]
+    return sorted(strange, key=lambda need: need.word.start)
+
+
+def _name_groups(names: Sequence[Need], *, is_german: bool) -> list[list[Need]]:
+    """The needs that are known or unknown together: each by itself, but for German and for scripts without spaces."""
+    letters = [need for need in names if is_unspaced(need.word.plain)]
+    words = [need for need in names if not is_unspaced(need.word.plain)]
+    if not is_german:
+        return [letters, *([need] for need in words)]
+    runs = runs_of([(need.word.start, need.word.end) for need in words])
+    return [letters, *([words[place] for place in run] for run in runs)]
 
 
 def says_something(quote: str) -> bool:

@@ -23,6 +23,7 @@ from kgplatform.evaluate.kept_answers import slug
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
+from kgplatform.readers.answer import REFUSAL
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -168,7 +169,7 @@ def test_repeated_runs_ask_again_and_their_spread_is_told(monkeypatch: pytest.Mo
     report = (out / "report.md").read_text()
     assert "scores of 2 runs" in report
     assert "| Contains | 50.0 ± 70.7 |" in report
-    assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == "I do not know."
+    assert json.loads((out / "run-2" / "results.json").read_text())["answers"][0]["text"] == REFUSAL
 
 
 @pytest.mark.usefixtures("sample")

@@ -354,8 +354,9 @@ def _rubric(asked: Prompt) -> str:
 def _rate_facts(asked: Prompt) -> str:
     """All facts are needed; recalled are those of which a sentence has three words in four."""
     text, facts = asked.section("The text"), asked.section("The supporting facts").splitlines()
-    found = sum(any(4 * shared(fact, each) >= 3 * len(stems_of(fact)) for each in sentences_of(text)) for fact in facts)
-    return json.dumps({"analysis": "By shared words.", "recalled": found, "needed": len(facts)})
+    found = [any(4 * shared(fact, each) >= 3 * len(stems_of(fact)) for each in sentences_of(text)) for fact in facts]
+    verdicts = [{"fact": n, "needed": True, "recalled": is_there} for n, is_there in enumerate(found, 1)]
+    return json.dumps({"facts": verdicts})
 
 
 def _rated(**verdict: str | int) -> str:

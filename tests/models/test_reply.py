@@ -208,6 +208,14 @@ def test_an_object_in_the_data_is_no_example() -> None:
     assert ask(chat, [{"role": "user", "content": user}], Said, stage="answer")[0].answer == "Anna Reed built the mill"
 
 
+@pytest.mark.parametrize(("data", "is_copied"), [("Who built it?", True), ("Mara Quill built the mill.", False)])
+def test_prose_about_somebody_of_the_example_is_a_copy_too(data: str, is_copied: bool) -> None:
+    messages = [{"role": "system", "content": EXAMPLE}, {"role": "user", "content": data}]
+    chat = ScriptedChat(["It was Mara Quill", "Anna Reed built it"])
+    said, _ = ask(chat, messages, Said, stage="answer", free=lambda text: Said(answer=text))
+    assert said.answer == ("Anna Reed built it" if is_copied else "It was Mara Quill")
+
+
 class TestCutOff:
     def reply(self, text: str) -> Reply:
         return Reply(text, Usage(1, 1, 1), cut_off=True)

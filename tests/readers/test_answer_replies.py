@@ -57,11 +57,12 @@ def test_each_reply_is_read_as_it_is_meant(reply: dict[str, Any]) -> None:
         assert "ada" in {each.passage for each in found.citations}
 
 
-@pytest.mark.parametrize("words", ["<the answer>", "In Pell Harbour [3], by Orla Quennell."])
-def test_what_copies_the_example_is_no_answer_between_sentences_either(words: str) -> None:
-    written = f"Here it is:\n{json.dumps({'answer': words, 'sufficient': True})}\nLet me know."
+@pytest.mark.parametrize("words", ["<the answer>", "The answer [1]", "In Pell Harbour [3], by Orla Quennell."])
+@pytest.mark.parametrize("around", ["Here it is:\n{}\nLet me know.", "**Answer:** {}"])
+def test_what_copies_the_example_is_no_answer_between_sentences_or_in_prose_either(words: str, around: str) -> None:
+    said = words if "**" in around else json.dumps({"answer": words, "sufficient": True})
     with pytest.raises(ReplyError):
-        answered({"reply": written})
+        answered({"reply": around.format(said)})
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,8 @@ def test_the_example_of_the_prompt_is_no_reply(form: type[Answering]) -> None:
         ("Respuesta: Brunel", "Brunel"),
         ("答案：Brunel", "Brunel"),
         ("`Brunel`", "Brunel"),
+        ("### Final Answer\n**Brunel**", "Brunel"),
+        ("The answer is **Brunel**", "Brunel"),
         ("The answer lies with Brunel.", "The answer lies with Brunel."),
         ("Answers differ: some say Brunel.", "Answers differ: some say Brunel."),
     ],

@@ -209,6 +209,25 @@ def test_sentences_with_names_and_numbers_that_nothing_shown_has_are_left_out() 
     assert known_only("Who ran it?", "Gisborne ran it, says Cyrus Smith.", [CABLE])[0] == ""
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("In 1854 Cyrus Field founded a firm.", True),
+        ("In 1912 Cyrus Field founded a firm.", False),
+        ("Three men and Cyrus Field founded a firm.", True),
+        ("Die Gründung der Firma im Jahr 1854 war eine Leistung von Cyrus Field.", True),
+        ("Er gründete sie mit Karl Maria Weber aus Wien.", False),
+        ("Im Jahr 1912 wurde sie verkauft.", False),
+        ("1866年，这艘船铺设了跨大西洋电缆。", True),
+        ("爱迪生发明了电灯。", False),
+        ("1912年大东方号铺设了电缆。", False),
+    ],
+)
+def test_nouns_of_german_and_words_without_spaces_are_no_names_by_themselves(said: str, kept: bool) -> None:
+    sources = [Source("Cyrus Field founded the company in 1854."), Source("大东方号在1866年铺设了电缆。")]
+    assert known_only("?", said, sources)[0] == (said if kept else "")
+
+
 def test_a_quote_says_something_from_three_telling_words_on() -> None:
     assert not any(map(says_something, ("the", "[1]", "Cyrus Field", "1854", "and so on")))
     assert says_something("Cyrus Field founded the company")

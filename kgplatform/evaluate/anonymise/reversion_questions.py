@@ -19,8 +19,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from pydantic import BeforeValidator
+
+from kgplatform.errors import ReplyError
 from kgplatform.evaluate.anonymise.hidden_names import Dictionary, StatedTriple
 from kgplatform.evaluate.anonymise.hide import Built, HiddenCorpus
 from kgplatform.evaluate.anonymise.mentions import PLACEHOLDER, Finder
@@ -28,6 +31,9 @@ from kgplatform.evaluate.datasets.shared_corpus import as_own
 from kgplatform.evaluate.score.answer_words import score_reversion
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.models.chat import Chat
+from kgplatform.models.forms import ANSWER, Form, Words, is_json, named, thinking
+from kgplatform.models.lenient import words_of
+from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.readers.answer import fence_for
 from kgplatform.readers.choices import read_choice, shown_choices
@@ -38,6 +44,8 @@ OPTIONS = 4
 _LETTERS = "XYZWVUTSR"
 _TRIES = 3
 _LONGEST_CLUE = 600
+_REPLY_TOKENS = 600
+"""Of a reply, thoughts and nine names."""
 POOL = 4
 """How many times more candidates are made than wanted, since the filter drops some."""
 
@@ -277,13 +285,36 @@ def drop_known(items: Sequence[Question], wanted: int, chat: Chat, concurrency: 
     return kept, dropped
 
 
+def _as_text(value: Any) -> str:
+    """A list or an object as JSON, which ``score_reversion`` reads in more forms than a text of it."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else words_of(value)
+
+
+class _Restored(Form):
+    """Names for placeholders, a line each, or the letter of a choice; what is no JSON is read as such lines."""
+
+    PROMPT: ClassVar[str] = "evaluate/anonymity_zero_shot"
+    COUNTS: ClassVar[str] = "answer"
+
+    reasoning: Words = thinking()
+    answer: Annotated[str, BeforeValidator(_as_text)] = named(f"{ANSWER} result names")
+
+    @classmethod
+    def free(cls, text: str) -> _Restored | None:
+        """Free text, all of it. None for broken JSON."""
+        return None if is_json(text, ("reasoning", "answer")) else cls.of(answer=text)
+
+
 def is_known(item: Question, chat: Chat) -> bool:
-    """Whether the model answers right without any text. Raises ``ModelError``."""
+    """Whether the model answers right without any text; not where two replies cannot be used. Raises ``ModelError``."""
     choices = f"\n\nChoose one, and answer with its letter:\n{shown_choices(item.choices)}" if item.choices else ""
     question = item.text + choices
-    messages = render("evaluate/anonymity_zero_shot", question=question, fence=fence_for(question))
-    text = chat.send(messages, stage="zero-shot").text
+    messages = render(_Restored.PROMPT, question=question, fence=fence_for(question))
+    try:
+        reply, _ = ask(chat, messages, _Restored, stage="zero-shot", tokens=_REPLY_TOKENS, free=_Restored.free)
+    except ReplyError:
+        return False
     if item.choices:
-        number = read_choice(text, item.choices)
+        number = read_choice(reply.answer, item.choices)
         return number is not None and item.choices[number] in item.answers
-    return score_reversion(text, item.placeholders).whole
+    return score_reversion(reply.answer, item.placeholders).whole

@@ -17,14 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from pydantic import BaseModel, Field, create_model, model_validator
+from typing import Literal
 
 from kgplatform.errors import InputError, ReplyError
 from kgplatform.evaluate.score import metrics
 from kgplatform.evaluate.score.answer_words import is_wrong_refusal, plain
-from kgplatform.evaluate.score.verdicts import Agreement, Correctness, Degree, Points, StrictAgreement, V
+from kgplatform.evaluate.score.verdicts import (
+    Agreement,
+    Correctness,
+    Degree,
+    Points,
+    Recall,
+    StrictAgreement,
+    V,
+    recall_of,
+)
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.reply import ask
@@ -46,6 +53,8 @@ UNRATED, FLAGGED, CUT = "unrated", "flagged", "cut"
 
 _VERDICT_TOKENS = 600
 """Of a reply, thoughts and verdict: what is longer breaks off, and is asked for with more room."""
+_FACT_TOKENS = 150
+"""The same for one supporting fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,23 +188,11 @@ def _rubric(asked: Sequence[Messages], item: ToRate, chat: Chat, _: int) -> Rati
     return Rating({"accuracy": float(said.score > 0)}, counts={"points": said.score})
 
 
-class _Recall(BaseModel):
-    """Of the supporting facts: how many are truly needed, and how many of those the text says."""
-
-    analysis: Any = None
-    recalled: int = Field(ge=0)
-    needed: int = Field(ge=0)
-
-    @model_validator(mode="after")
-    def _check(self) -> _Recall:
-        if self.recalled > self.needed:
-            raise ValueError(f"recalled is {self.recalled}, more than needed, which is {self.needed}")
-        return self
-
-
 def _facts(asked: Sequence[Messages], item: ToRate, chat: Chat, read_tokens: int) -> Rating:
-    bounded = create_model("Recall", __base__=_Recall, needed=(int, Field(ge=0, le=len(item.question.facts))))
-    said, _ = ask(chat, asked[0], bounded, stage="rate_facts")
+    count = len(item.question.facts)
+    said = _verdict(chat, asked[0], recall_of(count), "facts", max(_VERDICT_TOKENS, _FACT_TOKENS * count))
+    if said is None:
+        return Rating({}, (f"{UNRATED}: the facts rater gave no verdict, asked twice.",), settled=False)
     seen, whole = head(item.read, read_tokens), len(item.read)
     flags = (f"{CUT}: {seen:,} of {whole:,} characters that were read were rated.",) if seen < whole else ()
     if not said.needed:
@@ -207,7 +204,7 @@ def _facts_messages(question: Question, text: str) -> Messages:
     facts = "\n".join(f"{number}. {tidy(each)}" for number, each in enumerate(question.facts, 1))
     fence = fence_for(question.text, text, facts)
     count = str(len(question.facts))
-    return render("evaluate/rater_facts", question=question.text, text=text, facts=facts, count=count, fence=fence)
+    return render(Recall.PROMPT, question=question.text, text=text, facts=facts, count=count, fence=fence)
 
 
 def _fact_counts(found: int, needed: int) -> dict[str, int]:
@@ -222,9 +219,9 @@ _RATINGS: Mapping[str, Callable[[Sequence[Messages], ToRate, Chat, int], Rating]
 }
 
 
-def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str) -> V | None:
+def _verdict(chat: Chat, messages: Messages, form: type[V], rater: str, tokens: int = _VERDICT_TOKENS) -> V | None:
     """The verdict on ``messages``; None where two replies have none, which the chat then forgets."""
     try:
-        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=_VERDICT_TOKENS, free=form.free)[0]
+        return ask(chat, messages, form, stage=f"rate_{rater}", tokens=tokens, free=form.free)[0]
     except ReplyError:
         return None

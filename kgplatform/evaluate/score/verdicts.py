@@ -3,17 +3,22 @@
 parse_reply('{"reasoning": "Both name Moe.", "agrees": "Yes, partially"}', Agreement).agrees    # 'partially'
 read_degree("**Ja, teilweise.** Der Ort stimmt.")                                               # 'partially'
 read_score("Reason: vague.\\nScore: 1/2", "012")                                                 # 1
+recall_of(2).free("1. needed: yes, recalled: no\\n2. not needed").needed                          # 1
 """
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema, create_model, model_validator
 
-from kgplatform.models.forms import REASONING, Form, Words, is_json, named, thinking
-from kgplatform.models.lenient import words_of
+from kgplatform.models.forms import REASONING, Form, Words, is_json, named, number_of, thinking
+from kgplatform.models.lenient import truth_of, words_of
 
 Degree = Literal["yes", "partially", "no"]
 
@@ -54,6 +59,18 @@ _WORDS = (
 _LABELLED = re.compile(
     rf"^{_MARKS}{_LABEL}\b{_IS}|\b{_SURE_LABEL}\b(?:[^\w\n]|_){{0,5}}(?:\bis\b|[:=])", re.IGNORECASE | re.MULTILINE
 )
+# Of a supporting fact: "needed: yes", "not recalled"; and of all of them "needed: 2".
+_NEEDED = r"needed|required|necessary|(?:be)?nötigt?|erforderlich|nécessaire|necesari[oa]|necessari[oa]|需要|必要|нужен"
+_RECALLED = (
+    r"recalled|stated|(?:present|found) in the text|erinnert|(?:steht )?im text|rappelé|dans le texte|recordad[oa]"
+    r"|en el texto|ricordat[oa]|文中提到|提到"
+)
+_DENIED = r"(?P<not>\b(?:not|nicht|pas|no)\s{1,3}|n['’]t\s{1,3}|[不没]\s?)?"
+_SAID = rf"(?:(?:(?P<yes>{_YES}|true)|(?P<no>{_NO}|false))(?![^\W_])){_NOT_A_LIST}"
+_FACT_NUMBER = re.compile(
+    r"^[^\w\n]{0,9}(?:fact|fakt|fait|hecho|fatto|事实|事実)?\W{0,5}\d{1,3}\b", re.I | re.MULTILINE
+)
+_COUNT = r"(?<![\w.,/−-])(?P<count>\d{1,3})(?![\w%/]|[.,]\d)"
 _NO_OTHER = r"(?!\s{0,3}(?:/|\||,|\bor\b)\s{0,3}\d|\s{1,3}(?:out\s)?of\b)"
 _NOT_NUMBERED = r"(?![.)]\s[^\n]{0,500}\n\s{0,9}2[.)])"
 
@@ -80,11 +97,16 @@ def _score(scores: str) -> str:
 def _placed(text: str, verdict: str) -> re.Match[str] | None:
     """The verdict behind the last label, else at the start, else in the last line."""
     said = re.compile(rf"{_MARKS}(?:{verdict})", re.IGNORECASE)
-    after = [match for label in _LABELLED.finditer(text) if (match := said.match(text, label.end()))]
-    if after:
-        return after[-1]
+    if after := _behind(_LABELLED, said, text):
+        return after
     end = text.rstrip()
     return said.match(text) or said.match(end, end.rfind("\n") + 1)
+
+
+def _behind(label: re.Pattern[str], said: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """What is ``said`` right behind a ``label``: the last time."""
+    found = [match for each in label.finditer(text) if (match := said.match(text, each.end()))]
+    return found[-1] if found else None
 
 
 # --------------------------------------------------------------------------------------------------------------- forms
@@ -92,12 +114,22 @@ def _placed(text: str, verdict: str) -> re.Match[str] | None:
 
 _KEYS = "verdict judgement judgment rating decision conclusion result answer urteil bewertung antwort"
 V = TypeVar("V", bound="Verdict")
+R = TypeVar("R", bound="Recall")
 
 
 class Verdict(Form):
-    """Thoughts, and after them the field ``COUNTS``."""
+    """What a rater says."""
 
     last: ClassVar[bool] = True
+
+    @classmethod
+    @abstractmethod
+    def free(cls: type[V], text: str) -> V | None:
+        """Free text as such a verdict; None where it has none."""
+
+
+class _Judged(Verdict):
+    """Thoughts, and after them the field ``COUNTS``."""
 
     reasoning: Words = thinking()
 
@@ -119,7 +151,7 @@ def _degree(value: Any) -> Degree | None:
     return bits.get(said) or read_degree(said)
 
 
-class Correctness(Verdict):
+class Correctness(_Judged):
     """Whether an answer is right."""
 
     PROMPT: ClassVar[str] = "evaluate/rater_judge"
@@ -128,7 +160,7 @@ class Correctness(Verdict):
     correct: Annotated[Literal[0, 1], BeforeValidator(_bit)] = named(f"correct is_correct score {_KEYS}")
 
 
-class StrictAgreement(Verdict):
+class StrictAgreement(_Judged):
     """Whether two answers agree, without anything between yes and no."""
 
     PROMPT: ClassVar[str] = "evaluate/rater_strict"
@@ -137,7 +169,7 @@ class StrictAgreement(Verdict):
     agrees: Annotated[Literal["yes", "no"], BeforeValidator(_degree)] = named(f"agrees agree agreement {_KEYS}")
 
 
-class Agreement(Verdict):
+class Agreement(_Judged):
     """How far two answers agree."""
 
     PROMPT: ClassVar[str] = "evaluate/rater_permissive"
@@ -146,7 +178,7 @@ class Agreement(Verdict):
     agrees: Annotated[Degree, BeforeValidator(_degree)] = named(f"agrees agree agreement {_KEYS}")
 
 
-class Points(Verdict):
+class Points(_Judged):
     """How consistent an answer is."""
 
     PROMPT: ClassVar[str] = "evaluate/rater_rubric"
@@ -155,3 +187,97 @@ class Points(Verdict):
     score: Annotated[Literal[0, 1, 2], BeforeValidator(lambda value: read_score(words_of(value), "012"))] = named(
         f"score points punkte punktzahl {_KEYS}"
     )
+
+
+def _truth(value: Any) -> bool | None:
+    known = truth_of(value)
+    return {"yes": True, "no": False}.get(read_degree(words_of(value)) or "") if known is None else known
+
+
+_Truth = Annotated[bool | None, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
+
+
+class FactVerdict(Form):
+    """Of one supporting fact, thoughts first: whether it is truly needed, and whether the text says it."""
+
+    fact: Annotated[int | None, BeforeValidator(number_of), WithJsonSchema({"type": "integer"})] = named(
+        "fact number id index", None
+    )
+    reasoning: Words = thinking(300)
+    needed: _Truth = named("needed is_needed truly_needed required necessary benötigt nécessaire necesario 需要 必要")
+    recalled: _Truth = named("recalled is_recalled stated in_text found in_the_text erinnert genannt 提到", None)
+
+    @model_validator(mode="after")
+    def _decides(self) -> FactVerdict:
+        if self.needed is None or (self.needed and self.recalled is None):
+            raise ValueError('write true or false for "needed" and "recalled"')
+        return self
+
+
+class Recall(Verdict):
+    """Which of the supporting facts are needed, and which of those the text says: ``FACTS`` verdicts."""
+
+    PROMPT: ClassVar[str] = "evaluate/rater_facts"
+    COUNTS: ClassVar[str] = "facts"
+    FACTS: ClassVar[int] = 0
+    joins: ClassVar[bool] = True
+
+    facts: list[FactVerdict]
+
+    @model_validator(mode="after")
+    def _has_each(self) -> Recall:
+        numbers = {place if each.fact is None else each.fact for place, each in enumerate(self.facts)}
+        if not len(numbers) == len(self.facts) == self.FACTS:
+            raise ValueError(f"write one verdict for each of the {self.FACTS} facts")
+        return self
+
+    @property
+    def needed(self) -> int:
+        """How many facts are needed."""
+        return sum(each.needed is True for each in self.facts)
+
+    @property
+    def recalled(self) -> int:
+        """How many of those the text says."""
+        return sum(each.needed is True and each.recalled is True for each in self.facts)
+
+    @classmethod
+    def free(cls: type[R], text: str) -> R | None:
+        """Free text that says it fact by fact, or how many of them. None for broken JSON."""
+        if is_json(text, ("facts",)):
+            return None
+        return cls.of(facts=list(_by_fact(text))) or cls.of(facts=list(_by_count(text, cls.FACTS)))
+
+
+@cache
+def recall_of(count: int) -> type[Recall]:
+    """``Recall`` of ``count`` facts."""
+    fields: Any = {"facts": (list[FactVerdict], named("facts verdicts supporting_facts", items=count))}
+    form = create_model("Recall", __base__=Recall, **fields)
+    form.FACTS = count
+    return form
+
+
+def _by_fact(text: str) -> Iterator[dict[str, bool | None]]:
+    """What stands behind each number at the start of a line."""
+    starts = [found.start() for found in _FACT_NUMBER.finditer(text)]
+    for start, end in pairwise([*starts, len(text)]):
+        needed, recalled = (_is_said(label, text[start:end]) for label in (_NEEDED, _RECALLED))
+        if needed is not None:
+            yield {"needed": needed, "recalled": recalled}
+
+
+def _is_said(label: str, text: str) -> bool | None:
+    """Whether ``text`` says yes to ``label``, or no: behind it, or by its being there; the last time counts."""
+    said = rf"{_DENIED}(?<![^\W_不没])(?:{label})(?![^\W_])(?:{_MARKS}{_SAID}|(?![\s*_`\"']{{0,5}}[:：=]))"
+    found = list(re.finditer(said, text, re.IGNORECASE))
+    return None if not found else not (found[-1]["not"] or found[-1]["no"])
+
+
+def _by_count(text: str, facts: int) -> Iterator[dict[str, bool | None]]:
+    """As many verdicts as ``text`` counts: "needed: 2, recalled: 1" of three facts is yes and yes, yes and no, no."""
+    count = re.compile(rf"{_MARKS}{_COUNT}")
+    needed, recalled = (_behind(re.compile(label, re.IGNORECASE), count, text) for label in (_NEEDED, _RECALLED))
+    if needed and recalled and int(recalled["count"]) <= int(needed["count"]) <= facts:
+        for place in range(facts):
+            yield {"needed": place < int(needed["count"]), "recalled": place < int(recalled["count"])}

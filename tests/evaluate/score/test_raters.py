@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from model_by_prompt import Model, Prompt
 
-from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
+from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.evaluate.score.raters import METRICS, RATERS, Rating, ToRate, lr_level, prompts, rate
 from kgplatform.evaluate.score.ratings import remarks
 from kgplatform.evaluate.score.verdicts import Agreement, Correctness, Points, StrictAgreement
@@ -231,8 +232,10 @@ def test_a_rubric_without_a_score_leaves_the_answer_unrated(tmp_path: Path) -> N
 # ---------------------------------------------------------------------------------------------------- supporting facts
 
 
-def counted(found: int, needed: int) -> str:
-    return json.dumps({"analysis": "one by one", "recalled": found, "needed": needed})
+def counted(found: int, needed: int, facts: int = 2) -> str:
+    """The verdicts on ``facts`` facts, of which the first ones are ``needed``, and the first of those ``found``."""
+    each = ({"fact": n, "needed": n <= needed, "recalled": n <= found} for n in range(1, facts + 1))
+    return json.dumps({"facts": list(each)})
 
 
 @pytest.mark.parametrize(("found", "needed", "share"), [(0, 2, 0), (1, 2, 0.5), (2, 2, 1), (1, 1, 1)])
@@ -254,14 +257,23 @@ def test_where_no_fact_is_needed_there_is_no_score(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("wrong", [counted(0, 3), counted(2, 1), counted(-1, 1), '{"analysis": "none"}', "no JSON"])
-def test_counts_that_cannot_be_are_asked_for_again(tmp_path: Path, wrong: str) -> None:
+@pytest.mark.parametrize("wrong", [counted(1, 3, 3), counted(1, 1, 1), '{"facts": []}', "no JSON"])
+def test_too_many_or_too_few_verdicts_are_asked_for_again(tmp_path: Path, wrong: str) -> None:
     item = ToRate(FACTS, "Ostrel", "Voss kept the lamp.")
     done, model = rated("facts", item, tmp_path, facts=[wrong, counted(1, 2)])
     assert done.scores == {"facts.rated": 0.5}
     assert "A reply to this could not be used:" in model.asked[1].messages[-1]["content"]
-    with pytest.raises(ReplyError, match="rate_facts"):
-        rated("facts", item, tmp_path, facts=wrong)
+    done, model = rated("facts", item, tmp_path, facts=wrong)
+    assert done == Rating({}, ("unrated: the facts rater gave no verdict, asked twice.",), settled=False)
+
+
+def test_a_reply_about_many_facts_has_more_room(tmp_path: Path) -> None:
+    room = []
+    for count in (2, 8):
+        chat = ScriptedChat([counted(1, 2, count)])
+        rate("facts", ToRate(replace(FACTS, facts=FACTS.facts * (count // 2)), "Ostrel", "Text."), chat)
+        room.append(chat.calls[0].wanted.tokens)
+    assert room == [600, 1200]
 
 
 def test_what_was_read_is_cut_to_the_tokens_and_that_is_said(tmp_path: Path) -> None:

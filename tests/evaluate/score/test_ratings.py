@@ -146,7 +146,7 @@ def test_what_a_rating_depends_on_makes_it_another(tmp_path: Path, other: ToRate
 
 
 def test_the_text_that_was_read_counts_for_the_rater_that_sees_it(tmp_path: Path) -> None:
-    model = Counting(lambda messages: '{"analysis": "", "recalled": 1, "needed": 1}')
+    model = Counting(lambda messages: '{"facts": [{"fact": 1, "needed": true, "recalled": true}]}')
     question = replace(ITEMS[1].question, facts=("Buoy 1 lies there.",))
     for read in ("A buoy.", "A buoy.", "Another text."):
         (done,) = rated(tmp_path / "r.jsonl", model, [ToRate(question, "buoy 1", read)], "facts")

@@ -18,6 +18,7 @@ from kgplatform.evaluate.score.verdicts import (
     Verdict,
     read_degree,
     read_score,
+    recall_of,
 )
 from kgplatform.models.forms import examples_of
 from kgplatform.models.reply import ask
@@ -167,12 +168,71 @@ def test_a_long_reply_is_read_at_once() -> None:
         "score: ",
         "score: 1. ",
         "ja ",
+        "1. not needed ",
+        "recalled 1 ",
     ):
         assert read_degree(piece * 20_000 + "x") in ("yes", "partially", "no", None)
+        recall_of(2).free(piece * 20_000 + "x")
         assert read_score(piece * 20_000 + "x", "012") in (0, 1, 2, None)
 
 
 # --------------------------------------------------------------------------------------------------------------- forms
+
+FACTS = [
+    '{"facts": [{"fact": 1, "reasoning": "Not said.", "needed": true, "recalled": false}, {"fact": 2, "needed": true, '
+    '"recalled": true}, {"fact": 3, "needed": false, "recalled": true}]}',
+    '{"Facts": {"1": {"needed": "Yes", "Recalled": "No"}, "2": {"needed": "ja", "recalled": 1}, "3": {"needed": 0}}}',
+    '[{"needed": true, "recalled": false}, {"needed": true, "recalled": true}, {"needed": false}]',
+    '{"fact": 1, "needed": true, "recalled": "no, it does not"}\n{"fact": 2, "needed": true, "recalled": true}\n'
+    '{"fact": 3, "needed": false, "recalled": false}',
+    "| fact | needed | recalled |\n|---|---|---|\n| 1 | yes | no |\n| 2 | yes | yes |\n| 3 | no | no |",
+    "- fact: 1\n  needed: yes\n  recalled: no\n- fact: 2\n  needed: yes\n  recalled: yes\n- fact: 3\n  needed: no",
+    "**Fact 1** Needed: **yes**. Recalled: no.\n**Fact 2** Needed: yes; recalled: yes\n**Fact 3** Needed: no",
+    "1. It is needed, but not recalled.\n2. Needed and recalled.\n3. Not needed, though recalled.",
+    "### Fact 1\nAt first it is not needed.\nNeeded yes\nRecalled no\n### Fact 2\nNeeded yes\nRecalled yes\n"
+    "### Fact 3\nIt isn't needed.",
+    "Fakt 1: benötigt: ja, im Text: nein\nFakt 2: benötigt: ja, im Text: ja\nFakt 3: nicht benötigt",
+    "1. 需要：是，提到：否\n2. 需要：是，提到：是\n3. 不需要",
+    '{"analysis": "Fact by fact.", "recalled": 1, "needed": 2}',
+    "Needed: 3, I thought.\n**Needed:** 2\n**Recalled** 1",
+]
+
+
+@pytest.mark.parametrize("reply", FACTS)
+def test_verdicts_on_facts(reply: str) -> None:
+    form = recall_of(3)
+    found, _ = ask(ScriptedChat([reply]), render_of(form), form, stage="rate", free=form.free)
+    assert (found.needed, found.recalled) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "I cannot say.",
+        "Needed: 4\nRecalled: 1",
+        "Needed: 1\nRecalled: 2",
+        "Needed: 1\nRecalled: -1",
+        "Needed: 2",
+        "1. Needed: yes / no\n2. Needed: yes / no\n3. Needed: yes / no",
+        "1. Needed, recalled.\n2. Needed, recalled.",
+        '{"facts": [{"fact": 1, "needed": true}, {"fact": 2, "needed": false}, {"fact": 3, "needed": false}]}',
+        '{"facts": [{"fact": 1, "needed": true, "recalled": true}]}',
+        json.dumps(examples_of("evaluate/rater_facts")[0]),
+    ],
+)
+def test_no_verdicts_on_facts(reply: str) -> None:
+    form = recall_of(3)
+    with pytest.raises(ReplyError):
+        ask(ScriptedChat([reply, reply]), render_of(form), form, stage="rate", free=form.free)
+
+
+def test_a_fact_is_thought_about_before_it_is_judged() -> None:
+    form = recall_of(3)
+    facts = json_schema(form)["properties"]["facts"]
+    assert is_closed(form)
+    assert (facts["maxItems"], list(facts["items"]["properties"])) == (3, ["fact", "reasoning", "needed", "recalled"])
+
 
 ALL = (Correctness, StrictAgreement, Agreement, Points)
 
