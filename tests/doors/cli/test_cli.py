@@ -328,7 +328,27 @@ def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatc
     cost, sentence = done.err.splitlines()
     assert cost.startswith("no reply from the model, ")
     assert sentence.startswith("kgplatform: ") and "check OPENAI_API_KEY" in sentence
-    assert (for_programs.out, for_programs.err.count("\n")) == ("", 1)
+    told = for_programs.document
+    assert (told["error"], for_programs.err) == (
+        {"kind": "ModelError", "message": sentence.removeprefix("kgplatform: ")},
+        f"{sentence}\n",
+    )
+    assert told["evidence"]["passages"][0]["text"] == ADA.rstrip()
+    assert [(step["name"], step["queries"]) for step in told["trace"]] == [("search", []), ("answer", [])]
+    assert (told["question"], told["usage"]["calls"]) == ("Where was Ada Lovelace born?", 0)
+
+
+def test_a_reader_whose_replies_are_of_no_use_tells_what_they_cost(
+    ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(lambda messages: "{}") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where was Ada Lovelace born?", "--reader", "cypher", "--trace", "--json")
+    told = done.document
+    assert (done.code, told["error"]["kind"]) == (1, "ReplyError")
+    assert told["usage"]["calls"] == len(server.requests_to("/chat/completions")) > 1
+    assert told["trace"][0]["queries"]
+    assert told["evidence"]["passages"]
 
 
 def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkeypatch: pytest.MonkeyPatch) -> None:

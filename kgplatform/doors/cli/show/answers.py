@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
+from kgplatform.doors.cli.shared import spelled
 from kgplatform.doors.cli.show.terminal import console, print_json, safe, short, table
 from kgplatform.doors.encoding import plain
 from kgplatform.graph.runs import StageCalls, stages_of
@@ -144,6 +145,18 @@ def show_failed(error: ModelError, out: Console | None = None) -> None:
         show_search(error.evidence, out)
 
 
+def print_failed(question: str, error: ModelError, usage: Usage, *, trace: bool) -> None:
+    """The JSON of ``ask`` where the reader failed: the error, what was found and done until then, and the cost."""
+    told = {"kind": type(error).__name__, "message": spelled(error)}
+    found = {"evidence": error.evidence, "trace": _steps(error.steps, trace)}
+    print_json({"question": question, "error": told, **found, "usage": usage})
+
+
+def _steps(steps: Sequence[Step], trace: bool) -> tuple[Step, ...]:
+    """``steps``, with their statements only for ``--trace``."""
+    return tuple(step if trace else replace(step, queries=()) for step in steps)
+
+
 def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> str:
     """One line: what an answer cost; ``nothing`` where no reply of a model came.
 
@@ -162,9 +175,7 @@ def _place(citation: Citation) -> str:
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is saved."""
     if as_json:
-        print_json(
-            answer if trace else replace(answer, trace=tuple(replace(step, queries=()) for step in answer.trace))
-        )
+        print_json(replace(answer, trace=_steps(answer.trace, trace)))
         return
     show_answer(answer)
     if trace:
