@@ -41,6 +41,7 @@ from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Document, Extraction, Malformed, Passage, Progress, Proposal
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
+from kgplatform.work.threads import Breaker
 
 T = TypeVar("T")
 Item = tuple[Passage, Document]
@@ -52,9 +53,6 @@ BY_PASS = "graphreader"
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
 graph does not depend on which of them was read first. An extractor that reads one passage at a time needs none."""
-
-MOST_FAILURES = 10
-"""Failures of the model in a row after which no more is read, as in an evaluation: its server is down, or it cannot."""
 
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
@@ -141,7 +139,7 @@ class PassageReader(Generic[T]):
         self._halt = threading.Event()
         self._advance = advance
         self._numbers = count(1)
-        self._in_a_row = 0
+        self._breaker = Breaker("passages", "read")
         self._stop = stop
 
     def __enter__(self) -> PassageReader[T]:
@@ -163,7 +161,8 @@ class PassageReader(Generic[T]):
         for item, result in self._results(window, work):
             outcome: T | FailedPassage
             try:
-                outcome, self._in_a_row = result(), 0
+                outcome = result()
+                self._breaker.worked()
             except BudgetError as error:
                 self.stopped = self.stopped or str(error)
                 self._halt.set()
@@ -177,12 +176,10 @@ class PassageReader(Generic[T]):
 
     def _break_off(self, error: Exception) -> None:
         """Read no more after too many failures of the model in a row."""
-        self._in_a_row += isinstance(error, ModelError)
-        if self._in_a_row >= MOST_FAILURES and not self.stopped:
-            self.stopped = (
-                f"{MOST_FAILURES} passages in a row failed, the last: {error} What was read is kept; fix that and run "
-                "the same command again."
-            )
+        if isinstance(error, ModelError):
+            self._breaker.failed(error)
+        if self._breaker.broke:
+            self.stopped = self.stopped or self._breaker.broke
             self._halt.set()
 
     def _results(
