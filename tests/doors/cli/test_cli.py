@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from conftest import EXAMPLES
+from corpora import put
 from pypdf import PdfReader, PdfWriter
 from stopped import until
 
@@ -322,7 +323,7 @@ def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatc
         for_programs = run("ask", "Where was Ada Lovelace born?", "--json")
     assert done.code == for_programs.code == 1
     assert done.out.startswith(
-        "The reader failed. This is what was found until then:\nPassages\n  1. ada, characters 0–"
+        "The reader failed. What was found until then: the first of 1 passage\n  1. ada, characters 0–"
     )
     assert "Ada Lovelace was born in London in 1815." in done.out
     cost, sentence = done.err.splitlines()
@@ -336,6 +337,23 @@ def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatc
     assert told["evidence"]["passages"][0]["text"] == ADA.rstrip()
     assert [(step["name"], step["queries"]) for step in told["trace"]] == [("search", []), ("answer", [])]
     assert (told["question"], told["usage"]["calls"]) == ("Where was Ada Lovelace born?", 0)
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_of_much_that_was_found_the_first_is_shown(
+    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A chat whose model is gone does not fill the screen with each question."""
+    put(tmp_path / "notes", {f"{number}.txt": f"Ada Lovelace wrote letter {number} in London." for number in range(6)})
+    assert run("ingest", "notes", "--extractor", "local").code == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Where did Ada Lovelace write?"))
+    with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where did Ada Lovelace write?") if command == "ask" else run("chat")
+    lines = done.out.splitlines()
+    assert (done.code, lines[0]) == (1, "The reader failed. What was found until then: the first of 6 passages")
+    assert [line[:4] for line in lines[1::2]] == ["  1.", "  2.", "  3."]
+    assert len(lines) == 7
 
 
 def test_a_reader_whose_replies_are_of_no_use_tells_what_they_cost(

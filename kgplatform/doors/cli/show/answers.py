@@ -40,7 +40,7 @@ _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
 _FIRST = 3
-"""Passages that are shown with an answer that cites nothing."""
+"""Passages that are shown with an answer that cites nothing, and where a reader failed."""
 
 _REPLY = 240
 """Characters of a reply: its beginning, and its end, where a decision stands."""
@@ -109,9 +109,14 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
         out.print(safe(answer.note))
-    passages = answer.evidence.passages
-    if passages and not answer.citations and OWN_KNOWLEDGE not in answer.note:
-        out.print(f"[bold]What was read: the first of {counted(len(passages), 'passage')}[/bold]")
+    if not answer.citations and OWN_KNOWLEDGE not in answer.note:
+        _show_first(out, "What was read", answer.evidence.passages)
+
+
+def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
+    """The first few passages, where there are any; ``--json`` has all."""
+    if passages:
+        out.print(f"[bold]{what}: the first of {counted(len(passages), 'passage')}[/bold]")
         _show_passages(out, passages[:_FIRST])
 
 
@@ -138,11 +143,9 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
 
 
 def show_failed(error: ModelError, out: Console | None = None) -> None:
-    """What a reader had found that failed; nothing where it had found nothing."""
+    """The first of what a reader had found that failed; nothing where it had found nothing."""
     if error.evidence:
-        out = out or console()
-        out.print("The reader failed. This is what was found until then:")
-        show_search(error.evidence, out)
+        _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
 def print_failed(question: str, error: ModelError, usage: Usage, *, trace: bool) -> None:
