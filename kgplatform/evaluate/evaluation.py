@@ -47,7 +47,7 @@ from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import Progress
 from kgplatform.text import counted, unknown
-from kgplatform.work.threads import Work, run_works
+from kgplatform.work.threads import Breaker, Work, run_works
 
 Cell = tuple[str, str]
 """Where an answer stands among all: the names of its setup and of its question."""
@@ -56,8 +56,6 @@ NO_MODEL = (
     "Answers are written by a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server; "
     "retrieval_only needs none."
 )
-MOST_FAILURES = 10
-"""Failures in a row after which nothing more is asked: the server is down, or a setting is wrong."""
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -137,7 +135,7 @@ class _Round:
     graph_notes: tuple[str, ...] = ()
     known: dict[Cell, tuple[Inquiry, Record]] = field(default_factory=dict)
     failed: dict[Cell, tuple[Inquiry, Attempt]] = field(default_factory=dict)
-    _in_a_row: int = 0
+    _breaker: Breaker = field(default_factory=lambda: Breaker("questions", "answered"))
     _told: set[str] = field(default_factory=set)
 
     def ask_all(self, build: Build, setups: Sequence[Setup]) -> None:
@@ -231,7 +229,7 @@ class _Round:
 
     def _keep(self, key: str, inquiry: Inquiry, attempt: Attempt) -> Iterable[Work]:
         if attempt.answer is not None and attempt.answer.text is not None:
-            self._in_a_row = 0
+            self._breaker.worked()
             self.known[_cell(inquiry)] = (inquiry, self.answers.keep(key, inquiry, attempt, self.graph_notes))
         else:
             self._fail(inquiry, attempt)
@@ -246,12 +244,9 @@ class _Round:
         if inquiry.setup.name not in self._told:
             self._told.add(inquiry.setup.name)
             self.note(f"{inquiry.setup.name} failed on {inquiry.question.id}: {attempt.error}")
-        self._in_a_row += 1
-        if self._in_a_row >= MOST_FAILURES:
-            raise ModelError(
-                f"{MOST_FAILURES} questions in a row failed, the last: {attempt.error} What was answered is kept; fix "
-                "that and run the same command again."
-            )
+        self._breaker.failed(attempt.error)
+        if self._breaker.broke:
+            raise ModelError(self._breaker.broke)
 
     def results(self) -> tuple[Results, Timing]:
         """The answers with all their scores, in the order of setups and questions, and what they come to."""

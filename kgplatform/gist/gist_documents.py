@@ -41,12 +41,13 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.work.stopwatch import Stopwatch
-from kgplatform.work.threads import Work, run_works
+from kgplatform.work.threads import Breaker, Work, run_works
 
 _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
 texts are in memory at once."""
 
+_RESUMES = "What was paid for is kept: `kgplatform gist` with the same options resumes there."
 _HALF_THERE = (
     "Some of its passages are missing: an ingest of it was interrupted. Run the same `kgplatform ingest` again."
 )
@@ -69,7 +70,8 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
     """Give each of ``documents`` (ids) its pages and gists, and report what that took.
 
     Safe to repeat, and to kill at any moment. A memory that was made with other options is replaced. Pages and gists
-    that the budget does not reach stay for the next run, as do pages that the model failed at.
+    that the budget does not reach stay for the next run, as do pages that the model failed at; where it fails at page
+    after page, the run stops and says so.
     """
     watch = Stopwatch()
     with watch.stage("survey"):
@@ -78,8 +80,12 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
         due = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
     run = GistRun(tools.store, tools.chat, options, tools.progress, sum(row["characters"] for row in due))
     with watch.stage("gist"):
-        works = [Work(_OPENING, partial(_open, run, row), partial(_begin, run), _cannot_open) for row in due]
-        stopped = run_works(works, tools.settings.concurrency)
+        begin = partial(_begin, run)
+        works = [Work(_OPENING, partial(_open, run, row), begin, _cannot_open, asks=False) for row in due]
+        breaker = Breaker("pages", "made")
+        stopped = run_works(works, tools.settings.concurrency, breaker)
+    if stopped and not breaker.broke:
+        run.tally.notes.append(_RESUMES)
     watch.add(embed_pending(tools.store, tools.embedder, "pages", tools.progress))
     rows = survey(tools.store, documents, options.question)
     return _report(run, rows, {row["id"] for row in due}, tools.ledger.by_stage(), watch, stopped)
@@ -224,11 +230,11 @@ def _report(
         usage=usage,
         seconds={**watch.seconds, "total": watch.total()},
         stopped=stopped,
-        notes=tally.notes + _notes(rows, due, tally.replaced, stopped),
+        notes=tally.notes + _notes(rows, due, tally.replaced),
     )
 
 
-def _notes(rows: Sequence[Row], due: Collection[str], replaced: int, stopped: str) -> list[str]:
+def _notes(rows: Sequence[Row], due: Collection[str], replaced: int) -> list[str]:
     notes = []
     if rows and not due:
         notes.append("Every page of these documents has its gist already: no model was asked.")
@@ -238,6 +244,4 @@ def _notes(rows: Sequence[Row], due: Collection[str], replaced: int, stopped: st
     empty = sum(not row["tokens"] for row in rows)
     if empty:
         notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
-    if stopped:
-        notes.append("What was paid for is kept: `kgplatform gist` with the same options resumes there.")
     return notes

@@ -41,6 +41,7 @@ from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Document, Extraction, Malformed, Passage, Progress, Proposal
 from kgplatform.settings import Settings
 from kgplatform.work.stopping import Stop
+from kgplatform.work.threads import Breaker
 
 T = TypeVar("T")
 Item = tuple[Passage, Document]
@@ -52,9 +53,6 @@ BY_PASS = "graphreader"
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
 graph does not depend on which of them was read first. An extractor that reads one passage at a time needs none."""
-
-MOST_FAILURES = 10
-"""Failures of the model in a row after which no more is read, as in an evaluation: its server is down, or it cannot."""
 
 _COMMIT_ROWS = 4000
 _COMMIT_SECONDS = 2.0
@@ -141,7 +139,7 @@ class PassageReader(Generic[T]):
         self._halt = threading.Event()
         self._advance = advance
         self._numbers = count(1)
-        self._in_a_row = 0
+        self._breaker = Breaker("passages", "read")
         self._stop = stop
 
     def __enter__(self) -> PassageReader[T]:
@@ -163,7 +161,8 @@ class PassageReader(Generic[T]):
         for item, result in self._results(window, work):
             outcome: T | FailedPassage
             try:
-                outcome, self._in_a_row = result(), 0
+                outcome = result()
+                self._breaker.worked()
             except BudgetError as error:
                 self.stopped = self.stopped or str(error)
                 self._halt.set()
@@ -177,12 +176,10 @@ class PassageReader(Generic[T]):
 
     def _break_off(self, error: Exception) -> None:
         """Read no more after too many failures of the model in a row."""
-        self._in_a_row += isinstance(error, ModelError)
-        if self._in_a_row >= MOST_FAILURES and not self.stopped:
-            self.stopped = (
-                f"{MOST_FAILURES} passages in a row failed, the last: {error} What was read is kept; fix that and run "
-                "the same command again."
-            )
+        if isinstance(error, ModelError):
+            self._breaker.failed(error)
+        if self._breaker.broke:
+            self.stopped = self.stopped or self._breaker.broke
             self._halt.set()
 
     def _results(
@@ -341,11 +338,15 @@ def _by_kind(malformed: Sequence[Malformed], before: Counter[str] | None = None)
 
 @dataclass(frozen=True, slots=True)
 class FactsRead:
-    """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those."""
+    """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those.
+
+    ``unnamed``: key elements that their passage does not name, which were left out.
+    """
 
     lacking: int = 0
     read: int = 0
     facts: int = 0
+    unnamed: int = 0
     malformed: Counter[str] = field(default_factory=Counter)
     failed: list[FailedPassage] = field(default_factory=list)
     stopped: str = ""
@@ -361,7 +362,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, documents: set[str] | None)
     """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
     store = tools.store
     lacking = [row["id"] for row in passages_without_facts(store, documents)]
-    facts, malformed = list[int](), Counter[str]()
+    put, malformed = list[tuple[int, int]](), Counter[str]()
     reader: PassageReader[Extraction] = PassageReader(
         tools.settings.concurrency, lambda number: tools.progress("reading facts", number, len(lacking)), store.stop
     )
@@ -374,11 +375,12 @@ def read_facts_of_passages(tools: Tools, chat: Chat, documents: set[str] | None)
                 if isinstance(outcome, FailedPassage):
                     batch.put({"id": passage.id, "state": {"factsFailure": outcome.reason}})
                 else:
-                    facts.append(_put_facts(batch, passage, document, outcome, known[passage.id]))
+                    put.append(_put_facts(batch, passage, document, outcome, known[passage.id]))
                     malformed.update(item.kind for item in outcome.malformed)
             if reader.stopped:
                 break
-    return FactsRead(len(lacking), len(facts), sum(facts), malformed, reader.failed, reader.stopped)
+    facts, unnamed = (sum(numbers) for numbers in zip((0, 0), *put, strict=True))
+    return FactsRead(len(lacking), len(put), facts, unnamed, malformed, reader.failed, reader.stopped)
 
 
 def _item(row: Row) -> Item:
@@ -386,11 +388,16 @@ def _item(row: Row) -> Item:
     return Passage(document_id=document.id, **row["passage"]), document
 
 
-def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extraction, before: Row) -> int:
-    """Replace the facts of a passage; returns how many it has now. ``before``: what was malformed in its extraction."""
-    rows = fact_rows(passage, found.facts, before["mentions"], document.title)
+def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extraction, before: Row) -> tuple[int, int]:
+    """Replace the facts of a passage; returns how many it has now, and how many key elements were left out.
+
+    ``before``: what its extraction counted.
+    """
+    usable, unnamed = without_inventions(found, passage, document.title)
+    rows = fact_rows(passage, usable.facts, before["mentions"], document.title)
     malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
     kinds, counts = _by_kind(found.malformed, malformed)
     state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
+    state["unnamed"] = before["unnamed"] + unnamed
     batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
-    return len(rows.atomic_facts)
+    return len(rows.atomic_facts), unnamed

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from kgplatform.places import Place, find_words, fold_words
-from kgplatform.records import ExtractedEntity, Extraction, Passage
+from kgplatform.records import AtomicFact, ExtractedEntity, Extraction, Passage
 from kgplatform.sentences import Sentence, sentences, without_sentences
 from kgplatform.text import WORD, has_noun_capitals, is_unspaced, normalise_name, runs_of
 
@@ -58,8 +58,9 @@ def _count(words: Sequence[str], text: str, sentence: Sentence) -> int:
 
 
 def without_inventions(extraction: Extraction, passage: Passage, title: str) -> tuple[Extraction, int]:
-    """``extraction`` without the entities that the passage does not name and without what is said of them; how many
-    entities those were. A type in place of the name, and a type behind it in brackets, are put right first."""
+    """``extraction`` without the entities and key elements that the passage does not name and without what is said of
+    them alone; how many those were, key elements of one name once. A type in place of the name, and a type behind it in
+    brackets, are put right first."""
     entities = tuple(_righted(each, passage.text, title) for each in extraction.entities)
     kept = tuple(each for each in entities if is_named(each.name, passage.text, title))
     listed = {normalise_name(each.name) for each in kept}
@@ -69,7 +70,15 @@ def without_inventions(extraction: Extraction, passage: Passage, title: str) -> 
 
     triples = tuple(each for each in extraction.triples if stays(each.subject, each.object))
     attributes = tuple(each for each in extraction.attributes if stays(each.entity))
-    return replace(extraction, entities=kept, triples=triples, attributes=attributes), len(entities) - len(kept)
+    named = (replace(each, key_elements=tuple(filter(stays, each.key_elements))) for each in extraction.facts)
+    facts = tuple(each for each in named if each.key_elements)
+    invented = _elements(extraction.facts) - _elements(facts) - {normalise_name(each.name) for each in entities}
+    rest = replace(extraction, entities=kept, triples=triples, attributes=attributes, facts=facts)
+    return rest, len(entities) - len(kept) + len(invented)
+
+
+def _elements(facts: Sequence[AtomicFact]) -> set[str]:
+    return {normalise_name(name) for fact in facts for name in fact.key_elements}
 
 
 def without_invented_sentences(text: str, source: str) -> str:

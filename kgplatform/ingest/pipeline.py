@@ -54,8 +54,9 @@ class IngestReport:
     """What an ingest did. Counts of extraction are over all passages of the files named, read now or before.
 
     ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
-    passages that it could not read, which keep the facts that they have. ``unnamed``: entities that their passage does
-    not name, which were left out with what is said of them; ``turned``: statements that were put right (``turn``).
+    passages that it could not read, which keep the facts that they have. ``unnamed``: entities and key elements that
+    their passage does not name, which were left out with what is said of them; ``turned``: statements that were put
+    right (``turn``).
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     """
 
@@ -164,7 +165,7 @@ def ingest_facts(tools: Tools) -> IngestReport:
     define_graph(tools.store, tools.embedder)
     with watch.stage("facts"):
         facts = read_facts_of_passages(tools, tools.facts_from, None)
-    report = IngestReport(BY_PASS, tools.schema.name, tools.mode, malformed=facts.malformed)
+    report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
     watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
     return _finished(_with_facts(report, facts, "the graph"), tools, watch)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import compress
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from kgplatform.errors import InputError, ServerError, StoreError
@@ -56,7 +56,11 @@ class Tried:
     @property
     def tells(self) -> bool:
         """Whether any row has anything in it."""
-        return any(cell not in (None, "", [], {}) for row in self.rows for cell in row)
+        return any(map(_tells, self.rows))
+
+
+def _tells(row: Sequence[Any]) -> bool:
+    return any(cell not in (None, "", [], {}) for cell in row)
 
 
 class Statements:
@@ -99,9 +103,9 @@ class Statements:
         return Tried(table.columns, tuple(map(tuple, table.rows)), table.truncated, "", unknown, query)
 
     def sources(self, tried: Tried) -> Sources:
-        """The facts and passages behind the rows, and the statements that found them."""
+        """The rows that may be shown, the facts and passages behind them, and the statements that found them."""
         if tried.query is None:
-            return Sources((), (), {}, {}, ())
+            return Sources()
         given = [value for value in tried.query.parameters.values() if isinstance(value, str)]
         return sources_of(self._store, tried.rows, tried.query.statement, given)
 
@@ -127,13 +131,20 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Of each row, in order, the ids of the ``facts`` and ``passages`` behind it; and these, as the store has them."""
+    """The ``rows`` that may be shown; of each, in order, the ids of the ``facts`` and ``passages`` behind it.
 
-    facts: tuple[tuple[str, ...], ...]
-    passages: tuple[tuple[str, ...], ...]
-    known_facts: dict[str, FoundFact]
-    known_passages: dict[str, FoundPassage]
-    queries: tuple[QueryRun, ...]
+    ``known_facts`` and ``known_passages`` are these as the store has them. What no passage has the words of is
+    not shown: ``unfound_rows`` were left out, and ``unfound_values`` of others.
+    """
+
+    rows: tuple[tuple[Any, ...], ...] = ()
+    facts: tuple[tuple[str, ...], ...] = ()
+    passages: tuple[tuple[str, ...], ...] = ()
+    known_facts: dict[str, FoundFact] = field(default_factory=dict)
+    known_passages: dict[str, FoundPassage] = field(default_factory=dict)
+    queries: tuple[QueryRun, ...] = ()
+    unfound_rows: int = 0
+    unfound_values: int = 0
 
 
 def is_id(value: Any) -> bool:
@@ -144,27 +155,92 @@ def is_id(value: Any) -> bool:
 def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, asked: Sequence[str]) -> Sources:
     """The sources of ``rows`` of ``statement``; ``asked`` are names that it was given.
 
-    A row's facts are those that it has the ids of, else those that join two of its names, or one and an asked one; of
-    these, where there are such, those with a relation of a type that the statement has. Its passages are those that it
-    has the ids of; where it has no fact either, those that name what it names.
+    A row's facts are those that it has the ids of, else those that join two of its names, or one and an asked one, or
+    say in words what it says; of these, where there are such, those with a relation of a type that the statement has.
+    Its passages are those that it has the ids of; where it has no fact either, those that name what it names.
+
+    A row that has facts is left out where no passage has the words of any. Other rows lose the facts, attributes,
+    relations and paths that are shown by their ids to be such, and the texts of such facts. What cannot be told stays:
+    which names of a row come from which of its facts, what a number counts, and what a row without ids is made from
+    where no fact joins its names. Names that stand in one passage go with a fact that joins them and was not found.
     """
     store = store.recording()
+    shown, values = _without_unfound(store, rows)
+    sources = _behind(store, shown, statement, asked)
+    left_out = len(rows) - len(sources.rows)
+    return replace(sources, queries=store.queries, unfound_rows=left_out, unfound_values=values)
+
+
+def _without_unfound(store: Store, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Any, ...]], int]:
+    """The rows that are left by their ids, and how many values were taken out of them."""
+    ids = [list(dict.fromkeys(_ids(row))) for row in rows]
+    wanted = list(dict.fromkeys(chain.from_iterable(ids)))
+    known = {row["id"]: row for row in store.read("retrieve/row_statements", ids=wanted)} if wanted else {}
+    unfound = _unfound(known)
+    shown, values = [], 0
+    for row, row_ids in zip(rows, ids, strict=True):
+        marks = [known[id_]["found"] for id_ in row_ids if id_ in known]
+        gone: list[Any] = []
+        less = tuple(_less(cell, unfound, gone) for cell in row)
+        if (any(marks) or not marks) and (_tells(less) or not gone):
+            shown.append(less)
+            values += len(gone)
+    return shown, values
+
+
+def _unfound(known: dict[str, Row]) -> set[str]:
+    """The ids of statements that were not found, and texts that only such have."""
+    texts = {
+        mark: {text for row in known.values() if row["found"] is mark for text in row["texts"]}
+        for mark in (True, False)
+    }
+    return {id_ for id_, row in known.items() if not row["found"]} | (texts[False] - texts[True])
+
+
+def _less(value: Any, unfound: set[str], gone: list[Any]) -> Any:
+    """``value`` less what is ``unfound``; what that is goes into ``gone``, but for mere ids."""
+    if isinstance(value, dict):
+        if not _is_unfound(value, unfound):
+            return {name: _less(each, unfound, gone) for name, each in value.items()}
+        gone.append(value)
+        return None
+    if isinstance(value, (list, tuple)):
+        items = [_less(each, unfound, gone) for each in value]
+        return [new for new, old in zip(items, value, strict=True) if new is not None or old is None]
+    if not isinstance(value, str) or value not in unfound:
+        return value
+    gone += [] if is_id(value) else [value]
+    return None
+
+
+def _is_unfound(value: Any, unfound: set[str]) -> bool:
+    """Whether a node, relation or map has the id or text of such a statement, or any step of a path has."""
+    if not isinstance(value, dict):
+        return isinstance(value, str) and value in unfound
+    if isinstance(steps := value.get("relationships"), list) and isinstance(nodes := value.get("nodes"), list):
+        return any(_is_unfound(each, unfound) for each in (*nodes, *steps))
+    inner = value.get("properties", value)
+    return isinstance(inner, dict) and any(isinstance(each, str) and each in unfound for each in inner.values())
+
+
+def _behind(store: Store, rows: Sequence[tuple[Any, ...]], statement: str, asked: Sequence[str]) -> Sources:
     ids = [list(dict.fromkeys(_ids(row)))[:_MOST_IDS] for row in rows]
-    wanted = list(dict.fromkeys(id_ for row in ids for id_ in row))
+    wanted = list(dict.fromkeys(chain.from_iterable(ids)))
     known = {row["id"]: row for row in store.read("retrieve/row_sources", ids=wanted)} if wanted else {}
     facts = [_gathered(known, row_ids, "facts")[:_FACTS_OF_ROW] for row_ids in ids]
     passages = [_gathered(known, row_ids, "passages")[:_PASSAGES_OF_ROW] for row_ids in ids]
     names = [_names_of(row, row_ids, known) for row, row_ids in zip(rows, ids, strict=True)]
     bare = [n for n in range(len(rows)) if not facts[n] and not passages[n] and names[n]]
     joining = _joining(store, bare, names, asked, WORD_RUN.findall(statement))
-    facts = [joining.get(n, own) for n, own in enumerate(facts)]
-    naming = _naming(store, [n for n in bare if not facts[n]], names)
-    passages = [naming.get(n, own) for n, own in enumerate(passages)]
-    known_facts = facts_by_id(store, list(dict.fromkeys(fact for row in facts for fact in row)))
+    naming = _naming(store, [n for n in bare if n not in joining], names)
+    shown = [n for n in range(len(rows)) if joining.get(n, True)]
+    facts = [joining.get(n, facts[n]) for n in shown]
+    passages = [naming.get(n, passages[n]) for n in shown]
+    known_facts = facts_by_id(store, list(dict.fromkeys(chain.from_iterable(facts))))
     stating = (place.passage for fact in known_facts.values() for place in fact.citations)
-    wanted = list(dict.fromkeys((*stating, *(passage for row in passages for passage in row))))
-    known_passages = passages_by_id(store, wanted)
-    return Sources(tuple(map(tuple, facts)), tuple(map(tuple, passages)), known_facts, known_passages, store.queries)
+    known_passages = passages_by_id(store, list(dict.fromkeys(chain(stating, *passages))))
+    texts = tuple(rows[n] for n in shown), tuple(map(tuple, facts)), tuple(map(tuple, passages))
+    return Sources(*texts, known_facts, known_passages)
 
 
 def _gathered(known: dict[str, Row], ids: Sequence[str], what: str) -> list[str]:
@@ -179,12 +255,18 @@ def _names_of(row: Sequence[Any], ids: Sequence[str], known: dict[str, Row]) -> 
 def _joining(
     store: Store, numbers: Sequence[int], names: Sequence[list[str]], asked: Sequence[str], words: list[str]
 ) -> dict[int, list[str]]:
+    """The facts that join the names of rows; none for a row of which all were not found."""
     rows = [{"number": n, "names": list(dict.fromkeys((*names[n], *asked)))} for n in numbers]
     if not rows:
         return {}
-    found = store.read("retrieve/row_facts", rows=rows, words=list(dict.fromkeys(words)), most=_FACTS_OF_ROW)
-    chosen = {row["number"]: list(compress(row["facts"], row["wanted"])) for row in found}
-    return {row["number"]: chosen[row["number"]] or row["facts"] for row in found}
+    joined = store.read("retrieve/row_facts", rows=rows, words=list(dict.fromkeys(words)), most=_FACTS_OF_ROW)
+    return {row["number"]: _chosen(row) for row in joined if row["facts"]}
+
+
+def _chosen(row: Row) -> list[str]:
+    every = list(zip(row["facts"], row["wanted"], row["found"], strict=True))
+    chosen = [each for each in every if each[1]] or every
+    return [fact for fact, _, found in chosen if found]
 
 
 def _naming(store: Store, numbers: Sequence[int], names: Sequence[list[str]]) -> dict[int, list[str]]:

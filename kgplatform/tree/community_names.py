@@ -23,7 +23,7 @@ from kgplatform.models.lenient import keyed
 from kgplatform.models.reply import ask, is_looped
 from kgplatform.prompt import Messages, render
 from kgplatform.text import node_id, normalise_name, tidy
-from kgplatform.work.threads import Work, run_works
+from kgplatform.work.threads import Breaker, Work, run_works
 
 LONGEST_NAME = 80
 LONGEST_SUMMARY = 100
@@ -312,8 +312,8 @@ def name_communities(
     """Have ``chat`` name the communities of each batch (ids), with ``at_once`` calls at the same time.
 
     ``describe`` reads what a prompt says of a batch, and ``commit`` gets its names as soon as they are there.
-    Communities that the model leaves out or names twice, or whose call fails, are reported. When the budget is used up
-    nothing more is asked, and the result says so.
+    Communities that the model leaves out or names twice, or whose call fails, are reported. When the budget is used up,
+    or one call after another fails, nothing more is asked, and the result says so.
     """
     outcomes: list[tuple[list[str], str]] = []  # of each call: who got no name, and why
 
@@ -329,7 +329,7 @@ def name_communities(
     works = (
         Work(0, partial(_ask, chat, describe, batch), partial(done, batch), partial(failed, batch)) for batch in batches
     )
-    stopped = run_works(works, at_once)
+    stopped = run_works(works, at_once, Breaker("calls to name communities", "named"))
     nameless = [id_ for batch, _ in outcomes for id_ in batch]
     reasons = dict.fromkeys(reason for batch, reason in outcomes if batch)
     return Naming(len(outcomes), nameless, list(reasons), stopped)

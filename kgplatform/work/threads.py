@@ -66,24 +66,56 @@ def short_works(works: Sequence[Callable[[], T]], pool: ThreadPoolExecutor) -> l
         wait(begun)
 
 
+MOST_FAILURES = 10
+"""Failures in a row after which a model is asked no more: its server is down, it cannot, or a setting is wrong."""
+
+
+class Breaker:
+    """Ends work whose model fails throughout. ``broke`` says why it did, '' before.
+
+    ``what`` is worked on, such as "passages", and ``done`` what was: "read".
+    """
+
+    def __init__(self, what: str, done: str) -> None:
+        self.broke = ""
+        self._what = what
+        self._done = done
+        self._in_a_row = 0
+
+    def worked(self) -> None:
+        """The model did what it was asked for."""
+        self._in_a_row = 0
+
+    def failed(self, error: object) -> None:
+        """It did not."""
+        self._in_a_row += 1
+        if self._in_a_row == MOST_FAILURES and not self.broke:
+            self.broke = (
+                f"{MOST_FAILURES} {self._what} in a row failed, the last: {error} What was {self._done} is kept; fix "
+                "that and run the same command again."
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """One piece. ``order``: those with a lower one go first, then those that were there first.
 
     ``done`` gets what ``call`` returned, ``failed`` the ``ModelError`` that it raised; both return the work that
-    follows. After a ``BudgetError`` neither is called, and nothing new begins.
+    follows. After a ``BudgetError`` neither is called, and nothing new begins. ``asks``: it asks a model.
     """
 
     order: int
     call: Callable[[], Any]
     done: Callable[[Any], Iterable[Work]]
     failed: Callable[[ModelError], Iterable[Work]]
+    asks: bool = True
 
 
-def run_works(works: Iterable[Work], at_once: int) -> str:
+def run_works(works: Iterable[Work], at_once: int, breaker: Breaker | None = None) -> str:
     """Do ``works`` and all that follows from them; returns why that stopped early, or ''.
 
-    What is running when the budget is used up is paid for, and taken. Other errors than ``ModelError`` are raised.
+    What is running when the budget is used up, or the ``breaker`` breaks, is paid for, and taken. Other errors than
+    ``ModelError`` are raised.
     """
     number, stopped = count(), ""
     ready = [(work.order, next(number), work) for work in works]
@@ -103,9 +135,14 @@ def run_works(works: Iterable[Work], at_once: int) -> str:
                     stopped = stopped or str(error)
                     continue
                 except ModelError as error:
+                    if breaker:
+                        breaker.failed(error)
                     following = work.failed(error)
                 else:
+                    if breaker and work.asks:
+                        breaker.worked()
                     following = work.done(result)
+                stopped = stopped or (breaker.broke if breaker else "")
                 for each in following:
                     heapq.heappush(ready, (each.order, next(number), each))
     return stopped

@@ -17,7 +17,7 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
-from kgplatform.evaluate.evaluation import MOST_FAILURES, EvaluationPlan, evaluate
+from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.setups import parse_setups
 from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
@@ -26,6 +26,7 @@ from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
+from kgplatform.work.threads import MOST_FAILURES
 
 TEXTS = {
     "lamp.txt": "Ann Ottley kept the Red Lamp. She lit it every evening for thirty years.",

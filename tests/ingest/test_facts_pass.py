@@ -13,6 +13,7 @@ from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
+from kgplatform.doors.cli.show.reports import show_ingest
 from kgplatform.errors import BudgetError, InputError
 from kgplatform.ingest.extract_pass import BY_PASS
 from kgplatform.models.chat import Reply
@@ -164,6 +165,29 @@ def test_malformed_lines_are_counted(store: Store, tmp_path: Path) -> None:
     kg.ingest(files, extractor="local")
     assert kg.ingest(facts=True).malformed == {"atomic fact without key elements": 3}
     assert kg.ingest(files, extractor="local").malformed == {"atomic fact without key elements": 3}, "the passages know"
+
+
+def test_key_elements_that_the_passage_does_not_name_stay_out_and_are_counted(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = [
+        {"text": "Ada Norrby lives in Brest.", "key_elements": ["Ada Norrby", "lives", "Brest", "she", "Danzig"]},
+        {"text": "Bo Falk was a pilot.", "key_elements": ["Bo Falk", "pilot"]},
+    ]
+    kg = opened(store, tmp_path / "home", lambda _: json.dumps({"facts": facts}))
+    files = put(tmp_path, {"a.txt": "Ada Norrby lives in Brest, by the harbour, since the winter of 1899."})
+    kg.ingest(files, recorded=put_jsonl(tmp_path / "r.jsonl", [{"document": "a.txt"}]))
+    report = kg.ingest(facts=True)
+    assert (report.facts_found, report.unnamed) == (1, 4)
+    assert kg.cypher("MATCH (k:KeyElement) RETURN k.name ORDER BY k.name").rows == [
+        ["Ada Norrby"],
+        ["Brest"],
+        ["lives"],
+    ]
+    assert kg.cypher("MATCH (f:Fact) RETURN f.text").rows == [["Ada Norrby lives in Brest."]]
+    show_ingest(report)
+    assert "in 1 passage that the model read now; 4 key elements not named by the text." in capsys.readouterr().out
+    assert kg.ingest(files, extractor="local").unnamed == 4, "the passages know"
 
 
 def test_a_pass_that_ran_out_of_budget_goes_on_where_it_was(store: Store, tmp_path: Path) -> None:

@@ -194,6 +194,35 @@ def test_the_budget_stops_cleanly(store: Store, settings: Settings, tmp_path: Pa
     assert (rest.named_by_model, rest.complete, len(chat.calls)) == (2, True, 1)
 
 
+@pytest.mark.parametrize("throughout", [True, False])
+def test_a_model_that_fails_throughout_is_asked_no_more(settings: Settings, throughout: bool) -> None:
+    """One that fails now and then is; what was named is committed."""
+    asked: list[Messages] = []
+
+    def dying(messages: Messages) -> str | Fault:
+        asked.append(messages)
+        fails = len(asked) > 3 if throughout else len(asked) % 2 == 0
+        reply = json.dumps([{"id": 1, "name": "The mill", "summary": "A mill."}])
+        return Fault.refuse(401, "No such key.") if fails else reply
+
+    found: list[str] = []
+    with OpenAIServer(dying) as server:
+        chat = make_chat(settings.model_copy(update={"openai_base_url": server.base_url}), Ledger())
+        naming = name_communities(
+            chat,
+            [[f"mill {number}"] for number in range(24)],
+            lambda ids: [Unnamed(each, 2, [(each, None)], []) for each in ids],
+            1,
+            lambda named: found.extend(each.id for each in named),
+        )
+    if throughout:
+        assert naming.stopped.startswith("10 calls to name communities in a row failed, the last: ")
+        assert naming.stopped.endswith("What was named is kept; fix that and run the same command again.")
+        assert (found, len(naming.failed), len(asked)) == (["mill 0", "mill 1", "mill 2"], 10, 13)
+    else:
+        assert (naming.stopped, len(found), len(naming.failed)) == ("", 12, 12)
+
+
 def test_over_the_wire_nothing_is_paid_for_twice(store: Store, tmp_path: Path) -> None:
     """A reply that is of no use is asked for anew by the next run; a good one is never asked for again."""
     asked: list[Messages] = []

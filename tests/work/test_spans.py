@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
+from corpora import put
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import ModelError
 from kgplatform.models.chat import Ledger, Wanted
 from kgplatform.models.openai_chat import OpenAIChat
@@ -98,6 +102,37 @@ def test_what_other_threads_do_is_inside_of_the_span(spans: InMemorySpanExporter
     assert whole.context
     assert {part.parent.span_id for part in parts if part.parent} == {whole.context.span_id}
     assert len(parts) == 4
+
+
+def test_a_question_has_its_steps_statements_and_calls_inside(
+    kg: KnowledgeGraph, tmp_path: Path, spans: InMemorySpanExporter
+) -> None:
+    text = "Cyrus Field laid a cable from Valentia in 1866."
+    kg.ingest(put(tmp_path, {"cable.txt": text}), extractor="local")
+    cited = {"passage": 1, "quote": "laid a cable from Valentia"}
+    said = json.dumps({"sufficient": True, "answer": "From Valentia [1].", "citations": [cited]})
+    with OpenAIServer([said]) as server:
+        settings = kg.settings.model_copy(update={"openai_base_url": server.base_url, "chat_model": "tiny"})
+        spans.clear()
+        answer = KnowledgeGraph(kg.store, settings, embedder=kg.embedder).ask("Where did the cable begin?", "retrieve")
+    *before, question = spans.get_finished_spans()
+    assert (question.name, question.kind, question.parent) == ("invoke_agent retrieve", trace.SpanKind.INTERNAL, None)
+    assert dict(question.attributes or {}) == {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "retrieve",
+    }
+    assert question.context
+    inside = [each for each in before if each.context and each.context.trace_id == question.context.trace_id]
+    assert all(each.parent for each in inside)
+    of_question = [each for each in inside if each.parent and each.parent.span_id == question.context.span_id]
+    steps = {each.name: dict(each.attributes or {}) for each in of_question if each.name.startswith("step ")}
+    assert steps == {f"step {step.name}": {"kgplatform.step.detail": step.detail} for step in answer.trace}
+    [call] = [dict(each.attributes or {}) for each in of_question if each.name == "chat tiny"]
+    asked = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "tiny"}
+    spent = {"input_tokens": answer.usage.input_tokens, "output_tokens": answer.usage.output_tokens}
+    assert call.items() >= (asked | {f"gen_ai.usage.{name}": number for name, number in spent.items()}).items()
+    statements = {each.name for each in inside if (each.attributes or {}).get("db.system.name") == "neo4j"}
+    assert statements >= {run.name for step in answer.trace for run in step.queries} != set()
 
 
 def test_nothing_of_it_is_loaded_by_us() -> None:

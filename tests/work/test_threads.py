@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from kgplatform.errors import BudgetError, ModelError
-from kgplatform.work.threads import Work, run_works, short_works
+from kgplatform.work.threads import Breaker, Work, run_works, short_works
 
 
 class Log:
@@ -55,6 +56,25 @@ def test_a_budget_that_is_used_up_begins_nothing_more() -> None:
     log = Log({"b": BudgetError("It is used up."), "c": BudgetError("Another.")})
     assert run_works([log.work("a"), log.work("b"), log.work("c"), log.work("d")], 1) == "It is used up."
     assert log.done == ["a"]
+
+
+def test_a_model_that_fails_throughout_is_asked_no_more() -> None:
+    """What is under way is taken; work that asks no model says nothing about it."""
+    log = Log({str(number): ModelError("No answer.") for number in range(3, 30)})
+    works = [replace(log.work(str(number)), asks=number < 30) for number in (*range(8), 30, *range(8, 30))]
+    why = (
+        "10 pages in a row failed, the last: No answer. What was made is kept; fix that and run the same command again."
+    )
+    assert run_works(works, 2, Breaker("pages", "made")) == why
+    assert log.done[:4] == ["0", "1", "2", "3: No answer."]
+    assert "30" in log.done
+    assert sum(": " in each for each in log.done) in (10, 11), "one more may be under way"
+
+
+def test_a_model_that_fails_now_and_then_is_asked_on() -> None:
+    log = Log({str(number): ModelError("No answer.") for number in range(0, 40, 2)})
+    assert run_works([log.work(str(number)) for number in range(40)], 1, Breaker("pages", "made")) == ""
+    assert len(log.done) == 40
 
 
 def test_other_errors_are_raised() -> None:

@@ -21,7 +21,7 @@ from kgplatform.errors import InputError, ModelError
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
     from kgplatform.readers.reader import Option
-    from kgplatform.records import Answer
+    from kgplatform.records import Answer, Usage
 
 Trace = Annotated[bool, typer.Option("--trace", help="Show each step, with its Cypher to paste.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph, to look at there.")]
@@ -64,7 +64,7 @@ def _ask(
     options: dict[str, Any],
 ) -> None:
     from kgplatform.client import check_options
-    from kgplatform.doors.cli.show.answers import show_run
+    from kgplatform.doors.cli.show.answers import print_failed, show_run
 
     given = {
         name: tuple(value) if isinstance(value, list) else value
@@ -74,7 +74,9 @@ def _ask(
     try:
         check_options(reader, given)  # before a server is started for it
         with connect_to(home, token_budget=token_budget) as graph:
-            answer, cost = watched(partial(graph.ask, question, reader, options=given, keep=keep), graph, as_json)
+            told = partial(print_failed, question, trace=trace) if as_json else None
+            ask = partial(graph.ask, question, reader, options=given, keep=keep)
+            answer, cost = watched(ask, graph, as_json, told)
     except InputError as error:
         if not error.options:
             raise
@@ -84,10 +86,16 @@ def _ask(
         note(cost)
 
 
-def watched(ask: Callable[..., Answer], graph: KnowledgeGraph, as_json: bool) -> tuple[Answer, str]:
+def watched(
+    ask: Callable[..., Answer],
+    graph: KnowledgeGraph,
+    as_json: bool,
+    print_failure: Callable[[ModelError, Usage], None] | None = None,
+) -> tuple[Answer, str]:
     """The answer of ``ask``, a reader of ``graph``, watched on a terminal; and what it cost.
 
-    Where the language model fails, the evidence and the cost are shown before the error leaves.
+    Where the language model fails, the evidence and the cost are shown before the error leaves; with ``as_json``, by
+    ``print_failure`` if anybody does.
     """
     from kgplatform.doors.cli.show.answers import show_failed, spent_on
     from kgplatform.doors.cli.show.live import LiveAnswer
@@ -97,9 +105,11 @@ def watched(ask: Callable[..., Answer], graph: KnowledgeGraph, as_json: bool) ->
         with LiveAnswer(as_json=as_json) as live:
             answer = ask(**live.listeners)
     except ModelError as error:
+        spent = graph.ledger.total - before
+        if print_failure:
+            print_failure(error, spent)
         if not as_json:
             show_failed(error)
-            spent = graph.ledger.total - before
             note(spent_on(spent, time.perf_counter() - started, "no reply from the model"))
         raise
     return answer, spent_on(answer.usage, time.perf_counter() - started)

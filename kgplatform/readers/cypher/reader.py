@@ -2,7 +2,9 @@
 
 The model writes the statement; the platform checks that it only reads, bounds its time and its rows, and hands it back
 with the database's complaint where it does not work or finds nothing. The rows are traced back to the facts and
-passages behind them, so that the answer cites characters. Without a language model the evidence is the answer.
+passages behind them, so that the answer cites characters; what rests on facts whose words no passage has is left out
+before the model sees it, and counted, as far as that can be told (``sources_of``). Without a language model the
+evidence is the answer.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from kgplatform.errors import ModelError
@@ -49,6 +51,7 @@ _SHOWN = 600
 """Characters of a statement in a note, and of its parameters."""
 _NOTHING = "Your statement ran and found nothing."
 _NO_ROWS = "The graph does not say: no row was found. "
+_NOT_STATED = "No passage has the words of what was found. "
 _UNSUPPORTED = "The model's answer says nothing that the rows say. "
 
 _INSUFFICIENT: dict[AnswerMode, str] = {
@@ -79,10 +82,12 @@ class _Reply(AnswerReply):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The statement that counts, and what came of it."""
+    """The statement that counts, and what came of it. ``unfound``: rows that were left out of it, since no passage has
+    their words."""
 
     written: WrittenStatement = field(default_factory=lambda: NOT_WRITTEN)
     tried: Tried = Tried()
+    unfound: int = 0
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
@@ -94,8 +99,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     statements = run.evidence.statements(question)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     messages = _look(question, statements, calls, options, run.context)
-    found_rows = _find(messages, statements, calls, options)
-    sources = _trace_back(found_rows, statements, calls)
+    found_rows, sources = _trace_back(_find(messages, statements, calls, options), statements, calls)
     seconds = round(found_rows.tried.query.seconds, 4) if found_rows.tried.query else 0.0
     passages, facts = tuple(sources.known_passages.values()), tuple(sources.known_facts.values())
     result = SearchResult(question, passages, facts, seconds)
@@ -176,14 +180,23 @@ def _flat(written: WrittenStatement) -> str:
     return f"{clipped(written.statement, _SHOWN)}{f' with {clipped(given, _SHOWN)}' if given else ''}"
 
 
-def _trace_back(found: _Found, statements: Statements, calls: Calls) -> Sources:
-    """The facts and passages behind the rows."""
+def _trace_back(found: _Found, statements: Statements, calls: Calls) -> tuple[_Found, Sources]:
+    """The rows that may be shown, and the facts and passages behind them."""
     sources = statements.sources(found.tried)
     facts, passages = tuple(sources.known_facts), tuple(sources.known_passages)
     if found.tried.rows:
         counts = f"{counted(len(facts), 'fact')} and {counted(len(passages), 'passage')} stand behind the rows"
-        calls.note("trace back", counts, found=StepFound(sources.queries, facts=facts, passages=passages))
-    return sources
+        found_ids = StepFound(sources.queries, facts=facts, passages=passages)
+        calls.note("trace back", f"{counts}{_left_out(sources)}", found=found_ids)
+    calls.counts["unfound.row"] += sources.unfound_rows
+    calls.counts["unfound.value"] += sources.unfound_values
+    return _Found(found.written, replace(found.tried, rows=sources.rows), sources.unfound_rows), sources
+
+
+def _left_out(sources: Sources) -> str:
+    gone = {"row": sources.unfound_rows, "value": sources.unfound_values}
+    told = " and ".join(counted(number, what) for what, number in gone.items() if number)
+    return f"; {told} left out, whose words no passage has" if told else ""
 
 
 def _answer(
@@ -197,7 +210,8 @@ def _answer(
 ) -> Answered:
     """What the model says from the rows. Without rows a refusal, or in open mode what it knows by itself."""
     if not found.tried.tells:
-        why = f"{_NO_ROWS if not found.tried.fault else ''}{_note(found)}"
+        nothing = "" if found.tried.fault else _NOT_STATED if found.unfound else _NO_ROWS
+        why = f"{nothing}{_note(found)}"
         if options.mode == "open":
             return write_answer(question, SearchResult(question, (), (), 0.0), run.evidence, calls, options.mode)
         calls.note("answer", "nothing was found, so the model was not asked")
@@ -249,6 +263,7 @@ def _note(found: _Found) -> str:
         fault = found.tried.fault.partition("\n")[0]  # then comes a picture of where it is
         return f"No statement could be run: {fault} The last was: {_flat(found.written)}"
     rows = counted(len(found.tried.rows), "row") + (" and more" if found.tried.more else "")
+    rows += f", less {found.unfound:,} whose words no passage has," if found.unfound else ""
     return f"{rows} of the statement: {_flat(found.written)}"
 
 

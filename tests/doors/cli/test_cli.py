@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from conftest import EXAMPLES
+from corpora import put
 from pypdf import PdfReader, PdfWriter
 from stopped import until
 
@@ -322,13 +323,50 @@ def test_a_reader_that_fails_shows_what_it_found(ada: Path, run: Run, monkeypatc
         for_programs = run("ask", "Where was Ada Lovelace born?", "--json")
     assert done.code == for_programs.code == 1
     assert done.out.startswith(
-        "The reader failed. This is what was found until then:\nPassages\n  1. ada, characters 0–"
+        "The reader failed. What was found until then: the first of 1 passage\n  1. ada, characters 0–"
     )
     assert "Ada Lovelace was born in London in 1815." in done.out
     cost, sentence = done.err.splitlines()
     assert cost.startswith("no reply from the model, ")
     assert sentence.startswith("kgplatform: ") and "check OPENAI_API_KEY" in sentence
-    assert (for_programs.out, for_programs.err.count("\n")) == ("", 1)
+    told = for_programs.document
+    assert (told["error"], for_programs.err) == (
+        {"kind": "ModelError", "message": sentence.removeprefix("kgplatform: ")},
+        f"{sentence}\n",
+    )
+    assert told["evidence"]["passages"][0]["text"] == ADA.rstrip()
+    assert [(step["name"], step["queries"]) for step in told["trace"]] == [("search", []), ("answer", [])]
+    assert (told["question"], told["usage"]["calls"]) == ("Where was Ada Lovelace born?", 0)
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_of_much_that_was_found_the_first_is_shown(
+    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """A chat whose model is gone does not fill the screen with each question."""
+    put(tmp_path / "notes", {f"{number}.txt": f"Ada Lovelace wrote letter {number} in London." for number in range(6)})
+    assert run("ingest", "notes", "--extractor", "local").code == 0
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Where did Ada Lovelace write?"))
+    with OpenAIServer(lambda messages: Fault.refuse(401, "No.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where did Ada Lovelace write?") if command == "ask" else run("chat")
+    lines = done.out.splitlines()
+    assert (done.code, lines[0]) == (1, "The reader failed. What was found until then: the first of 6 passages")
+    assert [line[:4] for line in lines[1::2]] == ["  1.", "  2.", "  3."]
+    assert len(lines) == 7
+
+
+def test_a_reader_whose_replies_are_of_no_use_tells_what_they_cost(
+    ada: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer(lambda messages: "{}") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        done = run("ask", "Where was Ada Lovelace born?", "--reader", "cypher", "--trace", "--json")
+    told = done.document
+    assert (done.code, told["error"]["kind"]) == (1, "ReplyError")
+    assert told["usage"]["calls"] == len(server.requests_to("/chat/completions")) > 1
+    assert told["trace"][0]["queries"]
+    assert told["evidence"]["passages"]
 
 
 def test_an_answer_is_written_on_a_terminal(ada: Path, environment: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import EXAMPLES, wipe
+from cypher_runs import QUESTION, asked, cited_words, named, said, statement
 from graph_state import snapshot
 from simulated_readers import reply
 
@@ -20,13 +21,11 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
-from kgplatform.records import Answer, Step
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
-from kgplatform.text import count_tokens, rejoin
+from kgplatform.text import count_tokens
 
 FOUNDERS = "MATCH (p:Person)-[r:FOUNDED]->(o:Organization {name: $name}) RETURN p.name AS name, r.fact AS sources"
-QUESTION = "Who founded the Atlantic Telegraph Company?"
 COMPANY = {"name": "Atlantic Telegraph Company"}
 
 
@@ -39,40 +38,6 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
         yield graph
-
-
-def statement(text: str, **parameters: Any) -> str:
-    return json.dumps({"statement": text, "parameters": parameters})
-
-
-def said(text: str, *, sufficient: bool = True) -> str:
-    return json.dumps({"sufficient": sufficient, "answer": text})
-
-
-def asked(
-    graph: KnowledgeGraph, *replies: str, question: str = QUESTION, **options: Any
-) -> tuple[Answer, ScriptedChat]:
-    chat = ScriptedChat(replies)
-    with_chat = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
-    done = with_chat.ask(question, "cypher", **options)
-    assert len(chat.calls) == len(replies), "every scripted reply was asked for"
-    return done, chat
-
-
-def named(answer: Answer, name: str) -> list[Step]:
-    return [step for step in answer.trace if step.name == name]
-
-
-def cited_words(graph: KnowledgeGraph, answer: Answer) -> list[str]:
-    """The characters of the documents that an answer cites."""
-    found = []
-    for each in answer.citations:
-        pieces = graph.cypher(
-            "MATCH (c:Chunk)-[:FROM_DOCUMENT]->(:Document {uri: $uri}) RETURN c.start, c.text ORDER BY c.start",
-            {"uri": each.document},
-        )
-        found.append(rejoin([(start, text) for start, text in pieces.rows], each.start, each.end))
-    return found
 
 
 # -------------------------------------------------------------------------------------------------------------- answers

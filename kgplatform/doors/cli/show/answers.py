@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 
+from kgplatform.doors.cli.shared import spelled
 from kgplatform.doors.cli.show.terminal import console, print_json, safe, short, table
 from kgplatform.doors.encoding import plain
 from kgplatform.graph.runs import StageCalls, stages_of
@@ -39,7 +40,7 @@ _STANDS_AT = re.compile(r"at (.+?)(?:: |; |$)")
 """How the detail of a step begins that stands at a node."""
 
 _FIRST = 3
-"""Passages that are shown with an answer that cites nothing."""
+"""Passages that are shown with an answer that cites nothing, and where a reader failed."""
 
 _REPLY = 240
 """Characters of a reply: its beginning, and its end, where a decision stands."""
@@ -108,9 +109,14 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(f"{safe(f'[{number}]')} {safe(_place(citation))}")
     if answer.note:
         out.print(safe(answer.note))
-    passages = answer.evidence.passages
-    if passages and not answer.citations and OWN_KNOWLEDGE not in answer.note:
-        out.print(f"[bold]What was read: the first of {counted(len(passages), 'passage')}[/bold]")
+    if not answer.citations and OWN_KNOWLEDGE not in answer.note:
+        _show_first(out, "What was read", answer.evidence.passages)
+
+
+def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
+    """The first few passages, where there are any; ``--json`` has all."""
+    if passages:
+        out.print(f"[bold]{what}: the first of {counted(len(passages), 'passage')}[/bold]")
         _show_passages(out, passages[:_FIRST])
 
 
@@ -137,11 +143,21 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
 
 
 def show_failed(error: ModelError, out: Console | None = None) -> None:
-    """What a reader had found that failed; nothing where it had found nothing."""
+    """The first of what a reader had found that failed; nothing where it had found nothing."""
     if error.evidence:
-        out = out or console()
-        out.print("The reader failed. This is what was found until then:")
-        show_search(error.evidence, out)
+        _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
+
+
+def print_failed(question: str, error: ModelError, usage: Usage, *, trace: bool) -> None:
+    """The JSON of ``ask`` where the reader failed: the error, what was found and done until then, and the cost."""
+    told = {"kind": type(error).__name__, "message": spelled(error)}
+    found = {"evidence": error.evidence, "trace": _steps(error.steps, trace)}
+    print_json({"question": question, "error": told, **found, "usage": usage})
+
+
+def _steps(steps: Sequence[Step], trace: bool) -> tuple[Step, ...]:
+    """``steps``, with their statements only for ``--trace``."""
+    return tuple(step if trace else replace(step, queries=()) for step in steps)
 
 
 def spent_on(usage: Usage, seconds: float, nothing: str = "no model call") -> str:
@@ -162,9 +178,7 @@ def _place(citation: Citation) -> str:
 def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     """What ``ask`` prints: the answer, with ``trace`` the steps and statements too, and where the run is saved."""
     if as_json:
-        print_json(
-            answer if trace else replace(answer, trace=tuple(replace(step, queries=()) for step in answer.trace))
-        )
+        print_json(replace(answer, trace=_steps(answer.trace, trace)))
         return
     show_answer(answer)
     if trace:

@@ -62,7 +62,12 @@ def show_ingest(report: IngestReport) -> None:
         _show_contents(out, report)
     if report.facts_read:
         read, found = counted(report.facts_read, "passage"), counted(report.facts_found, "atomic fact")
-        out.print(f"Facts: {found} in {read} that the model read now.")
+        unnamed = (
+            ""
+            if documents or not report.unnamed
+            else f"; {counted(report.unnamed, 'key element')} not named by the text"
+        )
+        out.print(f"Facts: {found} in {read} that the model read now{unnamed}.")
     _show_costs(out, report.usage, report.seconds, rate=_throughput(report))
     for line in report.notes[:_SHOWN]:
         out.print(safe(line))
