@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 
 from kgplatform.places import Place
 from kgplatform.readers.comparison import compared, compares
@@ -143,11 +143,19 @@ def nearest(words: str, text: str) -> Place | None:
     return Place(best[3].start, best[3].end, exact=False) if best and best[0] > 1 else None
 
 
+def named_in(question: str, sources: Sequence[Source]) -> list[str]:
+    """The names of ``question`` that ``sources`` have, every word of them."""
+    read = read_texts(sources)
+    runs = [list(run) for is_name, run in groupby(telling(question), lambda word: word.kind == "name") if is_name]
+    return [" ".join(word.shown for word in run) for run in runs if all(read.has(word.keys) for word in run)]
+
+
 def known_only(question: str, answer: str, sources: Sequence[Source]) -> tuple[str, str]:
     """``answer`` less its sentences with a name, number or date that neither ``question`` nor ``sources`` have; and, in
     words for the user, which these are.
 
-    For answers that put together or count what many sources say, whose words need not be theirs. Headings stay.
+    For answers that put together or count what many sources say, whose words need not be theirs. Headings stay; and
+    what a sentence begins with has its capital from that, unless it is a figure.
     """
     read = read_texts([*sources, Source(question)])
     kept, strange, at = "", list[Need](), 0
@@ -155,7 +163,8 @@ def known_only(question: str, answer: str, sources: Sequence[Source]) -> tuple[s
         said = _MARKS.sub("", answer[place.start : place.end])
         needs = [need for each in statements_of(said, frozenset(), frozenset(), read) for need in each.needs]
         first = min((need.word.start for need in needs), default=0)
-        unknown = [need for need in needs if need.is_hard and need.word.start > first and not read.has(need.keys)]
+        strict = (each for each in needs if each.is_hard and (each.word.start > first or said[first].isdigit()))
+        unknown = [need for need in strict if not read.has(need.keys)]
         if unknown and not said.lstrip().startswith("#"):
             strange += unknown
             kept, at = kept + answer[at : place.start], place.end + (answer[place.end : place.end + 1] == " ")
