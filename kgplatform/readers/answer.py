@@ -23,7 +23,7 @@ from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.refusals import is_members_refusal, without_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.statements import Source
-from kgplatform.readers.support import Support, nearest, says_something, support
+from kgplatform.readers.support import Support, named_in, nearest, says_something, support
 from kgplatform.readers.window import head, tokens
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
@@ -307,12 +307,18 @@ class _Shown:
         return replaced(self.reply.answer, self.meant, lambda inside: "")
 
     def support(self, question: str) -> Support:
-        """Whether what was shown supports the reply, else what it cites of that. The sources are those of ``order``."""
+        """Whether what was shown supports the reply, else what it cites of that. The sources are those of ``order``.
+
+        What names nothing that the question names, though something else does, tells of somebody else.
+        """
         everything = self._from(question, self.order)
         if everything.holds or not self.cited:
             return everything
         cited = self._from(question, self.cited)
-        return cited if cited.holds else everything  # which knows what was not read at all
+        is_asked_about = named_in(question, self._sources(self.cited)) or not named_in(
+            question, self._sources(self.order)
+        )
+        return cited if cited.holds and is_asked_about else everything  # which knows what was not read at all
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -322,9 +328,10 @@ class _Shown:
 
     def _from(self, question: str, wanted: Sequence[str]) -> Support:
         order = [label for label in self.order if label in wanted]
-        return support(
-            question, without_refusal(self.plain), [source for label in order if (source := self._source(label))]
-        )
+        return support(question, without_refusal(self.plain), self._sources(order))
+
+    def _sources(self, labels: Sequence[str]) -> list[Source]:
+        return [source for label in labels if (source := self._source(label))]
 
     def _source(self, label: str) -> Source | None:
         if passage := self.passages.get(label):

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 
 from kgplatform.places import Place
 from kgplatform.readers.comparison import compared, compares
@@ -142,6 +142,13 @@ def nearest(words: str, text: str) -> Place | None:
         scored.append((sum(1 + (word.kind in HARD) for word in shared), unit.start - unit.end, -unit.start, unit))
     best = max(scored, key=lambda each: each[:3], default=None)
     return Place(best[3].start, best[3].end, exact=False) if best and best[0] > 1 else None
+
+
+def named_in(question: str, sources: Sequence[Source]) -> list[str]:
+    """The names of ``question`` that ``sources`` have, every word of them."""
+    read = read_texts(sources)
+    runs = [list(run) for is_name, run in groupby(telling(question), lambda word: word.kind == "name") if is_name]
+    return [" ".join(word.shown for word in run) for run in runs if all(read.has(word.keys) for word in run)]
 
 
 def known_only(question: str, answer: str, sources: Sequence[Source]) -> tuple[str, str]:

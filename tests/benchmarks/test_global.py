@@ -72,7 +72,7 @@ def _ask(graph: KnowledgeGraph, corpus: Corpus, name: str, errors: float, right:
         chat = ScriptedChat(model)
         own = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
         answer = own.ask(question.text, reader, **options)
-        right[name, errors, question.kind] += question.is_right(answer.text) and bool(answer.citations)
+        right[name, errors, question.kind] += question.is_right(answer)
         if errors:
             continue
         sums[f"calls {name}"] += len(chat.calls)

@@ -70,14 +70,16 @@ def _measure(
 ) -> None:
     with graphs.open(built.home) as graph:
         rows: dict[str, Shown] = {
-            "youtu, passages and facts": lambda asked, size: _stating(graph, by_youtu(asked, size)),
-            "youtu, passages alone": lambda asked, size: by_youtu(asked, size).passages,
+            "youtu, passages and facts": lambda asked, size: _stating(graph, youtu_of(asked.text, size)),
+            "youtu, passages alone": lambda asked, size: youtu_of(asked.text, size).passages,
             "search, passages alone": lambda asked, size: _cut(found_by(asked.text).passages, size),
         }
 
+        asked_of = {each.text: each for each in questions}
+
         @cache
-        def by_youtu(asked: Question, size: int) -> SearchResult:
-            return _by_youtu(graph, asked, gold.get(asked.text, ()), size)
+        def youtu_of(text: str, size: int) -> SearchResult:
+            return _by_youtu(graph, asked_of[text], gold.get(text, ()), size)
 
         @cache
         def found_by(text: str) -> SearchResult:

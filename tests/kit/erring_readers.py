@@ -10,9 +10,23 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
-from erring_model import NONE, Fields, Rule, Slip
-from erring_slips import FLEET, about_another, another_entity, label_of, other, says, says_nothing
+from erring_baselines import CHUNKNOTES, CHUNKREAD, FULLTEXT
+from erring_model import NONE, Fields, Rule, Slip, Trial
+from erring_slips import (
+    FLEET,
+    about_another,
+    another_entity,
+    invented_name,
+    label_of,
+    no_mark,
+    other,
+    says,
+    says_nothing,
+    wrong_mark,
+)
+from erring_statements import CYPHER
 from erring_walks import GRAPHREADER
 from model_by_prompt import Prompt
 from planted_ships import ASKS, Followed, follow, hops, told
@@ -93,10 +107,6 @@ def _bare_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
     return {**right, "citations": []}
 
 
-def _no_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
-    return {**right, "answer": re.sub(r"\s*\[.*?\]", "", right["answer"]), "citations": []}
-
-
 def _reflect(asked: Prompt) -> Fields:
     found = follow(asked.question, re.split(r"\n\nNotes:\n|\nEarlier thoughts:\n", asked.data)[0] + _behind(asked))
     wanted = "" if found.answer else found.question
@@ -149,7 +159,7 @@ YOUTU: Mapping[str, Rule] = {
             "paraphrased quote": _quotes("as the register of the port has it for that one"),
             "missing quote": _quotes(""),
             "bare mark": _bare_mark,
-            "no mark": _no_mark,
+            "no mark": no_mark,
             "none": says_nothing("answer"),
         },
     ),
@@ -310,10 +320,23 @@ LONGAGENT: Mapping[str, Rule] = {
     "end": Rule(_end, _led, _LEADER),
 }
 
-READERS: Mapping[str, tuple[Mapping[str, Rule], Mapping[str, object]]] = {
-    "youtu": (YOUTU, {"top_k": 5}),
-    "graphreader": (GRAPHREADER, {"nodes": 3}),
-    "readagent": (READAGENT, {}),
-    "longagent": (LONGAGENT, {"member_tokens": 450}),
+# ------------------------------------------------------------------------------------------------------------- retrieve
+
+_SLIPS = {**YOUTU["answer"].slips, "invented name": invented_name, "wrong mark": wrong_mark}
+RETRIEVE: Mapping[str, Rule] = {"answer": replace(YOUTU["answer"], slips=_SLIPS)}
+
+_IN_ONE_PIECE = [question for question in FLEET.questions if len(hops(question.text)[1]) == 1]
+"""Two documents may lie far apart, and a reader of pieces that carries nothing on cannot join them."""
+
+READERS: Mapping[str, Trial] = {
+    "youtu": Trial(YOUTU, FLEET.questions, {"top_k": 5}),
+    "graphreader": Trial(GRAPHREADER, FLEET.questions, {"nodes": 3}),
+    "readagent": Trial(READAGENT, FLEET.questions),
+    "longagent": Trial(LONGAGENT, FLEET.questions, {"member_tokens": 450}),
+    "retrieve": Trial(RETRIEVE, FLEET.questions),
+    "cypher": Trial(CYPHER, FLEET.questions),
+    "fulltext": Trial(FULLTEXT, FLEET.questions),
+    "chunkread": Trial(CHUNKREAD, _IN_ONE_PIECE, {"window_tokens": 2000}),
+    "chunknotes": Trial(CHUNKNOTES, FLEET.questions, {"window_tokens": 3000}),
 }
-"""By reader: its rules, and the options that it is asked with."""
+"""All readers of a text; ``global``, which is asked about groups, is tried in ``erring_groups``."""

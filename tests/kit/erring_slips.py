@@ -6,8 +6,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from erring_model import NONE, Fields, Slip
+from erring_model import INVENTED, NONE, Fields, Slip
 from model_by_prompt import Prompt
 from planted_ships import Said, hops, planted, told
 
@@ -51,6 +52,28 @@ def another_entity(asked: Prompt, right: Fields, chance: random.Random) -> Field
     citations = [{"passage": label_of(said, asked) or "1", "quote": said.words}] if "citations" in right else []
     mark = f" [{citations[0]['passage']}]" if citations else ""
     return {**right, "answer": said.value + mark, **({"citations": citations} if citations else {})}
+
+
+def invented_name(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Another name or year, of which no text tells, in place of the answer; its marks and citations stay."""
+    answer, gap, marks = right["answer"].partition(" [")
+    return {**right, "answer": f"{chance.choice(INVENTED)}{gap}{marks}", "sufficient": True}
+
+
+def no_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """An answer that cites nothing."""
+    cited = {"citations": []} if "citations" in right else {}
+    return {**right, "answer": re.sub(r"\s*\[.*?\]", "", right["answer"]), **cited}
+
+
+def wrong_mark(asked: Prompt, right: Fields, chance: random.Random) -> Fields:
+    """Marks and citations of what was not shown."""
+    cited = {"citations": [_elsewhere(each) for each in right["citations"]]} if "citations" in right else {}
+    return {**right, "answer": re.sub(r"\[\w+\]", "[77]", right["answer"]), **cited}
+
+
+def _elsewhere(citation: Any) -> Any:
+    return {**citation, "passage": "77"} if isinstance(citation, dict) else 77
 
 
 def _kind(value: str) -> int:

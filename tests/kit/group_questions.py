@@ -25,6 +25,7 @@ from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.prompt import Messages
+from kgplatform.records import Answer
 
 Kind = Literal["how many", "which themes", "in common"]
 
@@ -50,9 +51,9 @@ class Asked:
     answers: frozenset[str]
     needs: frozenset[str]
 
-    def is_right(self, said: str | None) -> bool:
-        """Whether ``said`` has the number, or names all of it and nothing else of the kind."""
-        text = re.sub(r"\[\d+\]", "", said or "")
+    def is_right(self, answer: Answer) -> bool:
+        """Whether it cites, and has the number, or names all of it and nothing else of the kind."""
+        text = re.sub(r"\[\d+\]", "", answer.text or "") if answer.citations else ""
         if self.kind == "how many":
             return set(re.findall(r"\d+", text)) == self.answers
         return {word for word in (*KEPT, *BUILT, *SUNG) if re.search(rf"\b{word}\b", text)} == self.answers
@@ -174,10 +175,10 @@ class GroupModel:
         self.asked.append(prompt)
         chance = random.Random(prompt.user)
         wrong = chance.random() < self.errors
-        return json.dumps(_RULES[prompt.name](prompt, chance if wrong else None))
+        return json.dumps(RULES[prompt.name](prompt, chance if wrong else None))
 
 
-def _faulty(found: list[Any], chance: random.Random | None) -> list[Any]:
+def less_one(found: list[Any], chance: random.Random | None) -> list[Any]:
     """One of them is forgotten where the model errs."""
     if chance is None or not found:
         return found
@@ -187,8 +188,8 @@ def _faulty(found: list[Any], chance: random.Random | None) -> list[Any]:
 
 def _map(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
     shown = [(int(n), text) for n, text in re.findall(r"^\[(\d+)\] (.+)$", prompt.data, re.MULTILINE)]
-    items = _faulty([{"name": name, "facts": [n]} for n, name in _things(prompt.question, shown)], chance)
-    points = _faulty(
+    items = less_one([{"name": name, "facts": [n]} for n, name in _things(prompt.question, shown)], chance)
+    points = less_one(
         [
             {"point": f"{town} {p} {o}.", "facts": [n], "score": 60}
             for n, town, p, o in _properties(prompt.question, shown)
@@ -242,10 +243,10 @@ def _reduce(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
         number = int(counted[1].replace(",", "")) if counted else 0
         return _final(str(number + (1 if chance else 0)), [n for n, _ in shown])
     if prompt.question.startswith("Which"):
-        things = _faulty([(n, text) for n, text in shown], chance)
+        things = less_one([(n, text) for n, text in shown], chance)
         return _final(", ".join(f"{text} [{n}]" for n, text in things), [n for n, _ in things])
     properties = [(n, *found) for n, text in shown for found in _HAS.findall(text)]
-    common = _common(_faulty(properties, chance))
+    common = _common(less_one(properties, chance))
     return _final("; ".join(f"All of them: {thing} [{ns[0]}]" for thing, ns in common.items()), [])
 
 
@@ -256,8 +257,8 @@ def _final(answer: str, citations: list[int]) -> dict[str, Any]:
 def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
     """One prompt with passages: counted, listed and compared in the same way."""
     shown = [(n, each) for n, text in prompt.passages.items() for each in re.split(r"(?<=\.)\s+", text)]
-    things = _faulty(_things(prompt.question, shown), chance)
-    common = _common(_faulty(_properties(prompt.question, shown), chance))
+    things = less_one(_things(prompt.question, shown), chance)
+    common = _common(less_one(_properties(prompt.question, shown), chance))
     names = list(dict.fromkeys(name for _, name in things))
     if prompt.question.startswith("How many"):
         said, numbers = str(len(names)), [n for n, _ in things]
@@ -269,4 +270,5 @@ def _answer(prompt: Prompt, chance: random.Random | None) -> dict[str, Any]:
     return {"sufficient": bool(cited), "answer": said + marks, "citations": cited}
 
 
-_RULES = {"corpus/map": _map, "corpus/reduce": _reduce, "readers/answer": _answer}
+RULES = {"corpus/map": _map, "corpus/reduce": _reduce, "readers/answer": _answer}
+"""By the prompt's name: its reply, of which something is forgotten or invented where there is a chance for it."""

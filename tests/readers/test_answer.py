@@ -192,6 +192,18 @@ def test_an_answer_that_cites_another_passage_is_judged_by_all_that_was_read(evi
     assert done.note == 'This answer is not confirmed, so it cites nothing: "planned" was not found in what was read.'
 
 
+def test_a_passage_that_names_nothing_of_the_question_confirms_no_answer_to_it(evidence: Evidence) -> None:
+    """By itself it would: who built something is named in it, and what it was not asked about."""
+
+    def reply(prompt: Prompt) -> str:
+        cited = next(number for number, text in prompt.passages.items() if "bridge" in text)
+        return json.dumps({"answer": f"Thomas Pike [{cited}]", "sufficient": True})
+
+    done = answer(QUESTION, Run(evidence, ScriptedChat(Model(answer=reply)), Ledger()), Options())
+    assert (done.text, done.citations) == ("Thomas Pike", ())
+    assert done.note.startswith("This answer is not confirmed")
+
+
 def test_the_trace_says_who_refused(evidence: Evidence) -> None:
     details = {}
     for reply in (REFUSES, '{"answer": "Bob [1]"}'):

@@ -1,4 +1,5 @@
-"""Models that err: a reader's answer stays right in most cases, nothing ends in an error or a loop or is paid twice.
+"""Models that err: a reader's answer stays right in most cases, nothing ends in an error or a loop or is paid twice,
+and nothing that a model invents is cited.
 
 What is drawn in docs/benchmarks.md, in small (``make bench ONLY=errors``).
 """
@@ -6,11 +7,12 @@ What is drawn in docs/benchmarks.md, in small (``make bench ONLY=errors``).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from conftest import wipe
-from erring_model import FORMS, ErringModel, ask_all
+from erring_model import ErringModel, ask_all, check
 from erring_readers import FLEET, READAGENT, READERS
 
 from kgplatform.client import KnowledgeGraph
@@ -19,16 +21,34 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
-QUESTIONS = FLEET.questions[:8]
 MEMBERS = 14
 """More than LongAgent's team has over this corpus."""
+PIECES = 8
+"""More than the corpus has for the readers of pieces."""
 MOST_CALLS = {
     "youtu": 11,
     "graphreader": 2 * (3 + 3 * 10),
     "readagent": 6,
     "longagent": 2 * 5 * (2 * MEMBERS + 3),
+    "retrieve": 2,
+    "cypher": 6,
+    "fulltext": 2,
+    "chunkread": 2 * PIECES,
+    "chunknotes": 2 * PIECES,
 }
 """Of a question: steps that a reader may take, each asked for at most twice."""
+MEASURED = {
+    "youtu": 99,
+    "graphreader": 96,
+    "readagent": 91,
+    "longagent": 87,
+    "retrieve": 95,
+    "cypher": 92,
+    "fulltext": 93,
+    "chunkread": 84,
+    "chunknotes": 91,
+}
+"""Percent right where one call in five errs, as docs/benchmarks.md has it."""
 
 
 @pytest.fixture(scope="module")
@@ -45,30 +65,22 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
         yield KnowledgeGraph(store, settings, embedder=embedder)
 
 
-@pytest.mark.parametrize(
-    ("reader", "least"), [("youtu", 95), ("graphreader", 70), ("readagent", 70), ("longagent", 60)]
-)
+@pytest.mark.parametrize("reader", READERS)
 def test_most_answers_stay_right_where_one_call_in_five_errs(
-    graph: KnowledgeGraph, tmp_path: Path, reader: str, least: int
+    graph: KnowledgeGraph, tmp_path: Path, reader: str
 ) -> None:
-    rules, options = READERS[reader]
+    trial = replace(READERS[reader], questions=READERS[reader].questions[:8])
     none, some = (
-        ask_all(graph, reader, rules, QUESTIONS, errs=errs, seeds=seeds, folder=tmp_path, **options)
+        ask_all(graph, reader, trial, errs=errs, seeds=seeds, folder=tmp_path)
         for errs, seeds in ((0.0, (1,)), (0.2, (1, 2)))
     )
-    assert (none.share, none.failed, none.again) == (100, 0, 0)
-    assert not none.errors
-    assert some.share >= least
-    assert some.failed <= 1, "of 16 questions: a leader that twice says nothing is an error in words"
-    assert some.again == 0
-    assert max(none.most, some.most) <= MOST_CALLS[reader]
-    assert 0.1 * some.calls < some.errors.total() < 0.3 * some.calls
-    assert {*some.errors} & {*FORMS}
-    assert {*some.errors} - {*FORMS}
+    check(none, some, measured=MEASURED[reader] / 100, most=MOST_CALLS[reader])
 
 
 def test_where_every_call_errs_readers_come_to_an_end_all_the_same(graph: KnowledgeGraph, tmp_path: Path) -> None:
-    for reader, (rules, options) in READERS.items():
-        tally = ask_all(graph, reader, rules, QUESTIONS[:3], errs=1.0, seeds=(1,), folder=tmp_path, **options)
+    for reader, trial in READERS.items():
+        few = replace(trial, questions=trial.questions[:3])
+        tally = ask_all(graph, reader, few, errs=1.0, seeds=(1,), folder=tmp_path)
         assert tally.errors.total() == tally.calls
         assert tally.most <= MOST_CALLS[reader]
+        assert tally.invented == 0

@@ -207,6 +207,7 @@ def test_sentences_with_names_and_numbers_that_nothing_shown_has_are_left_out() 
     assert text == "Cyrus Field ran the company. In all there was one cable."
     assert why == '"500" was not found, so it was left out.'
     assert known_only("Who ran it?", "Gisborne ran it, says Cyrus Smith.", [CABLE])[0] == ""
+    assert known_only("When was it laid?", "1799 [1]", [CABLE])[0] == "", "a year at the beginning too"
 
 
 @pytest.mark.parametrize(

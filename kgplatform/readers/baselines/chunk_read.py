@@ -38,6 +38,7 @@ from kgplatform.readers.replies import (
     window_of,
 )
 from kgplatform.readers.run import Calls, Run, StepFound
+from kgplatform.readers.support import nearest
 from kgplatform.readers.window import Window, cut, head, tokens
 from kgplatform.records import Answer, FoundPassage, QueryRun
 from kgplatform.retrieve.evidence import Evidence
@@ -51,8 +52,8 @@ _NOTES_SHARE = 8
 """Of the window, the part that notes may fill."""
 
 _BETWEEN_TOKENS = 2
-_NOTED = 20
-"""Passages with something to note that are kept as evidence: the last ones."""
+_NOTED = 100
+"""Passages of which something was noted that are kept as evidence: the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,8 @@ def _note_down(reading: _Pass, parts: Sequence[FoundPassage], said: Said) -> Non
         return
     reading.notes = said.notes[: head(said.notes, reading.notes_room)].rstrip()
     reading.calls.counts["cut.notes"] += len(reading.notes) < len(said.notes)
-    reading.noted = [*reading.noted, *parts][-_NOTED:]
+    of_them = [part for part in parts if nearest(reading.notes, part.text)]
+    reading.noted = [*reading.noted, *(of_them or parts)][-_NOTED:]
 
 
 def _room(reading: _Pass) -> int:

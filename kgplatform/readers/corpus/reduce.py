@@ -28,6 +28,7 @@ from kgplatform.readers.answer import (
 )
 from kgplatform.readers.corpus.findings import Statement, unite
 from kgplatform.readers.corpus.replies import Final, Remaining, free_final, free_findings
+from kgplatform.readers.marks import labels, replaced, without_marks
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.replies import NO_WORDS
 from kgplatform.readers.run import Calls
@@ -61,7 +62,6 @@ _INSUFFICIENT: dict[AnswerMode, str] = {
     "open": 'If what was found does not answer the question, set "sufficient" to false and answer from your own '
     "knowledge, without [ ].",
 }
-_MARK = re.compile(r"\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,27 +88,21 @@ class Reduced:
             found = [place for number in numbers for place in _places(self.shown[number - 1], facts)][:most]
             return "".join(f"[{places.setdefault(place, len(places) + 1)}]" for place in dict.fromkeys(found))
 
-        def renumbered(mark: re.Match[str]) -> str:
-            numbers = [int(number) for number in re.findall(r"\d+", mark[1])]
-            return marks(numbers, 100) if all(self._is_shown(number) for number in numbers) else mark[0]
-
-        text = _MARK.sub(renumbered, self.text)
+        text = replaced(self.text, labels(len(self.shown)), lambda inside: marks(map(int, inside), 100))
         if not places:
             text = f"{text} {marks(self._meant(), _MOST_PLACES)}".rstrip()
         note = self.note if places else joined(self.note, NO_WORDS)
         return Answered(text, tuple(places), note, holds=bool(places))
 
-    def _is_shown(self, number: int) -> bool:
-        return 1 <= number <= len(self.shown)
-
     def _meant(self) -> list[int]:
         """What an answer without marks rests on: what the model says, else what has its words."""
-        given = [number for number in self.cited if self._is_shown(number)]
+        given = [number for number in self.cited if 1 <= number <= len(self.shown)]
         texts = [
             FoundPassage(str(number), "", "", 0, len(each.text), None, each.text, 0.0, ())
             for number, each in enumerate(self.shown, 1)
         ]
-        return given or [int(cited.passage) for cited in cite_words(self.text or "", texts)]
+        bare = without_marks(self.text or "", len(texts))
+        return given or [int(cited.passage) for cited in cite_words(bare, texts)]
 
 
 def _places(statement: Statement, facts: dict[str, FoundFact]) -> list[Citation]:
@@ -207,7 +201,9 @@ class Reducer:
         if reply.sufficient:
             sources = [Source(f"{total} {data}"), *(Source(each.text) for each in found.shown)]
             text, unknown = known_only(self.question, reply.answer, sources)
-            return replace(found, text=text or None, cited=tuple(reply.citations), note=joined(found.note, unknown))
+            is_count = str(total) in re.findall(r"\d+", text.replace(",", ""))
+            cited = reply.citations or (range(1, things + 1) if is_count else ())
+            return replace(found, text=text or None, cited=tuple(cited), note=joined(found.note, unknown))
         return replace(found, text=reply.answer or None, own=True) if self.mode == "open" and reply.answer else found
 
     def _messages(self, findings: str) -> Messages:

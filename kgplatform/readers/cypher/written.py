@@ -21,7 +21,7 @@ _ENDS = re.compile(r"\n\s*\n|;\s*(?:\n|\Z)|\n(?=\W*(?:parameters?|params|note|ex
 _OBJECT = re.compile(
     r"\W*(?:parameters?|params|parameter|paramètres|:params)\W*?(\{.*?\})\s*(?:```|$)", re.IGNORECASE | re.DOTALL
 )
-_LINE = re.compile(r"^\W*(?::param\s+)?\$?(\w+)\W*?\s*(?:=>|[:=])\s*(.+?)[\s,;`]*$", re.MULTILINE)
+_LINE = re.compile(r"^\W*(?::param\s+)?\$?(\w+)\W*?\s*(?:=>|[:=])[^\S\n]*(.+?)[\s,;`]*$", re.MULTILINE)
 
 
 def _bare(value: Any) -> str:

@@ -21,6 +21,7 @@ from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.answer import NO_MODEL, OWN_KNOWLEDGE, REFUSAL
+from kgplatform.readers.cypher.written import WrittenStatement
 from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
@@ -304,6 +305,12 @@ def test_rows_are_kept_where_the_repair_is_worse(graph: KnowledgeGraph) -> None:
 def test_what_models_put_round_a_statement(graph: KnowledgeGraph, dressed: str) -> None:
     done, _ = asked(graph, statement(dressed.format(FOUNDERS), **COMPANY), said("Cyrus Field [1]."), repairs=0)
     assert done.citations
+
+
+def test_parameters_may_stand_in_lines_under_a_heading() -> None:
+    written = WrittenStatement.free(f"```cypher\n{FOUNDERS}\n```\n\nParameters:\nname: Cyrus Field\nword: birth")
+    assert written is not None
+    assert written.parameters["name"] == "Cyrus Field"
 
 
 # ------------------------------------------------------------------------------------------- what a statement cannot do
