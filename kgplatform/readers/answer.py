@@ -10,8 +10,7 @@ Without a language model the evidence is the answer, and that is said.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 from kgplatform.errors import ModelError
 from kgplatform.models.reply import ask
@@ -24,10 +23,8 @@ from kgplatform.readers.refusals import is_members_refusal, without_refusal
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.statements import Source
 from kgplatform.readers.support import Support, named_in, nearest, says_something, support
-from kgplatform.readers.window import head, tokens
 from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved, Stored
-from kgplatform.retrieve.found import part_of
 from kgplatform.text import WORD_RUN, counted, node_id, tidy
 
 REFUSAL = "The documents do not say."
@@ -42,9 +39,6 @@ _UNSUPPORTED = "The model's answer was left out, since nothing that was read sup
 _IN_DOUBT = "This answer is not confirmed, so it cites nothing:"
 _STAGE = "answer"
 _PROMPT = AnswerReply.PROMPT
-_FACTS_SHARE = 4
-_PER_ITEM = 6
-"""Tokens of a passage's or a fact's label."""
 
 # The two modes differ in this clause alone (Youtu-GraphRAG, appendix A).
 INSUFFICIENT: dict[AnswerMode, str] = {
@@ -237,43 +231,6 @@ def fence_for(*texts: str, used: str = "") -> str:
     ``used``, that of an earlier prompt, stays where none does contain it: its beginning is then the same.
     """
     return used if used and not any(used in text for text in texts) else f"data-{node_id(*texts)[:12]}"
-
-
-def within(result: SearchResult, room: int) -> SearchResult:
-    """``result`` less what does not fit into ``room`` tokens, best first; a first passage that is too long is cut.
-
-    Facts take a quarter at most. Those that no passage shown states come before those that say in short what one says.
-    """
-    quarter = room // _FACTS_SHARE
-    passages, _ = _fitting(result.passages, room - quarter)
-    told = {each.id for each in passages}
-    repeats = {fact.id for fact in result.facts if any(place.passage in told for place in fact.citations)}
-    others, left = _fitting([fact for fact in result.facts if fact.id not in repeats], quarter)
-    passages, more = _fitting(result.passages, room - quarter + left)
-    again, _ = _fitting([fact for fact in result.facts if fact.id in repeats], min(left, more))
-    kept = {fact.id for fact in (*others, *again)}
-    if result.passages and not passages:
-        passages = (_cut(result.passages[0], room - quarter + left),)
-    return replace(result, passages=passages, facts=tuple(fact for fact in result.facts if fact.id in kept))
-
-
-Item = TypeVar("Item", FoundPassage, FoundFact)
-
-
-def _fitting(items: Sequence[Item], room: int) -> tuple[tuple[Item, ...], int]:
-    """The items that fit, in their order, and the tokens that are left."""
-    kept: list[Item] = []
-    for item in items:
-        cost = tokens(item.text) + _PER_ITEM + (tokens(item.title) if isinstance(item, FoundPassage) else 0)
-        if cost <= room:
-            kept.append(item)
-            room -= cost
-    return tuple(kept), room
-
-
-def _cut(passage: FoundPassage, room: int) -> FoundPassage:
-    end = head(passage.text, max(1, room - tokens(passage.title) - _PER_ITEM))
-    return part_of(passage, passage.start, passage.start + end)
 
 
 @dataclass(frozen=True, slots=True)

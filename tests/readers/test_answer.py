@@ -27,11 +27,11 @@ from kgplatform.readers.answer import (
     answer_messages,
     shown_facts,
     shown_passages,
-    within,
     write_answer,
 )
 from kgplatform.readers.baselines.retrieve import Options, answer
 from kgplatform.readers.run import Calls, Run
+from kgplatform.readers.window import within
 from kgplatform.records import Citation, SearchResult
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.settings import load_settings

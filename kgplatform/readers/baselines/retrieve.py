@@ -15,13 +15,12 @@ from kgplatform.readers.answer import (
     REPLY_TOKENS,
     answer_messages,
     record,
-    within,
     without_model,
     write_answer,
 )
 from kgplatform.readers.reader import AnswerMode, AnswerStyle, Need, Reader, check, mode_option, option, style_option
 from kgplatform.readers.run import Calls, Run, search_step
-from kgplatform.readers.window import Window
+from kgplatform.readers.window import Window, within
 from kgplatform.records import Answer, SearchResult
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.retrieve.search import SEARCHES, round_robin

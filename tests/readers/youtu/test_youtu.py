@@ -280,11 +280,11 @@ def test_what_a_prompt_shows_stands_at_the_beginning_of_the_next_one_to_the_lett
 
 
 def test_the_final_answer_counts_and_the_first_is_a_thought(evidence: Evidence) -> None:
-    model = lines(answer=[says("In Leiden", "Joost Vink came from Leiden."), HOLDS])
+    model = lines(answer=[says("In the valley", "It ground oats for the whole valley."), HOLDS])
     done = run(evidence, model)
     assert done.text == "In Saltmarsh [1]"
     assert model.kinds == ["decompose", "answer", "reflect", "answer"]
-    assert "First answer: In Leiden" in model.of("reflect")[0].user
+    assert "First answer: In the valley" in model.of("reflect")[0].user
     assert "[1]" not in model.of("reflect")[0].user.partition("\nNotes:\n")[2].partition("\nQueries")[0]
 
 
