@@ -4,8 +4,8 @@
     room = window.room(messages)                 # messages without their data
     for page in pack(pieces, room): …            # the indices of the pieces of each prompt
 
-``within`` cuts evidence to what fits. Elsewhere nothing is left out: pieces are put on as many pages as they need, and a piece that is larger than a page is cut
-by ``cut`` into parts that are all of it.
+``within`` cuts evidence to what fits. Elsewhere nothing is left out: pieces are put on as many pages as they need, and
+a piece that is larger than a page is cut by ``cut`` into parts that are all of it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 ``chunkread`` sees a piece at a time, as many whole passages as the window holds, and stops at the first that answers
 the question. ``chunknotes`` carries brief notes on from piece to piece. Nothing is left out: a passage that is larger
-than the window is read in parts. That
-costs a call for every window of text up to the answer; ``calls`` bounds it.
+than the window is read in parts. That costs a call for every window of text up to the answer; ``calls`` bounds it.
 """
 
 from __future__ import annotations
@@ -127,10 +126,11 @@ def _answer(reader: str, question: str, run: Run, options: Options) -> Answer:
             note = f"Not all was read: the {options.calls:,} calls were made before the end of the text."
             break
         text = _read(reading, parts, queries)
+        if text is not None or reading.takes_notes:
+            read = parts
         if text is not None:
-            read += parts
             break
-    read += reading.noted[::-1]
+    read = [*read, *reading.noted[::-1]]
     return finish(reader, question, text, read, run.evidence, reading.calls, options.mode, note)
 
 

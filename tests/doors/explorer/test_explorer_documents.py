@@ -44,7 +44,7 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
 
 
 def test_progress_while_documents_are_read(empty_explorer: str, page: Page, tmp_path: Path) -> None:
-    """What came over the wire is kept, since a fast machine shows it for a moment only."""
+    """What came over the wire is kept, since a stage is shown for a moment; the texts take more than one look."""
     page.add_init_script(
         "window.seen = []; new MutationObserver(() => { const stage = document.querySelector('.job-stage');"
         " if (stage?.textContent) window.seen.push(stage.textContent); })"
@@ -53,7 +53,7 @@ def test_progress_while_documents_are_read(empty_explorer: str, page: Page, tmp_
     files = []
     for number in range(12):
         files.append(tmp_path / f"Ship {number}.txt")
-        files[-1].write_text(f"Captain {number} commanded the ship Number {number}. " * 40)
+        files[-1].write_text(f"Captain {number} commanded the ship Number {number}. " * 1000)
     page.goto(f"{empty_explorer}/#/documents")
     upload(page, *files)
     expect(page.get_by_role("heading", name="Reading documents: done")).to_be_visible()
