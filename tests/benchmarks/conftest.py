@@ -18,6 +18,7 @@ from tables import Section, keep
 
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import make_embedder
+from kgplatform.neo4j.install import install
 from kgplatform.settings import load_settings
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,6 +47,7 @@ def place() -> Iterator[Place]:
             if name.startswith(_OURS):
                 patch.delenv(name)
         patch.chdir(folder)
+        install(jars, print)  # in a new clone: within a test, the network is out of reach
         yield Place(Path(folder), Data(data), jars, vectors)
 
 

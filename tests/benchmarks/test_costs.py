@@ -22,11 +22,12 @@ from model_by_prompt import Prompt
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph
+from kgplatform.readers import readers
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens
 
 EXAMPLES = ROOT / "examples"
-READERS = ("retrieve", "youtu", "graphreader", "readagent", "longagent", "cypher", "global", "fulltext", "chunkread")
+READERS = [each.name for each in readers.READERS]
 BEFORE_COMMIT = "6b580b9"
 BEFORE: Mapping[str, tuple[float, float]] = {
     "retrieve": (1.0, 3449),
