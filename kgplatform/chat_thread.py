@@ -74,10 +74,11 @@ class ChatThread:
         started = time.perf_counter()
         alone, note, steps, spent = self._stand_alone(question, on_step, stop)
 
-        def kept(answer: Answer) -> Answer:
+        def kept(answer: Answer, *, failed: bool = False) -> Answer:
             told = joined(note, answer.note)
             whole = replace(answer, note=told, trace=(*steps, *answer.trace), usage=spent + answer.usage)
-            return keep_turn(self._graph.store, self.id, question, whole, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            return keep_turn(self._graph.store, self.id, question, whole, seconds, failed=failed)
 
         more |= {"options": options, "on_step": on_step, "on_text": on_text, "stop": stop}
         try:
@@ -87,7 +88,7 @@ class ChatThread:
                 nothing, cost = SearchResult(alone, (), (), 0.0), sum((step.usage for step in error.steps), Usage())
                 name, why = reader or READERS[0].name, f"It failed: {error}"
                 with suppress(KgError):  # the error of the model counts
-                    kept(Answer(alone, name, None, (), nothing, error.steps, cost, why))
+                    kept(Answer(alone, name, None, (), nothing, error.steps, cost, why), failed=True)
             raise
         return kept(answer)
 

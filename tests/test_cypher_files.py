@@ -66,7 +66,7 @@ def test_the_header(subtests: pytest.Subtests) -> None:
             assert about[0].isupper()
             assert about.endswith(".")
             assert all(
-                re.match(r"(?:list<(?:map|string|float)>|int|float|string|map): \w", t)
+                re.match(r"(?:list<(?:map|string|float)>|bool|int|float|string|map): \w", t)
                 for t in query.parameters.values()
             )
             assert source_of(name).endswith("\n")
@@ -177,7 +177,8 @@ def example(name: str, description: str) -> Any:
         fields = about.partition(":")[0].split(", ")
         lists = {"labels": ["Person"], "names": ["Ada"], "elements": ["x"], "vector": [0.5] * 64, "state": {"kept": 1}}
         return [{field: lists.get(field, "TEXT") for field in fields}]
-    examples = {"list<string>": ["x"], "list<float>": [0.5] * 64, "int": 5, "float": 0.8, "string": "word", "map": {}}
+    lists = {"list<string>": ["x"], "list<float>": [0.5] * 64}
+    examples = lists | {"bool": True, "int": 5, "float": 0.8, "string": "word", "map": {}}
     return examples[kind]
 
 

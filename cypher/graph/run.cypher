@@ -4,9 +4,9 @@
 // returns: run, steps
 MATCH (r:Run {id: $id})
 RETURN {
-         id: r.id, question: r.question, reader: r.reader, answer: r.answer, note: r.note, at: toString(r.at),
-         seconds: r.seconds, calls: r.calls, input_tokens: r.inputTokens, output_tokens: r.outputTokens,
-         steps: COUNT { (r)-[:HAS_STEP]->() }
+         id: r.id, question: r.question, reader: r.reader, answer: r.answer, note: r.note,
+         failed: coalesce(r.failed, false), at: toString(r.at), seconds: r.seconds, calls: r.calls,
+         input_tokens: r.inputTokens, output_tokens: r.outputTokens, steps: COUNT { (r)-[:HAS_STEP]->() }
        } AS run,
        COLLECT {
          MATCH (r)-[:HAS_STEP]->(s:Step)

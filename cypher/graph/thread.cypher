@@ -1,10 +1,10 @@
 // The turns of a thread in order, each with the places that its answer cites; what was removed since is left out.
 // mode: read
 // param $id: string: the thread's id
-// returns: number, asked, question, reader, text, note, run, at, citations
+// returns: number, asked, question, reader, text, note, failed, run, at, citations
 MATCH (r:Run {thread: $id})
 RETURN r.turn AS number, r.asked AS asked, r.question AS question, r.reader AS reader, r.answer AS text, r.note AS note,
-       r.id AS run, toString(r.at) AS at,
+       coalesce(r.failed, false) AS failed, r.id AS run, toString(r.at) AS at,
        COLLECT {
          MATCH (r)-[at:CITES]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
          RETURN [

@@ -256,13 +256,14 @@ class GraphMap:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """A saved run of a reader. ``at``: when, in ISO 8601. ``steps``: how many."""
+    """A saved run of a reader. ``failed``: the model failed, as ``note`` says. ``at``: ISO 8601."""
 
     id: str
     question: str
     reader: str
     answer: str | None
     note: str
+    failed: bool
     at: str
     seconds: float
     calls: int

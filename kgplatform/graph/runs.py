@@ -28,7 +28,7 @@ _NAME = 60
 def keep_run(store: Store, answer: Answer, seconds: float, turn: Row | None = None) -> Answer:
     """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all.
 
-    ``turn``: the ``thread`` that it is the next turn of, and what was ``asked`` in it.
+    ``turn``: the ``thread`` that it is the next turn of, what was ``asked`` in it, and whether the model ``failed``.
     """
     store.define("neo4j/schema/constraint_run")  # the graph may be older than the label
     store.define("neo4j/schema/constraint_step")

@@ -19,6 +19,7 @@ from kgplatform.records import Answer, Citation
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One question and its answer. ``asked``: the question as it was put; ``question``: as a reader was asked it.
+    ``failed``: the model failed, as ``note`` says, so that there is no answer.
 
     ``number`` counts from 1. ``run``: the id of the saved run. ``citations``: number 1 first, None for those whose
     document is no longer in the graph. ``at``: when, in ISO 8601.
@@ -30,6 +31,7 @@ class Turn:
     reader: str
     text: str | None
     note: str
+    failed: bool
     citations: tuple[Citation | None, ...]
     run: str
     at: str
@@ -45,10 +47,10 @@ class ThreadInfo:
     at: str
 
 
-def keep_turn(store: Store, thread: str, asked: str, answer: Answer, seconds: float) -> Answer:
+def keep_turn(store: Store, thread: str, asked: str, answer: Answer, seconds: float, *, failed: bool = False) -> Answer:
     """Save ``answer`` as the next turn of ``thread``; returns it with the id of its run."""
     store.define("neo4j/schema/index_run_thread")  # the graph may be older than the index
-    return keep_run(store, answer, seconds, {"thread": thread, "asked": asked})
+    return keep_run(store, answer, seconds, {"thread": thread, "asked": asked, "failed": failed})
 
 
 def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:

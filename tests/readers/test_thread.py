@@ -109,7 +109,8 @@ def test_a_question_for_which_the_model_fails_can_be_referred_to(graph: Knowledg
         thread.ask(FOUNDER)
     assert caught.value.evidence is not None
     (failed,) = thread.turns
-    assert (failed.asked, failed.text, failed.note) == (FOUNDER, None, "It failed: The model is gone.")
+    assert (failed.asked, failed.text, failed.failed) == (FOUNDER, None, True)
+    assert failed.note == "It failed: The model is gone."
     model.rules["answer"] = answers
     model.rules["answer"] = ModelError("Gone again.")
     with pytest.raises(ModelError, match="Gone again"):
@@ -118,6 +119,8 @@ def test_a_question_for_which_the_model_fails_can_be_referred_to(graph: Knowledg
     second = thread.ask("And where was he born?")  # the same once more
     assert (second.question, second.text, second.note) == (BORN, "In Stockbridge [1]", f"Asked as: {BORN}")
     assert model.of("standalone")[0].data == f"Question: {FOUNDER}\nAnswer: (no answer)"
+    assert [turn.failed for turn in thread.turns] == [True, True, False]
+    assert sorted(run.failed for run in graph.look.runs()) == [False, True, True]
 
 
 def test_a_removed_thread_leaves_nothing(graph: KnowledgeGraph) -> None:

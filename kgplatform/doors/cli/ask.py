@@ -64,7 +64,8 @@ def _ask(
     options: dict[str, Any],
 ) -> None:
     from kgplatform.client import check_options
-    from kgplatform.doors.cli.show.answers import print_failed, show_run
+    from kgplatform.doors.cli.show.answers import failed_json, show_run
+    from kgplatform.doors.cli.show.terminal import print_json
 
     given = {
         name: tuple(value) if isinstance(value, list) else value
@@ -74,9 +75,9 @@ def _ask(
     try:
         check_options(reader, given)  # before a server is started for it
         with connect_to(home, token_budget=token_budget) as graph:
-            told = partial(print_failed, question, trace=trace) if as_json else None
             ask = partial(graph.ask, question, reader, options=given, keep=keep)
-            answer, cost = watched(ask, graph, as_json, told)
+            tell = partial(failed_json, question, trace=trace)
+            answer, cost = watched(ask, graph, as_json, lambda *failed: print_json(tell(*failed)))
     except InputError as error:
         if not error.options:
             raise
@@ -90,12 +91,12 @@ def watched(
     ask: Callable[..., Answer],
     graph: KnowledgeGraph,
     as_json: bool,
-    print_failure: Callable[[ModelError, Usage], None] | None = None,
+    tell_failure: Callable[[ModelError, Usage], None],
 ) -> tuple[Answer, str]:
     """The answer of ``ask``, a reader of ``graph``, watched on a terminal; and what it cost.
 
-    Where the language model fails, the evidence and the cost are shown before the error leaves; with ``as_json``, by
-    ``print_failure`` if anybody does.
+    Where the language model fails, the evidence and the cost are shown before the error leaves; with ``as_json``,
+    ``tell_failure`` is given them.
     """
     from kgplatform.doors.cli.show.answers import show_failed, spent_on
     from kgplatform.doors.cli.show.live import LiveAnswer
@@ -106,9 +107,9 @@ def watched(
             answer = ask(**live.listeners)
     except ModelError as error:
         spent = graph.ledger.total - before
-        if print_failure:
-            print_failure(error, spent)
-        if not as_json:
+        if as_json:
+            tell_failure(error, spent)
+        else:
             show_failed(error)
             note(spent_on(spent, time.perf_counter() - started, "no reply from the model"))
         raise

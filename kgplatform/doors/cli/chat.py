@@ -63,17 +63,19 @@ def _manage(graph: KnowledgeGraph, remove: str | None, as_json: bool) -> None:
 
 def _talk(graph: KnowledgeGraph, thread: ChatThread, reader: str | None, options: dict[str, Any], as_json: bool) -> int:
     """Answer line after line; how many questions failed."""
-    from kgplatform.doors.cli.show.answers import show_answer, show_turns
+    from kgplatform.doors.cli.show.answers import failed_json, show_answer, show_turns
     from kgplatform.doors.cli.show.terminal import print_json
 
     earlier = thread.turns
     if not as_json:
         show_turns(earlier)
-    answers: list[Answer] = []
+    answers: list[Answer | dict[str, Any]] = []
     failed = 0
     for question in _questions():
         try:
-            answer, cost = watched(partial(thread.ask, question, reader, options=options), graph, as_json)
+            ask = partial(thread.ask, question, reader, options=options)
+            tell = partial(failed_json, question, trace=True)
+            answer, cost = watched(ask, graph, as_json, lambda *told, tell=tell: answers.append(tell(*told)))
         except StoppedError:
             raise
         except KgError as error:

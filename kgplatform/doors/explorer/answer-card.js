@@ -37,7 +37,7 @@ function copyButton(answer) {
 }
 
 function withoutModel(answer) {
-  const isSaid = about()?.model || answer.note?.includes("It failed: ");
+  const isSaid = about()?.model || answer.failed;
   const message = isSaid ? answer.note : "No language model is configured, so there is no answer. Below is the evidence, best first.";
   const how = isSaid ? null : el("p", { class: "muted" }, "To get answers, set ", el("code", {}, "OPENAI_API_KEY"), ", or ", el("code", {}, "OPENAI_BASE_URL"), " for a server of your own, and start kgplatform serve again.");
   return el("div", { class: "without-model" }, el("p", {}, message), how);

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -148,11 +148,11 @@ def show_failed(error: ModelError, out: Console | None = None) -> None:
         _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
-def print_failed(question: str, error: ModelError, usage: Usage, *, trace: bool) -> None:
-    """The JSON of ``ask`` where the reader failed: the error, what was found and done until then, and the cost."""
+def failed_json(question: str, error: ModelError, usage: Usage, *, trace: bool) -> dict[str, Any]:
+    """What JSON shows where the reader failed: the error, what was found and done until then, and the cost."""
     told = {"kind": type(error).__name__, "message": spelled(error)}
     found = {"evidence": error.evidence, "trace": _steps(error.steps, trace)}
-    print_json({"question": question, "error": told, **found, "usage": usage})
+    return {"question": question, "error": told, **found, "usage": usage}
 
 
 def _steps(steps: Sequence[Step], trace: bool) -> tuple[Step, ...]:
