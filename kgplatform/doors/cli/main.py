@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import traceback
+from importlib import metadata
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -85,8 +86,20 @@ Debug = Annotated[
 ]
 
 
+def _print_version(value: bool) -> None:
+    if value:
+        print(f"kgplatform {metadata.version('kgplatform')}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool,
+    typer.Option("--version", help="Show the version.", is_eager=True, expose_value=False, callback=_print_version),
+]
+
+
 @app.callback(help=_ABOUT)
-def options(debug: Debug = False) -> None:
+def options(debug: Debug = False, version: Version = False) -> None:
     """What stands before the command."""
 
 

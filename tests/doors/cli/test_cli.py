@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EXAMPLES
+from conftest import EXAMPLES, ROOT
 from corpora import put
 from pypdf import PdfReader, PdfWriter
 from stopped import until
@@ -552,6 +552,12 @@ def test_help(run: Run, name: str) -> None:
     assert done.code == 0
     assert "Usage: kgplatform " + name in done.out
     assert len([line for line in done.out.splitlines() if line.strip()]) > 3
+
+
+def test_version(run: Run) -> None:
+    written = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    assert written is not None
+    assert run("--version").out == f"kgplatform {written[1]}\n"
 
 
 # -------------------------------------------------------------------------------------- processes of their own
