@@ -13,7 +13,8 @@ from conftest import JARS, ROOT
 from jar_repository import Repository, flipped, linked_jars, one_jar, serve, spoil, use_repository
 
 from kgplatform.errors import ServerError
-from kgplatform.neo4j.install import VERSION, Jar, install, locked_jars
+from kgplatform.neo4j.install import VERSION, install, locked_jars
+from kgplatform.work.maven import Jar
 
 
 @pytest.fixture
