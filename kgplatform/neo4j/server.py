@@ -32,7 +32,7 @@ from kgplatform.neo4j.config import (
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j.install import VERSION, Report, install
+from kgplatform.neo4j.install import VERSION, install
 from kgplatform.neo4j.process import (
     Ports,
     ServerRecord,
@@ -48,6 +48,7 @@ from kgplatform.neo4j.process import (
 )
 from kgplatform.settings import Settings
 from kgplatform.work.files import file_lock
+from kgplatform.work.maven import Report
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Connection

@@ -147,6 +147,7 @@ def _fetch(download: Download, folder: Path, what: str, jar: Jar) -> None:
 
 
 def _fetch_error(what: str, jar: Jar, error: OSError | None = None) -> FetchError:
+    what = what[0].upper() + what[1:]
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return FetchError(
             f"{what} cannot be fetched: the Maven repository's certificate is not trusted on this machine. If "
@@ -154,5 +155,5 @@ def _fetch_error(what: str, jar: Jar, error: OSError | None = None) -> FetchErro
         )
     return FetchError(
         f"{what} cannot be fetched: the Maven repository does not give {Path(jar.path).name}. Connect to the "
-        "network for this first start, or set KGPLATFORM_NEO4J_JARS to a folder that has the files."
+        "network for this first time, or set KGPLATFORM_NEO4J_JARS to a folder that has the files."
     )

