@@ -20,17 +20,23 @@ help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 # uv needs half a minute where pip needs three; pip is there for who configured it for an index that uv does not know.
+install = $(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(1)' || $(BIN)/python -m pip install -qq --editable '$(1)'
+
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
-	@echo "Setting up .venv (a minute or two the first time) …"
+	@echo "Setting up .venv (about a minute the first time) …"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(EXTRAS)' || $(BIN)/python -m pip install -qq --editable '$(EXTRAS)'
+	@$(call install,.)
 	@touch $@
 
-setup: $(VENV)/.ready  ## install the platform and its tools into .venv
+$(VENV)/.tools: $(VENV)/.ready
+	@$(call install,$(EXTRAS))
+	@touch $@
 
-demo: setup  ## start Neo4j, ingest the sample corpus, answer a two-hop question
+setup: $(VENV)/.tools  ## install the platform, its extras and the tools of the tests into .venv
+
+demo: $(VENV)/.ready  ## start Neo4j, ingest the sample corpus, answer a two-hop question
 	@$(BIN)/python examples/demo.py --home $(STATE)/demo
 
 test: setup  ## run what a change can break, in two processes with a real Neo4j each
