@@ -6,7 +6,8 @@
     // returns: id, score
     CALL db.index.vector.queryNodes(...)
 
-A file that declares what it does not use, or uses what it does not declare, is refused with its name.
+A file that declares what it does not use, or uses what it does not declare, is refused with its name. Where many rows
+come in one, as a list of lists, ``// each: id, score`` names what a list holds: Bolt sends a row in half a dozen calls.
 """
 
 from __future__ import annotations
@@ -23,19 +24,24 @@ if TYPE_CHECKING:
 
 _PARAM = re.compile(r"//\s*param\s+\$(\w+):\s*(.+)")
 _RETURNS = re.compile(r"//\s*returns:\s*(.+)")
+_EACH = re.compile(r"//\s*each:\s*(.+)")
 _MODE = re.compile(r"//\s*mode:\s*(\w+)\s*$")
 _USED = re.compile(r"\$(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement with its header. ``parameters`` maps a name to the type and meaning that the header gives."""
+    """One statement with its header. ``parameters`` maps a name to the type and meaning that the header gives.
+
+    ``each``: the names of what a list holds where the one column is a list of lists, the rows; else empty.
+    """
 
     name: str
     about: str
     mode: str
     parameters: dict[str, str]
     returns: tuple[str, ...]
+    each: tuple[str, ...]
     text: str
 
 
@@ -70,15 +76,20 @@ def parse_query(name: str, source: str) -> Query:
             f"cypher/{name}.cypher: declared but not used: {sorted(set(declared) - used)}; "
             f"used but not declared: {sorted(used - set(declared))}"
         )
-    returns = next((found[1] for line in header if (found := _RETURNS.match(line))), "")
     return Query(
         name=name,
         about=header[0].removeprefix("//").strip(),
         mode=modes[0],
         parameters=declared,
-        returns=tuple(part.strip() for part in returns.split(",") if part.strip()),
+        returns=_names(_RETURNS, header),
+        each=_names(_EACH, header),
         text=text,
     )
+
+
+def _names(line_of: re.Pattern[str], header: list[str]) -> tuple[str, ...]:
+    listed = next((found[1] for line in header if (found := line_of.match(line))), "")
+    return tuple(part.strip() for part in listed.split(",") if part.strip())
 
 
 def query_names(folder: str = "") -> list[str]:

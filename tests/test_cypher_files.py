@@ -59,9 +59,10 @@ def test_the_header(subtests: pytest.Subtests) -> None:
             lines = source_of(name).splitlines()
             header = [line for line in lines if line.startswith("//")]
             assert lines[: len(header)] == header, "the header comes first, and there is no comment after it"
-            kinds = [re.match(r"// (mode|param|returns)\b", line) for line in header]
+            kinds = [re.match(r"// (mode|param|returns|each(?=:))\b", line) for line in header]
             shown = "".join(found[1][0] if found else "a" for found in kinds)
-            assert re.fullmatch(r"a+mp*r?", shown), "the order is: what it does, mode, parameters, columns"
+            assert re.fullmatch(r"a+mp*(re?)?", shown), "the order is: what it does, mode, parameters, columns"
+            assert len(query.returns) == 1 or not query.each, "rows in a list are the only column"
             about = " ".join(line[3:] for line, found in zip(header, kinds, strict=True) if not found)
             assert about[0].isupper()
             assert about.endswith(".")

@@ -3,7 +3,8 @@
 // param $k: int: how many by meaning
 // param $vector: list<float>: the question's vector
 // param $names: list<string>: normalised names, the runs of words of the question
-// returns: id, key, cosine, named
+// returns: entities
+// each: id, key, cosine, named
 CALL () {
   MATCH (e:Entity)
   WHERE e.key IN $names AND e.embedding IS NOT NULL
@@ -13,5 +14,6 @@ CALL () {
   RETURN node AS e, false AS named
 }
 WITH e, max(named) AS named
-RETURN e.id AS id, e.key AS key, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS cosine, named
+WITH e.id AS id, e.key AS key, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS cosine, named
 ORDER BY named DESC, cosine DESC, id
+RETURN collect([id, key, cosine, named]) AS entities

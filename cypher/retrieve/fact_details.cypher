@@ -2,16 +2,20 @@
 // mode: read
 // param $ids: list<string>: fact ids
 // param $places: int: most citations of a fact
-// returns: id, text, places
+// returns: facts
+// each: id, text, places
 UNWIND $ids AS id
 MATCH (f:Fact {id: id})
-RETURN id, f.text AS text,
-       COLLECT {
-         MATCH (f)-[evidence:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-         RETURN {
-           document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, passage: c.id,
-           found: evidence.found
-         } AS place
-         ORDER BY d.uri, evidence.start
-         LIMIT $places
-       } AS places
+RETURN collect([
+         id,
+         f.text,
+         COLLECT {
+           MATCH (f)-[evidence:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+           RETURN {
+             document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, passage: c.id,
+             found: evidence.found
+           } AS place
+           ORDER BY d.uri, evidence.start
+           LIMIT $places
+         }
+       ]) AS facts

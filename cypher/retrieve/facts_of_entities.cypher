@@ -4,7 +4,8 @@
 // param $k: int: how many facts of an entity
 // param $hub: int: of an entity with more facts, only this many are looked at
 // param $vector: list<float>: the question's vector
-// returns: entity, id, cosine, elements, passages
+// returns: facts
+// each: entity, id, cosine, elements, passages
 UNWIND $entities AS entity
 MATCH (e:Entity {id: entity})
 CALL (e) {
@@ -16,7 +17,12 @@ CALL (e) {
   LIMIT $k
   RETURN f, cosine
 }
-RETURN entity, f.id AS id, cosine,
-       COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id } AS elements,
-       COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS passages
+WITH entity, f, f.id AS id, cosine
 ORDER BY entity, cosine DESC, id
+RETURN collect([
+         entity,
+         id,
+         cosine,
+         COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id },
+         COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k }
+       ]) AS facts

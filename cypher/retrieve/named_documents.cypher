@@ -3,7 +3,8 @@
 // param $names: list<string>: normalised names, the runs of words of the question
 // param $k: int: how many passages of a document
 // param $vector: list<float>: the question's vector
-// returns: document, key, id, cosine
+// returns: passages
+// each: document, key, id, cosine
 MATCH (d:Document)
 WHERE d.key IN $names
 CALL (d) {
@@ -14,5 +15,6 @@ CALL (d) {
   LIMIT $k
   RETURN c, cosine
 }
-RETURN d.id AS document, d.key AS key, c.id AS id, cosine
+WITH d.id AS document, d.key AS key, c.id AS id, cosine
 ORDER BY document, cosine DESC, id
+RETURN collect([document, key, id, cosine]) AS passages

@@ -3,7 +3,8 @@
 // param $k: int: how many of each
 // param $vector: list<float>: the question's vector
 // param $words: string: the question's words, as a full-text query
-// returns: id, cosine, bm25
+// returns: passages
+// each: id, cosine, bm25
 CALL () {
   CALL db.index.vector.queryNodes('chunk_embedding', $k, $vector) YIELD node
   RETURN node AS c, 0.0 AS bm25
@@ -13,5 +14,6 @@ CALL () {
 }
 WITH c, max(bm25) AS bm25
 WHERE c.embedding IS NOT NULL
-RETURN c.id AS id, 2 * vector.similarity.cosine(c.embedding, $vector) - 1 AS cosine, bm25
+WITH c.id AS id, 2 * vector.similarity.cosine(c.embedding, $vector) - 1 AS cosine, bm25
 ORDER BY cosine DESC, id
+RETURN collect([id, cosine, bm25]) AS passages

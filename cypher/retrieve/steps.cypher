@@ -4,7 +4,8 @@
 // param $k: int: how many neighbours of an entity
 // param $hub: int: of an entity with more facts, only this many are looked at
 // param $vector: list<float>: the question's vector
-// returns: entity, name, next, nextName, id, cosine, predicate, forward, passages
+// returns: hops
+// each: entity, name, next, nextName, id, cosine, predicate, forward, passages
 UNWIND $entities AS entity
 MATCH (e:Entity {id: entity})
 CALL (e) {
@@ -19,6 +20,16 @@ CALL (e) {
   LIMIT $k
   RETURN next, nearest.fact AS f, nearest.cosine AS cosine, nearest.forward AS forward
 }
-RETURN entity, e.name AS name, next.id AS next, next.name AS nextName, f.id AS id, cosine, f.predicate AS predicate,
-       forward, COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k } AS passages
-ORDER BY entity, cosine DESC, id
+WITH entity, e, next, f, cosine, forward
+ORDER BY entity, cosine DESC, f.id
+RETURN collect([
+         entity,
+         e.name,
+         next.id,
+         next.name,
+         f.id,
+         cosine,
+         f.predicate,
+         forward,
+         COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT $k }
+       ]) AS hops

@@ -3,10 +3,15 @@
 // mode: read
 // param $k: int: how many
 // param $vector: list<float>: the question's vector
-// returns: id, cosine, elements, passages
+// returns: facts
+// each: id, cosine, elements, passages
 CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node AS f, score
 WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
-RETURN f.id AS id, 2 * score - 1 AS cosine,
-       COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id } AS elements,
-       COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id } AS passages
+WITH f, f.id AS id, 2 * score - 1 AS cosine
 ORDER BY cosine DESC, id
+RETURN collect([
+         id,
+         cosine,
+         COLLECT { MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement) RETURN k.id ORDER BY k.id },
+         COLLECT { MATCH (f)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id }
+       ]) AS facts

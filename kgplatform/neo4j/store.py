@@ -292,6 +292,8 @@ class Store:
             columns = result.keys()
             # Not ``result.data()``, which looks into every element of every list.
             rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
+            if query.each:
+                rows = [dict(zip(query.each, each, strict=True)) for row in rows for each in row[columns[0]]]
             tell({"db.response.returned_rows": len(rows)})
         ran = QueryRun(query.name, query.text, parameters, len(rows), time.perf_counter() - started)
         for tracer in self._told():

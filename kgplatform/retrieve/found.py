@@ -74,7 +74,7 @@ def facts_found(rows: Iterable[Row], route: str) -> Found:
     rows = list(rows)
     facts = best_scores((row["id"], row["cosine"]) for row in rows)
     passages = best_scores((passage, row["cosine"]) for row in rows for passage in row["passages"])
-    return Found(passages, facts, {passage: {route} for passage in passages}, {fact: {route} for fact in facts})
+    return Found(passages, facts, dict.fromkeys(passages, {route}), dict.fromkeys(facts, {route}))
 
 
 def rank_scores(rankings: Iterable[Sequence[str]]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.store import Row, Store
@@ -133,18 +133,21 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     beam = [Path(start, "") for start in starts]
     for _ in range(depth):
         steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
-        longer = [
-            Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
-            for path in beam
-            for row in steps.get(path.end, ())
-            if row["next"] not in path.entities
-        ]
+        longer = [longer for path in beam for longer in _longer(path, steps[path.end])]
         ways = _by_facts(sorted(longer, key=_order))[:BEAM]
         if not ways:
             break
         found += [way[0] for way in ways]
         beam = [path for way in ways for path in way]  # a path and its reverse continue from different ends
     return sorted(found, key=_order)
+
+
+def _longer(path: Path, steps: list[Row]) -> Iterator[Path]:
+    """``path`` with one more hop, for each of ``steps`` that leads to an entity that it does not have."""
+    been = path.entities
+    for row in steps:
+        if row["next"] not in been:
+            yield Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
 
 
 def of_each_length(paths: list[Path], count: int) -> list[Path]:

@@ -237,11 +237,11 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
         facts_found(about, "entity"),
     )
     # Passages that only the walk reached came by the entities that they mention.
-    walked = {} if "entity" in without else {passage: {"entity"} for row in around for passage in row["passages"]}
+    walked = [] if "entity" in without else chain.from_iterable(row["passages"] for row in around)
     return Found(
         passage_scores,
         fact_scores,
-        _routes([*(part.passage_routes for part in parts), walked], passage_scores),
+        _routes([*(part.passage_routes for part in parts), dict.fromkeys(walked, {"entity"})], passage_scores),
         _routes([part.fact_routes for part in parts], fact_scores),
     )
 
@@ -356,7 +356,7 @@ def _between(around: list[Row], kind: str, entity_at: dict[str, int]) -> Indices
 
 
 def _edges(pairs: Iterable[tuple[int, int]]) -> Indices:
-    return np.array(list(pairs), np.int64).reshape(-1, 2)
+    return np.fromiter(chain.from_iterable(pairs), np.int64).reshape(-1, 2)
 
 
 def _routes(parts: Iterable[Mapping[str, set[str]]], ids: Mapping[str, float]) -> dict[str, set[str]]:
