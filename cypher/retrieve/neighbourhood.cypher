@@ -1,12 +1,14 @@
 // The graph around the seeds: the entities of seed passages and the elements of seed facts, the passages that mention
 // them, and what joins them. An element that more passages mention than the cap leads to no further passage: of those
 // that mention it only the seeds count, by which it was found. All in one row, which Bolt sends twice as fast as
-// hundreds: each element is [id, total, passages, relations, likenesses].
+// hundreds: each element is [id, key, total, passages, relations, likenesses], each passage [id, title, cosine], its
+// title the key of its document, to compare with the keys of elements.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
 // param $cap: int: most passages of an element that are followed
-// returns: allPassages, elements
+// param $vector: list<float>: the question's vector
+// returns: allPassages, elements, passages
 WITH COUNT { (:Chunk) } AS allPassages
 CALL () {
   UNWIND $elements AS id
@@ -14,19 +16,30 @@ CALL () {
   RETURN k, true AS meant, null AS seed
   UNION ALL
   UNWIND $passages AS id
-  MATCH (:Chunk {id: id})<-[:FROM_CHUNK]-(k:KeyElement)
-  RETURN k, k:Entity AS meant, id AS seed
+  MATCH (seed:Chunk {id: id})<-[:FROM_CHUNK]-(k:KeyElement)
+  RETURN k, k:Entity AS meant, seed
 }
 WITH allPassages, k, max(meant) AS meant, collect(seed) AS seeds
 WHERE meant
 WITH allPassages, k, seeds, COUNT { (k)-[:FROM_CHUNK]->() } AS total
-RETURN allPassages, collect([
-         k.id,
-         total,
-         CASE WHEN total > $cap THEN seeds ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id } END,
-         CASE
-           WHEN total > $cap THEN []
-           ELSE COLLECT { MATCH (k)-[:!(SAME_AS|FORM_OF|FROM_CHUNK|HAS_ATTRIBUTE)]->(o:Entity) RETURN o.id }
-         END,
-         COLLECT { MATCH (k:Entity)-[:SAME_AS]->(o:Entity) RETURN o.id }
-       ]) AS elements
+WITH allPassages, k, total,
+     CASE WHEN total > $cap THEN seeds ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c } END AS mentions
+WITH allPassages, collect(mentions) AS mentions, collect([
+       k.id,
+       k.key,
+       total,
+       [c IN mentions | c.id],
+       CASE
+         WHEN total > $cap THEN []
+         ELSE COLLECT { MATCH (k)-[:!(SAME_AS|FORM_OF|FROM_CHUNK|HAS_ATTRIBUTE)]->(o:Entity) RETURN o.id }
+       END,
+       COLLECT { MATCH (k:Entity)-[:SAME_AS]->(o:Entity) RETURN o.id }
+     ]) AS elements
+CALL (mentions) {
+  UNWIND mentions AS some
+  UNWIND some AS c
+  WITH DISTINCT c
+  MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
+  RETURN collect([c.id, d.key, 2 * vector.similarity.cosine(c.embedding, $vector) - 1]) AS passages
+}
+RETURN allPassages, elements, passages

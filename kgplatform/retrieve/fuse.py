@@ -1,9 +1,9 @@
 """Tempered personalised PageRank over the neighbourhood of a question's seeds: arrays in, scores out.
 
-A question's seeds are the facts and passages nearest to it, and the passages of documents that it names. Their
-neighbourhood is a small graph of passages and entities. Restart mass is put on the seeds with a sharp softmax and
-walks the edges; what arrives ranks passages, facts and entities. There is no database here: a statement in
-``cypher/retrieve/`` fetches the neighbourhood.
+A question's seeds are the facts and passages nearest to it, the passages of documents that it names, and the rare
+entities that it names. Their neighbourhood is a small graph of passages and entities. Restart mass is put on the seeds
+with a sharp softmax and walks the edges; what arrives ranks passages, facts and entities. There is no database here: a
+statement in ``cypher/retrieve/`` fetches the neighbourhood.
 
     scores = fuse(neighbourhood)
     order = best_first(scores.passages, neighbourhood.passage_ids)
@@ -12,7 +12,7 @@ walks the edges; what arrives ranks passages, facts and entities. There is no da
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Restart and walk: docs/retrieval.md has the recipe. "Study": measured; each value lies on a plateau of HotpotQA
 # without triples, MuSiQue with them and MuSiQue without.
+SPREAD = 0.068  # what the spread of the nearest passages' cosines is made: the temperatures are for this (all-MiniLM's)
+LEAST_SPREAD = 0.02  # less than this tells nothing
 COSINE_SHARE = 0.8  # of a passage's similarity; BM25 has the rest
 PASSAGE_SEEDS = 50  # passages that get restart mass
 PASSAGE_TEMPERATURE = 0.02  # of the softmax over passages
@@ -34,7 +36,10 @@ HUB_EXPONENT = 0.5  # a fact's entity gets 1 / (passages that mention it) ** thi
 DAMPING = 0.7  # share of the mass that walks on at each step (study: 0.6 to 0.8)
 ITERATIONS = 15  # power iterations; the order is settled after 8
 LOWEST_SHARE = 1e-7  # of the highest PageRank: what is below scores as this (study: 1e-4 to 1e-7 are alike)
-SIMILARITY_WEIGHT = 0.15  # of the scaled similarity beside the scaled log PageRank (study: 0.1 to 0.2)
+TITLE_SHARE = 0.2  # of a passage's mass that walks on to documents whose titles it names (study: 0.1 to 0.3)
+SIMILARITY_WEIGHT = 0.3  # of the scaled similarity beside the scaled log PageRank (study: 0.2 to 0.4)
+ALONE_WEIGHT = 0.3  # of the walks from one kind of seed alone (study: 0.2 to 0.6)
+AGAIN = 0.06  # taken from a passage's score if a better one has the same title (study: 0.03 to 0.1)
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -45,11 +50,12 @@ Flags = NDArray[np.bool_]
 class Neighbourhood:
     """The graph around a question's seeds. Passages, entities and facts are known by their position in ``*_ids``.
 
-    Passages (P): ``passage_cosine`` with the question, NaN where it was not computed (a passage that only the walk
-    can reach); ``passage_bm25`` is the full-text index's score, 0 where it did not return the passage;
-    ``passage_named`` numbers the document of the passage (any numbers) if the question names that document, else -1.
-    Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it; ``entity_named`` if the
-    question names it, few passages mention it, and no document is called as it is.
+    Passages (P): ``passage_cosine`` with the question, NaN where it is unknown; ``passage_bm25`` is the full-text
+    index's score, 0 where it did not return the passage; ``passage_title`` numbers the title of its document (any
+    numbers, equal ones for equal titles), -1 where it is unknown; ``passage_named`` if the question names that title.
+    Entities (E): ``entity_passages`` counts the passages of the *whole* graph that mention it; ``entity_title`` is the
+    number of the title that is its name, else -1; ``entity_named`` if the question names it, few passages mention it,
+    and no document is called as it is.
     Facts (F): ``fact_cosine`` with the question; those that are not ``fact_seed`` get no restart mass, only a score.
     Edges, one row each, in any order: ``fact_entities`` (fact, entity) for every subject, object and key element;
     ``mentions`` (passage, entity); ``relations`` and ``same_as`` (entity, entity), undirected. Each has the shape
@@ -59,9 +65,11 @@ class Neighbourhood:
     passage_ids: Sequence[str]
     passage_cosine: Floats
     passage_bm25: Floats
-    passage_named: Indices
+    passage_title: Indices
+    passage_named: Flags
     entity_ids: Sequence[str]
     entity_passages: Indices
+    entity_title: Indices
     entity_named: Flags
     fact_ids: Sequence[str]
     fact_cosine: Floats
@@ -84,17 +92,30 @@ class Scores:
 
 def fuse(graph: Neighbourhood) -> Scores:
     """Score everything in ``graph``; an entity's score is its PageRank."""
+    graph = _spread_evenly(graph)
     passages = len(graph.passage_ids)
     similarity = passage_similarity(graph)
     fact_weight = np.zeros(len(graph.fact_ids))
     fact_weight[graph.fact_seed] = softmax(graph.fact_cosine[graph.fact_seed], FACT_TEMPERATURE)
-    restart = restart_vector(graph, similarity, fact_weight)
-    mass = page_rank(transition(graph), restart)
+    starts = seeds(graph, similarity, fact_weight)
+    alone = [part for part in (starts.named, starts.facts, starts.rare) if part.any()]
+    mass = page_rank(transition(graph), np.stack([restart_vector(graph, starts), *alone], axis=1))
     return Scores(
-        passages=_passage_scores(mass[:passages], similarity),
-        facts=_fact_scores(graph, mass[passages:]),
-        entities=mass[passages:],
+        passages=_passage_scores(graph, mass[:passages], similarity),
+        facts=_fact_scores(graph, mass[passages:, 0]),
+        entities=mass[passages:, 0],
     )
+
+
+def _spread_evenly(graph: Neighbourhood) -> Neighbourhood:
+    """``graph`` with cosines in a scale of which the temperatures are: embedding models differ in how far theirs lie
+    apart, and so do questions.
+    """
+    known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
+    if known.size < 2:
+        return graph
+    scale = SPREAD / max(float(np.sort(known)[-PASSAGE_SEEDS:].std()), LEAST_SPREAD)
+    return replace(graph, passage_cosine=graph.passage_cosine * scale, fact_cosine=graph.fact_cosine * scale)
 
 
 def best_first(scores: Floats, ids: Sequence[str]) -> list[int]:
@@ -119,32 +140,44 @@ def softmax(scores: Floats, temperature: float) -> Floats:
     return weights
 
 
-def restart_vector(graph: Neighbourhood, similarity: Floats, fact_weight: Floats) -> Floats:
-    """Where the walk starts, over passages then entities; sums to 1, or to 0 if there is no seed at all."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Seeds:
+    """Where the walk may start, by kind of seed: over passages then entities; each sums to 1, or to 0 without seeds."""
+
+    passages: Floats
+    named: Floats
+    facts: Floats
+    rare: Floats
+
+
+def seeds(graph: Neighbourhood, similarity: Floats, fact_weight: Floats) -> Seeds:
+    """The seeds of ``graph``: passages by ``similarity`` (P,), facts by ``fact_weight`` (F,)."""
+    return Seeds(
+        passages=_on_passages(graph, similarity),
+        named=_on_named_documents(graph, similarity),
+        facts=_on_entities(graph, fact_weight),
+        rare=_on_rare_names(graph),
+    )
+
+
+def restart_vector(graph: Neighbourhood, starts: Seeds) -> Floats:
+    """Where the walk from all seeds starts, over passages then entities; sums to 1, or to 0 if there is no seed."""
     fact_share = fact_share_of(graph)
     parts = (
-        (1 - fact_share - NAMED_SHARE, _on_passages(graph, similarity)),
-        (NAMED_SHARE, _on_named_documents(graph, similarity)),
-        (fact_share, _on_entities(graph, fact_weight)),
+        (1 - fact_share - NAMED_SHARE, starts.passages),
+        (NAMED_SHARE, starts.named),
+        (fact_share, starts.facts),
     )
     # A kind of seed that is missing leaves its share to the passage seeds.
     missing = sum(share for share, part in parts if not part.any())
-    restart: Floats = sum((share * part for share, part in parts), np.zeros(len(parts[0][1])))
-    if missing and parts[0][1].any():
-        restart = restart + missing * parts[0][1]
+    restart: Floats = sum((share * part for share, part in parts), np.zeros(len(starts.passages)))
+    if missing and starts.passages.any():
+        restart = restart + missing * starts.passages
     total = restart.sum()
-    restart = _with_rare_names(graph, restart / total if total > 0 else restart)
+    restart = restart / total if total > 0 else restart
+    if starts.rare.any():
+        restart = (1 - RARE_NAME_SHARE) * restart + RARE_NAME_SHARE * starts.rare
     return restart / restart.sum() if restart.any() else restart
-
-
-def _with_rare_names(graph: Neighbourhood, restart: Floats) -> Floats:
-    """``restart`` with a share for rare entities that the question names, if there are any; the rarest get most."""
-    weights = graph.entity_named / np.maximum(graph.entity_passages, 1)
-    if not weights.any():
-        return restart
-    restart = (1 - RARE_NAME_SHARE) * restart
-    restart[len(graph.passage_ids) :] += RARE_NAME_SHARE * weights / weights.sum()
-    return restart
 
 
 def fact_share_of(graph: Neighbourhood) -> float:
@@ -172,14 +205,23 @@ def _on_passages(graph: Neighbourhood, similarity: Floats) -> Floats:
 
 
 def _on_named_documents(graph: Neighbourhood, similarity: Floats) -> Floats:
-    """Equal mass for each document that the question names; within it, a softmax over its passages."""
+    """Equal mass for each title that the question names; within it, a softmax over its passages."""
     part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
-    documents = np.unique(graph.passage_named[graph.passage_named >= 0])
-    for document in documents:
-        members = np.flatnonzero(graph.passage_named == document)
+    titles = np.unique(graph.passage_title[graph.passage_named])
+    for title in titles:
+        members = np.flatnonzero(graph.passage_named & (graph.passage_title == title))
         worst = np.nanmin(similarity, initial=0.0)
         weights = softmax(np.nan_to_num(similarity[members], nan=worst), PASSAGE_TEMPERATURE)
-        part[members] = weights / len(documents)
+        part[members] = weights / len(titles)
+    return part
+
+
+def _on_rare_names(graph: Neighbourhood) -> Floats:
+    """The rare entities that the question names; the rarest get most."""
+    part = np.zeros(len(graph.passage_ids) + len(graph.entity_ids))
+    weights = graph.entity_named / np.maximum(graph.entity_passages, 1)
+    if weights.any():
+        part[len(graph.passage_ids) :] = weights / weights.sum()
     return part
 
 
@@ -199,9 +241,10 @@ def _on_entities(graph: Neighbourhood, fact_weight: Floats) -> Floats:
 def transition(graph: Neighbourhood) -> csr_array:
     """The walk's matrix, transposed: column j says where the mass of node j goes. An isolated node's column is 0.
 
-    A mention weighs its entity's inverse document frequency, so that what few passages share leads to few passages.
+    A mention weighs its entity's inverse document frequency, so that what few passages share leads to few passages. A
+    passage that names the titles of other documents gives them ``TITLE_SHARE`` of its mass directly.
     """
-    from scipy.sparse import csr_array  # a fifth of the start of every command, most of which do not search
+    from scipy.sparse import csr_array, diags_array  # a fifth of the start of every command: most do not search
 
     offset = len(graph.passage_ids)
     size = offset + len(graph.entity_ids)
@@ -214,27 +257,71 @@ def transition(graph: Neighbourhood) -> csr_array:
     rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
     both_ways = np.concatenate([weights, weights])
     out = _sums(columns, both_ways, size)
-    return csr_array((both_ways / out[columns], (rows, columns)), shape=(size, size))
+    walk = csr_array((both_ways / out[columns], (rows, columns)), shape=(size, size))
+    sources, targets, strengths = _title_links(graph, rarity)
+    if not sources.size:
+        return walk
+    out = _sums(sources, strengths, size)
+    share = TITLE_SHARE * (out > 0)
+    links = csr_array((strengths * share[sources] / out[sources], (targets, sources)), shape=(size, size))
+    return csr_array(walk @ diags_array(1 - share) + links)
+
+
+def _title_links(graph: Neighbourhood, rarity: Floats) -> tuple[Indices, Indices, Floats]:
+    """Passages, the passages of documents whose titles they name, and how rare that name is in the graph."""
+    by_title: dict[int, list[int]] = {}
+    for position, title in enumerate(graph.passage_title.tolist()):
+        by_title.setdefault(title, []).append(position)
+    mentions = _unique_rows(graph.mentions)
+    mentions = mentions[graph.entity_title[mentions[:, 1]] >= 0]
+    titles = graph.entity_title[mentions[:, 1]].tolist()
+    links = [
+        (source, target, entity)
+        for (source, entity), title in zip(mentions.tolist(), titles, strict=True)
+        for target in by_title.get(title, ())
+        if graph.passage_title[source] != title
+    ]
+    sources, targets, entities = np.array(links, np.int64).reshape(-1, 3).T
+    return sources, targets, rarity[entities]
 
 
 def page_rank(walk: csr_array, restart: Floats) -> Floats:
-    """Where the mass is after the walk; it keeps its sum, because an isolated node's mass goes back to the start."""
+    """Where the mass of each column of ``restart`` (nodes, n) is after the walk. A column keeps its sum, because an
+    isolated node's mass goes back to the start.
+    """
     isolated = np.asarray(walk.sum(axis=0)).ravel() == 0
     mass = restart
     for _ in range(ITERATIONS):
-        stranded = mass[isolated].sum()
+        stranded = mass[isolated].sum(axis=0)
         mass = (1 - DAMPING + DAMPING * stranded) * restart + DAMPING * (walk @ mass)
     return mass
 
 
-def _passage_scores(mass: Floats, similarity: Floats) -> Floats:
-    """Log PageRank and similarity, each scaled to 0..1; an unknown similarity counts as the lowest known one."""
-    if not mass.any():
+def _passage_scores(graph: Neighbourhood, mass: Floats, similarity: Floats) -> Floats:
+    """The log of each walk's PageRank and the similarity, each scaled to 0..1, weighted; the first column of ``mass``
+    is the walk from all seeds. An unknown similarity counts as the lowest known one.
+    """
+    if not mass[:, 0].any():
         return np.zeros(len(mass))
     known = ~np.isnan(similarity)
     filled = np.where(known, similarity, similarity[known].min()) if known.any() else np.zeros(len(mass))
-    scores: Floats = (_log_share(mass) + SIMILARITY_WEIGHT * _scaled(filled)) / (1 + SIMILARITY_WEIGHT)
-    return scores
+    together, *alone = (_log_share(column) for column in mass.T if column.any())
+    scores = together + SIMILARITY_WEIGHT * _scaled(filled)
+    if alone:
+        scores = scores + ALONE_WEIGHT * np.mean(alone, axis=0)
+    scores = scores - AGAIN * _is_again(graph, scores)
+    return np.maximum(scores, 0) / (1 + SIMILARITY_WEIGHT + ALONE_WEIGHT * bool(alone))
+
+
+def _is_again(graph: Neighbourhood, scores: Floats) -> Flags:
+    """Whether a passage with a better score has the same title: who asks about several things wants each of them."""
+    again = np.zeros(len(scores), np.bool_)
+    seen: set[int] = {-1}
+    for position in best_first(scores, graph.passage_ids):
+        title = int(graph.passage_title[position])
+        again[position] = title in seen and title >= 0
+        seen.add(title)
+    return again
 
 
 def _fact_scores(graph: Neighbourhood, entity_mass: Floats) -> Floats:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kgplatform.errors import InputError
-from kgplatform.models.embed import Embedder
+from kgplatform.models.embed import Embedder, embed_question
 from kgplatform.text import WORD_RUN, normalise_name, tidy
 
-_LONGEST_NAME = 8
+_LONGEST_NAME = 12
 """Words of a name that a question is searched for."""
 _MOST_WORDS = 200
 _DIGITS = 6
@@ -19,7 +19,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuestion:
-    """``vector``: floats, length 1. ``words``: a full-text query. ``names``: every run of up to 8 words, normalised."""
+    """``vector``: floats, length 1. ``words``: a full-text query. ``names``: runs of up to 12 words, normalised."""
 
     text: str
     vector: list[float]
@@ -32,7 +32,7 @@ def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
     text = tidy(text)
     if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")
-    vector = [round(number, _DIGITS) for number in embedder.embed([text])[0].tolist()]
+    vector = [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
     return EmbeddedQuestion(text, vector, full_text_words(text), names_in(text))
 
 
@@ -58,10 +58,19 @@ def runs_in(text: str) -> list[str]:
 
 
 def is_name(name: str, text: str) -> bool:
-    """Whether ``text`` means ``name`` as a name; one Latin word only where it is written with a capital."""
-    if " " in name or not name.isascii():
-        return True
-    return any(word != word.lower() and normalise_name(word) == name for word in WORD_RUN.findall(text))
+    """Whether ``text`` may mean ``name`` as a name; one Latin word only where it is written with a capital."""
+    return " " in name or not name.isascii() or _has_capital(name, text)
+
+
+def is_proper_name(name: str, text: str) -> bool:
+    """Whether ``text`` means ``name`` as a name: "Salt March", not "political party", if its capitals tell at all."""
+    if not name.isascii() or text == text.lower():
+        return is_name(name, text)
+    return _has_capital(name, text)
+
+
+def _has_capital(name: str, text: str) -> bool:
+    return any(run != run.lower() and normalise_name(run) == name for run in runs_in(text))
 
 
 def stands_alone(name: str, text: str) -> bool:

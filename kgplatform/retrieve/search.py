@@ -20,7 +20,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.found import Found, Path, best, facts_found, look_up
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
-from kgplatform.retrieve.question import EmbeddedQuestion, is_name, longest_names, make_question, stands_alone
+from kgplatform.retrieve.question import EmbeddedQuestion, is_proper_name, longest_names, make_question, stands_alone
 from kgplatform.retrieve.routes import (
     DEPTH,
     NOWHERE,
@@ -220,12 +220,12 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
     seeds = _Seeds(passages, facts, named, _without_document(question, entities, named), near)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
     starts = sorted({*meant, *(row["id"] for row in entities), *nearest})
-    (around, total), paths, about = store.at_once(
-        lambda store: _around(store, seeds),
+    around, paths, about = store.at_once(
+        lambda store: _around(store, question, seeds),
         lambda store: [] if "path" in without else walk(store, question, starts, DEPTH),
         lambda store: [] if "entity" in without else facts_about(store, question, meant),
     )
-    graph = _neighbourhood(seeds, paths, about, around, total)
+    graph = _neighbourhood(seeds, paths, about, around)
     scores = fuse(graph)
     passage_scores = dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True))
     fact_scores = dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True))
@@ -237,7 +237,7 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
         facts_found(about, "entity"),
     )
     # Passages that only the walk reached came by the entities that they mention.
-    walked = [] if "entity" in without else chain.from_iterable(row["passages"] for row in around)
+    walked = [] if "entity" in without else chain.from_iterable(row["passages"] for row in around.elements)
     return Found(
         passage_scores,
         fact_scores,
@@ -275,7 +275,7 @@ def _without_document(question: EmbeddedQuestion, entities: list[Row], named: li
         for row in entities
         if row["passages"] <= RARE_PASSAGES
         and row["key"] not in titles
-        and is_name(row["key"], question.text)
+        and is_proper_name(row["key"], question.text)
         and stands_alone(row["key"], question.text)
     ]
 
@@ -283,39 +283,55 @@ def _without_document(question: EmbeddedQuestion, entities: list[Row], named: li
 def _named_documents(store: Store, question: EmbeddedQuestion) -> list[Row]:
     rows = store.read("retrieve/named_documents", names=list(question.names), k=NAMED_PASSAGES, vector=question.vector)
     longest = longest_names(question.text, (row["key"] for row in rows))
-    return [row for row in rows if row["key"] in longest and is_name(row["key"], question.text)]
+    return [row for row in rows if row["key"] in longest and is_proper_name(row["key"], question.text)]
 
 
-def _around(store: Store, seeds: _Seeds) -> tuple[list[Row], int]:
-    """The elements around the seeds, one row each, and the number of passages in the graph."""
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The elements around the seeds, the passages that mention them, and the number of passages in the graph."""
+
+    elements: list[Row]
+    passages: list[Row]
+    total: int
+
+
+def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> _Around:
     elements = {*(element for row in seeds.facts for element in row["elements"]), *seeds.entities}
     passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *(row["id"] for row in seeds.named)}
-    found = store.read("retrieve/neighbourhood", elements=sorted(elements), passages=sorted(passages), cap=MENTION_CAP)
+    bounds = {"elements": sorted(elements), "passages": sorted(passages), "cap": MENTION_CAP}
+    found = store.read("retrieve/neighbourhood", **bounds, vector=question.vector)
     if not found:
-        return [], 0
-    names = ("id", "total", "passages", "relations", "sameAs")
-    return [dict(zip(names, element, strict=True)) for element in found[0]["elements"]], found[0]["allPassages"]
+        return _Around([], [], 0)
+    names = ("id", "key", "total", "passages", "relations", "sameAs")
+    return _Around(
+        [dict(zip(names, element, strict=True)) for element in found[0]["elements"]],
+        [dict(zip(("id", "title", "cosine"), passage, strict=True)) for passage in found[0]["passages"]],
+        found[0]["allPassages"],
+    )
 
 
-def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: list[Row], total: int) -> Neighbourhood:
-    cosine = {row["id"]: row["cosine"] for row in (*seeds.named, *seeds.passages)}
+def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _Around) -> Neighbourhood:
+    known = (*seeds.named, *seeds.passages, *around.passages)
+    cosine = {row["id"]: np.nan if row["cosine"] is None else row["cosine"] for row in known}
     bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
-    documents = {document: number for number, document in enumerate(sorted({row["document"] for row in seeds.named}))}
-    named_as = {row["id"]: documents[row["document"]] for row in seeds.named}
-    passage_ids = sorted({*cosine, *(passage for row in around for passage in row["passages"])})
-    entity_ids = [row["id"] for row in sorted(around, key=lambda row: row["id"])]
+    titles = {row["id"]: row["title"] for row in around.passages} | {row["id"]: row["key"] for row in seeds.named}
+    title_at = {title: number for number, title in enumerate(sorted(set(titles.values())))}
+    named = {row["id"] for row in seeds.named}
+    passage_ids = sorted(cosine)
+    elements = sorted(around.elements, key=lambda row: row["id"])
     passage_at = {passage: position for position, passage in enumerate(passage_ids)}
-    entity_at = {entity: position for position, entity in enumerate(entity_ids)}
-    totals = {row["id"]: row["total"] for row in around}
+    entity_at = {row["id"]: position for position, row in enumerate(elements)}
     facts = _facts(seeds, paths, about)
     return Neighbourhood(
         passage_ids=passage_ids,
-        passage_cosine=np.array([cosine.get(passage, np.nan) for passage in passage_ids], np.float64),
+        passage_cosine=np.array([cosine[passage] for passage in passage_ids], np.float64),
         passage_bm25=np.array([bm25.get(passage, 0.0) for passage in passage_ids], np.float64),
-        passage_named=np.array([named_as.get(passage, -1) for passage in passage_ids], np.int64),
-        entity_ids=entity_ids,
-        entity_passages=np.array([totals[entity] for entity in entity_ids], np.int64),
-        entity_named=np.array([entity in seeds.entities for entity in entity_ids], np.bool_),
+        passage_title=np.array([title_at.get(titles.get(passage), -1) for passage in passage_ids], np.int64),
+        passage_named=np.array([passage in named for passage in passage_ids], np.bool_),
+        entity_ids=list(entity_at),
+        entity_passages=np.array([row["total"] for row in elements], np.int64),
+        entity_title=np.array([title_at.get(row["key"], -1) for row in elements], np.int64),
+        entity_named=np.array([row["id"] in seeds.entities for row in elements], np.bool_),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
         fact_seed=np.array([row["seed"] for row in facts], np.bool_),
@@ -325,10 +341,10 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: l
             for element in row["elements"]
             if element in entity_at
         ),
-        mentions=_edges((passage_at[passage], entity_at[row["id"]]) for row in around for passage in row["passages"]),
-        relations=_between(around, "relations", entity_at),
-        same_as=_between(around, "sameAs", entity_at),
-        passage_total=total,
+        mentions=_edges((passage_at[passage], entity_at[row["id"]]) for row in elements for passage in row["passages"]),
+        relations=_between(elements, "relations", entity_at),
+        same_as=_between(elements, "sameAs", entity_at),
+        passage_total=around.total,
     )
 
 
@@ -349,9 +365,9 @@ def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
     return [{**row, "seed": True} for row in seeds.facts] + others
 
 
-def _between(around: list[Row], kind: str, entity_at: dict[str, int]) -> Indices:
+def _between(elements: list[Row], kind: str, entity_at: dict[str, int]) -> Indices:
     return _edges(
-        (entity_at[row["id"]], entity_at[element]) for row in around for element in row[kind] if element in entity_at
+        (entity_at[row["id"]], entity_at[element]) for row in elements for element in row[kind] if element in entity_at
     )
 
 

@@ -18,7 +18,7 @@ from tables import Section, keep
 
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import make_embedder
-from kgplatform.models.onnx_encoder import fetch_weights
+from kgplatform.models.onnx_encoder import DEFAULT, fetch_weights
 from kgplatform.neo4j.install import install
 from kgplatform.settings import load_settings
 
@@ -48,7 +48,7 @@ def place() -> Iterator[Place]:
             if name.startswith(_OURS):
                 patch.delenv(name)
         patch.chdir(folder)
-        fetch_weights(jars, print)
+        fetch_weights(DEFAULT, jars, print)
         install(jars, print)  # in a new clone: within a test, the network is out of reach
         yield Place(Path(folder), Data(data), jars, vectors)
 

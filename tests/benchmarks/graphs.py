@@ -18,7 +18,7 @@ from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Table
 from kgplatform.settings import load_settings
 
-MODEL = "local:all-MiniLM-L6-v2"
+MODEL = "local:bge-small-en-v1.5-q"
 _HERE = Path(__file__).parent
 
 

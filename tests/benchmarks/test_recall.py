@@ -12,6 +12,7 @@ from tables import Section, Table
 
 from kgplatform import FoundPassage, KnowledgeGraph
 from kgplatform.evaluate.terms import Question
+from kgplatform.models.embed import embed_question
 from kgplatform.readers.baselines.retrieve import search_parts
 
 CUTS = (2, 5, 10)
@@ -91,7 +92,7 @@ def _by_route(graph: KnowledgeGraph, questions: Sequence[Question], route: str) 
 
 
 def _dense(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[float]:
-    vectors = graph.embedder.embed([each.text for each in questions]).tolist()
+    vectors = (embed_question(graph.embedder, each.text).tolist() for each in questions)
     results = (_nearest(statement(graph, "dense", k=max(CUTS), vector=vector)) for vector in vectors)
     return recall(questions, results, CUTS)
 

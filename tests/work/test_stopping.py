@@ -494,7 +494,7 @@ class TestBuilding:
         from kgplatform.models.embed import LocalEmbedder
 
         stop = Stop()
-        embedder = LocalEmbedder("all-MiniLM-L6-v2", load_settings(embed_batch=1))
+        embedder = LocalEmbedder("bge-small-en-v1.5-q", load_settings(embed_batch=1))
         assert len(embedder.embed(["one", "two"])) == 2
         stop.set()
         with pytest.raises(StoppedError):

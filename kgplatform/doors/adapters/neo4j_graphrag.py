@@ -18,6 +18,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.adapters import DEFAULT_ROUTE, DEFAULT_TOP_K, fact_metadata, found, passage_metadata
 from kgplatform.errors import ModelError, SettingError
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Chat, Wanted
+from kgplatform.models.embed import embed_question
 
 try:
     from neo4j_graphrag import types as their_types
@@ -100,7 +101,7 @@ class KgEmbedder(Embedder):
     def embed_query(self, text: str) -> list[float]:
         """The vector of ``text``, of length 1. Raises their ``EmbeddingsGenerationError``."""
         try:
-            return [float(number) for number in self._graph.embedder.embed([text])[0]]
+            return [float(number) for number in embed_question(self._graph.embedder, text)]
         except ModelError as error:
             raise EmbeddingsGenerationError(str(error)) from error
 
