@@ -102,9 +102,18 @@ class Settings(BaseSettings):
     )
     expansion_threshold: float = _setting(0.9, "Least confidence of a proposed type that counts.", ge=0, le=1)
     expansion_support: int = _setting(2, "Documents that must propose a type; three passages count as one.", ge=1)
-    same_as_threshold: float = _setting(0.8, "Cosine from which two like names are joined by SAME_AS.", gt=0, le=1)
-    form_threshold: float = _setting(
-        0.87, "Cosine from which key elements that are not entities are one node for GraphReader.", gt=0, le=1
+    same_as_threshold: float | None = _setting(
+        None,
+        "Cosine from which two like names are joined by SAME_AS. Default: 0.85 with bge-small-en-v1.5-q, else 0.8.",
+        gt=0,
+        le=1,
+    )
+    form_threshold: float | None = _setting(
+        None,
+        "Cosine from which key elements that are not entities are one node for GraphReader. Default: 0.9 with "
+        "bge-small-en-v1.5-q, else 0.87.",
+        gt=0,
+        le=1,
     )
     facts_tokens: int = _setting(
         1024, "Longest answer that `ingest --facts` asks of a model for one passage.", unit="tokens", gt=0

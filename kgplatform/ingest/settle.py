@@ -30,7 +30,7 @@ from kgplatform.ingest.graph_state import (
     graph_state,
     record_embedder,
 )
-from kgplatform.models.embed import Embedder
+from kgplatform.models.embed import Embedder, least_cosines
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Progress
 from kgplatform.settings import Settings
@@ -51,10 +51,11 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         vectors.complete("facts")
     if pending:
         keys = with_stems(store, store.read("ingest/element_keys"))
+        same_as, same_form = least_cosines(embedder)
         with watch.stage("likenesses"):
-            _settle_likenesses(store, pending, keys, settings.same_as_threshold)
+            _settle_likenesses(store, pending, keys, settings.same_as_threshold or same_as)
         with watch.stage("forms"):
-            _settle_forms(store, embedder, pending, keys, settings.form_threshold)
+            _settle_forms(store, embedder, pending, keys, settings.form_threshold or same_form)
         done = 0
         for batch in batches(pending, _BATCH):
             store.write(("ingest/settled", {"ids": [row["id"] for row in batch]}))

@@ -55,6 +55,14 @@ def embed_question(embedder: Embedder, text: str) -> Vectors:
     return vector
 
 
+def least_cosines(embedder: Embedder) -> tuple[float, float]:
+    """From which cosines on two names, and two words, may mean one thing, where the settings do not say it: models
+    differ. Of models that were not measured, those of all-MiniLM-L6-v2.
+    """
+    own = OWN_MODELS.get(embedder.name.removeprefix("local:"), OWN_MODELS["all-MiniLM-L6-v2"])
+    return own.same_as, own.same_form
+
+
 class Encoder(Protocol):
     """A model that is loaded."""
 

