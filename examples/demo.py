@@ -17,7 +17,6 @@ from kgplatform.client import open_graph
 from kgplatform.doors.cli.shared import note
 from kgplatform.doors.cli.show.reports import show_ingest, show_tree
 from kgplatform.doors.cli.show.terminal import ProgressLines
-from kgplatform.models.embed import embed_question
 from kgplatform.query import parse_query
 from kgplatform.settings import Settings, load_settings
 
@@ -120,7 +119,8 @@ def two_hops(graph: KnowledgeGraph, found: SearchResult) -> tuple[str, str, str]
 
 def nearest(graph: KnowledgeGraph, question: str, rows: list[Row]) -> list[Row]:
     """``rows``, those whose text is nearest to the question first."""
-    cosines = (graph.embedder.embed([row["text"] for row in rows]) @ embed_question(graph.embedder, question)).tolist()
+    vectors = graph.embedder.embed([question, *(row["text"] for row in rows)])
+    cosines = (vectors[1:] @ vectors[0]).tolist()
     order = sorted(range(len(rows)), key=lambda position: (-cosines[position], position))
     return [rows[position] for position in order]
 

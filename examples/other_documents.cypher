@@ -6,7 +6,8 @@
 MATCH (one:Fact {id: $fact})-[:SUBJECT|OBJECT|MENTIONS]->(bridge:Entity)<-[:SUBJECT|OBJECT|MENTIONS]-(two:Fact)
 WHERE NOT toLower($question) CONTAINS toLower(bridge.name)
   AND NOT EXISTS {
-    MATCH (one)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(:Document)<-[:FROM_DOCUMENT]-(:Chunk)<-[:FROM_CHUNK]-(two)
+    MATCH (one)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(document:Document)
+    MATCH (two)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(document)
   }
 RETURN bridge.name AS bridge, two.id AS fact, two.text AS text
 ORDER BY fact, bridge

@@ -68,6 +68,7 @@ EXCEPTIONS = {
     ("doors.cli.anonymise", "models.openai_chat"): "the same",
     ("doors.cli.evaluate", "ingest.load"): "texts are read that are in no graph",
     ("doors.adapters.neo4j_graphrag", "models.chat"): "the type of the client's language model",
+    ("doors.adapters.neo4j_graphrag", "models.embed"): "its embedding model words questions",
 }
 """Single imports of strangers, with their reasons."""
 
