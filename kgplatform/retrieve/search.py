@@ -22,7 +22,6 @@ from kgplatform.retrieve.found import Found, Path, best, facts_found, look_up
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.retrieve.question import EmbeddedQuestion, is_proper_name, longest_names, make_question, stands_alone
 from kgplatform.retrieve.routes import (
-    DEPTH,
     NOWHERE,
     ROUTES,
     Near,
@@ -200,6 +199,8 @@ NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
 RARE_PASSAGES = 5
 """An entity that the question names is a seed by itself if no more passages mention it (study: 3 and 5 are alike)."""
+HOPS = 2
+"""Of a path, where routes are taken together: each more costs a round trip and brings no passage (docs/decisions.md)."""
 PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
@@ -222,7 +223,7 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
     starts = sorted({*meant, *(row["id"] for row in entities), *nearest})
     around, paths, about = store.at_once(
         lambda store: _around(store, question, seeds),
-        lambda store: [] if "path" in without else walk(store, question, starts, DEPTH),
+        lambda store: [] if "path" in without else walk(store, question, starts, HOPS),
         lambda store: [] if "entity" in without else facts_about(store, question, meant),
     )
     graph = _neighbourhood(seeds, paths, about, around)
