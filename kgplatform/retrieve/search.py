@@ -200,7 +200,7 @@ NAMED_PASSAGES = 10
 RARE_PASSAGES = 5
 """An entity that the question names is a seed by itself if no more passages mention it (study: 3 and 5 are alike)."""
 HOPS = 2
-"""Of a path, where routes are taken together: each more costs a round trip and brings no passage (docs/decisions.md)."""
+"""Of a path, where routes are taken together: more cost round trips and bring no passage (docs/decisions.md)."""
 PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
