@@ -278,8 +278,10 @@ _LONGEST_BETWEEN = 160
 
 _LIFE = re.compile(
     rf"\s*\((?:[^()]{{0,80}}?[;,]\ ?)?(?:(?:born|b\.)\ (?:[^()\d]{{0,40}})?(?P<born>{DATE})"
-    rf"|(?P<from>{DATE})\s?[–—-]\s?(?P<to>{DATE}))"
+    rf"|(?P<from>{DATE})\s?[–—-]\s?(?P<to>{DATE})\))"
 )
+_AGES = range(10, 116)
+"""Years of a life that is worth a sentence: what took less was an office, a war or a tour."""
 _BORN_ON = re.compile(rf"(?:\s*\([^()]*\))?\ was\ born\ (?:on\ |in\ )?(?P<date>{DATE})")
 _DIED_ON = re.compile(rf"(?:\s*\([^()]*\))?(?:,?\ who)?\ died\ (?:[a-z\ ]{{0,20}}?)?(?:on\ |in\ )?(?P<date>{DATE})")
 _FOUNDED_IN = re.compile(
@@ -336,23 +338,33 @@ def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | Non
 def values(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedAttribute]:
     """Dates of birth, death and founding, and what its first name is, as ``text[start:end]`` says."""
     quote = text[start:end]
+    described = _what_first_is(text, spans, start, end)
     for span in spans:
         if (match := _LIFE.match(text, span.end, end)) is not None:
-            yield from _life(span.name, match, quote)
+            yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
         for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
             if (match := pattern.match(text, span.end, end)) is not None:
                 yield ExtractedAttribute(span.name, key, match["date"], quote)
-    if (described := _what_first_is(text, spans, start, end)) is not None:
+    if described is not None:
         yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
 
 
-def _life(name: str, match: re.Match[str], quote: str) -> Iterator[ExtractedAttribute]:
-    """Birth and death from brackets; a range of bare years is a life only after the name of a person."""
+def _life(name: str, match: re.Match[str], quote: str, what: str | None) -> Iterator[ExtractedAttribute]:
+    """Birth and death from brackets. A range is a life only where the sentence begins with the name and goes on to say
+    ``what`` that is: "Ada (1815–1852) was a mathematician", but not "under Bill (1975–2000)". Of bare years, which
+    bands and empires have too, it must be a person's.
+    """
     if match["born"]:
         yield ExtractedAttribute(name, "born", match["born"], quote)
-    elif not (match["from"].isdecimal() and match["to"].isdecimal()) or kind_of_name(name) == "Person":
-        yield ExtractedAttribute(name, "born", match["from"], quote)
-        yield ExtractedAttribute(name, "died", match["to"], quote)
+    elif what is not None and _years(match["to"]) - _years(match["from"]) in _AGES:
+        bare = match["from"].isdecimal() and match["to"].isdecimal()
+        if not bare or "Person" in (kind_of_name(name), kind_of_noun_phrase(what)):
+            yield ExtractedAttribute(name, "born", match["from"], quote)
+            yield ExtractedAttribute(name, "died", match["to"], quote)
+
+
+def _years(date: str) -> int:
+    return int(re.findall(r"\d{3,4}", date)[-1])
 
 
 def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:

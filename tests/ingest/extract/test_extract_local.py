@@ -167,8 +167,23 @@ def test_dates_and_descriptions() -> None:
         ("Ada Quill", "born", "3 May 1950"),
         ("Ada Quill", "description", "Swedish chess player"),
     }
-    life = extract("We honour Ada Quill (3 May 1850 – 4 June 1900) today.").attributes
+    life = extract("Ada Quill (3 May 1850 – 4 June 1900) was a Swedish queen.").attributes[:2]
     assert [(value.key, value.value) for value in life] == [("born", "3 May 1850"), ("died", "4 June 1900")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The firm grew under its founder Ada Quill (1975–2000).",
+        "Ada Quill (1975–2000) led the firm.",
+        "Ada Quill (3 May 1990 – 4 June 1994) was the chancellor of Varland.",
+        "The Varland Republic (1850–1900) was a state in the north.",
+        "The Quill Brothers (1965–1980) were a rock band.",
+        "Ada Quill (chair, 1975–2000) and Bo Stone (treasurer, 1980–1999) built the firm.",
+    ],
+)
+def test_a_range_of_years_that_is_no_life_gives_no_dates(text: str) -> None:
+    assert [each for each in extract(text).attributes if each.key in ("born", "died")] == []
 
 
 def test_types_come_from_the_schema_and_from_no_other() -> None:
