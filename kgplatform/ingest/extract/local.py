@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.lexicon import kind_of_name, kind_of_noun_phrase, type_in
-from kgplatform.ingest.extract.names import DocumentWords, Span, names, recurring_terms, terms
+from kgplatform.ingest.extract.names import DocumentWords, Span, is_prose, names, recurring_terms, terms
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
     AtomicFact,
@@ -116,6 +116,8 @@ def _finder(forms: Sequence[str]) -> re.Pattern[str] | None:
 
 
 def _line(text: str, sentence: Sentence, reading: _Reading) -> _Line:
+    if not is_prose(text[sentence.start : sentence.end]):
+        return _Line(text[sentence.start : sentence.end], sentence.start, (), (), ())
     found = names(text, sentence.start, sentence.end, reading.words)
     if reading.title is not None:
         found = _with_titles(text, sentence, reading.title, found)

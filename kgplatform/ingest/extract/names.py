@@ -70,12 +70,23 @@ class Span:
     end: int
 
 
+_GERMAN = WORDS["german function words"]
+_GERMAN_SHARE = 0.2
+"""Of a text's words in lower case, so many are German function words if it is German; of an English text, 0.05."""
+_LEAST_GERMAN = 6
+"""Different ones that must be there: a short English text may hold "in", "so" and "was" alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentWords:
-    """How a document writes its words: in lower case anywhere, and capitalised where no sentence begins."""
+    """How a document writes its words: in lower case anywhere, and capitalised where no sentence begins.
+
+    ``german``: it writes every noun with a capital, so that one tells nothing.
+    """
 
     lower: Mapping[str, int]
     capital: Mapping[str, int]
+    german: bool
 
     @classmethod
     def of(cls, text: str, title: str) -> DocumentWords:
@@ -88,11 +99,26 @@ class DocumentWords:
             if not _is_shouted(words):
                 inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
                 capital.update(word for word in inner if word[0].isupper())
-        return cls(lower, capital)
+        known = [count for word, count in lower.items() if word in _GERMAN]
+        return cls(lower, capital, len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total())
 
     def is_proper(self, word: str) -> bool:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
         return self.capital.get(word, 0) > self.lower.get(word.lower(), 0)
+
+
+_LEADERS = re.compile(r"\.{4}|(?:\. ){4}|…{2}")
+_SYMBOLS = re.compile(r"[{}=;<>$\\`_|]|->|::|\(\)")
+_LEAST_SYMBOLS = 3
+_SYMBOL_SHARE = 0.03
+
+
+def is_prose(line: str) -> bool:
+    """Whether ``line`` may state something: not a row of a table, not code, not a line of a list of contents."""
+    if line.count("|") >= 3 or line.count("\t") >= 3 or _LEADERS.search(line):
+        return False
+    symbols = len(_SYMBOLS.findall(line))
+    return symbols < _LEAST_SYMBOLS or symbols < _SYMBOL_SHARE * len(line)
 
 
 def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
@@ -136,6 +162,10 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             position += 1
             continue
         stop = _run_end(text, tokens, position)
+        if words.german:
+            position, stop = _german_name(tokens, position, stop)
+            if position == stop:
+                continue
         opens = position == 0 and _opens_with_word(text, start, end)
         first = _first_of_name(tokens, position, stop, words, opens)
         if first < stop and _is_name(tokens[first:stop], words, opens and first == 0):
@@ -143,6 +173,22 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             left, right = tokens[first].start("word"), tokens[stop - 1].end("word")
             yield Span(" ".join(text[left:right].split()), left, right)
         position = stop
+
+
+def _german_name(tokens: Sequence[re.Match[str]], first: int, stop: int) -> tuple[int, int]:
+    """What of the run may be a name where nouns have capitals: what stands before function words ("Liste der Pakete"),
+    without such words before it ("Unter Linux"). One word is a name only by a second capital ("HTTP-Server"): a
+    town and a thing are written alike.
+    """
+    while first < stop and tokens[first]["word"].lower() in _GERMAN:
+        first += 1
+    end = first
+    while end < stop and (tokens[end]["word"].lower() not in _GERMAN or tokens[end]["word"] in ("von", "zu")):
+        end += 1
+    while end > first and not _is_capital(tokens[end - 1]["word"]) and not tokens[end - 1]["word"].isdecimal():
+        end -= 1
+    alone = end - first == 1 and not any(letter.isupper() for letter in tokens[first]["word"][1:])
+    return (stop, stop) if alone or end == first else (first, end)
 
 
 def _is_capital(word: str) -> bool:

@@ -258,3 +258,41 @@ def test_equal_input_gives_equal_output_from_many_threads() -> None:
 def test_a_megabyte_on_one_line_is_read_in_linear_time(text: str) -> None:
     found = extract(text)
     assert all(len(entity.name) <= LONGEST_SENTENCE for entity in found.entities)
+
+
+# ------------------------------------------------------------------------------------------ what is no sentence, German
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "| Ada Quill | Bo Stone | Lund |",
+        "Ada Quill\t1815\tBo Stone\t1850",
+        "Chapter Two: Ada Quill and Bo Stone ........ 17",
+        "if AdaQuill == BoStone: { return TrueValue; }",
+        "export ADA_HOME=$HOME/Ada; export BO_HOME=$HOME/Bo",
+    ],
+)
+def test_tables_code_and_contents_name_nothing(line: str) -> None:
+    found = extract(line)
+    assert (found.entities, found.facts, found.triples, found.attributes) == ((), (), (), ())
+
+
+def test_a_sentence_with_a_few_symbols_is_one() -> None:
+    assert names("Ada Quill and Bo Stone (see `Quill`) wrote it in Lund.")[:2] == ["Ada Quill", "Bo Stone"]
+
+
+GERMAN = (
+    "Die Datei wird im Verzeichnis gespeichert. Sie können den Befehl mit der Option aufrufen. Wenn Sie die Sprache "
+    "ändern, startet der Rechner neu. Eine Liste der Pakete finden Sie in der Datei. Unter Linux heißt das Programm "
+    "anders. Ada Quill wurde in Varburg geboren und lehrte an der Universität Varburg. Otto von Stein besuchte sie. "
+    "Das HTTP-Protokoll ist in RFC 2616 beschrieben."
+)
+
+
+def test_german_nouns_are_no_names() -> None:
+    assert names(GERMAN) == ["Ada Quill", "Universität Varburg", "Otto von Stein", "HTTP-Protokoll", "RFC 2616"]
+
+
+def test_an_english_text_about_germans_is_english() -> None:
+    assert "Varburg" in names("Ada Quill lived in Varburg, and so did Otto von Stein. In Varburg he was known to all.")
