@@ -279,7 +279,7 @@ _AND = re.compile(r",?\ and\ ")
 _LONGEST_BETWEEN = 160
 
 _LIFE = re.compile(
-    rf"\s*\((?:[^()]{{0,80}}?[;,]\ ?)?(?:(?:born|b\.)\ (?:[^()\d]{{0,40}})?(?P<born>{DATE})"
+    rf"\s*\(\s?(?:[^()]{{0,80}}?[;,]\ ?)??(?:(?:born|b\.)\ (?:[^()\d]{{0,40}})?(?P<born>{DATE})"
     rf"|(?P<from>{DATE})\s?[–—-]\s?(?P<to>{DATE})\))"
 )
 _AGES = range(10, 116)

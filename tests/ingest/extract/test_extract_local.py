@@ -171,6 +171,11 @@ def test_dates_and_descriptions() -> None:
     assert [(value.key, value.value) for value in life] == [("born", "3 May 1850"), ("died", "4 June 1900")]
 
 
+def test_a_space_after_the_bracket_costs_no_part_of_the_date() -> None:
+    life = extract("Ada Quill( May 3, 1850 – June 4, 1900) was a Swedish queen.").attributes[:2]
+    assert [(value.key, value.value) for value in life] == [("born", "May 3, 1850"), ("died", "June 4, 1900")]
+
+
 @pytest.mark.parametrize(
     "text",
     [
