@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract.lexicon import kind_of_name, kind_of_noun_phrase, type_in
+from kgplatform.ingest.extract.lexicon import (
+    FUNCTION_WORDS,
+    OPENERS,
+    WORDS,
+    kind_of_name,
+    kind_of_noun_phrase,
+    type_in,
+)
 from kgplatform.ingest.extract.names import DocumentWords, Span, is_prose, names, recurring_terms, terms
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
@@ -307,6 +314,8 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterato
     for position, (left, right) in enumerate(zip(spans, spans[1:], strict=False)):
         if not left.end < right.start <= left.end + _LONGEST_BETWEEN or _POSSESSIVE.match(text, right.end, end):
             continue
+        if _is_cut(text, left, end) or _is_cut(text, right, end):
+            continue
         between = _BRACKETS.sub("", text[left.end : right.start]).replace("\n", " ").rstrip("\"“'«")
         subject = left
         if _PARTICIPLE.match(between) or _AND.match(between):
@@ -318,6 +327,23 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterato
             relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
         if relation is not None and relation[0] != relation[2]:
             yield ExtractedTriple(*relation, quote=text[start:end])
+
+
+_FOLLOWS = re.compile(r"\s([a-z]{3,})(?![\w-])")
+
+
+def _is_cut(text: str, span: Span, end: int) -> bool:
+    """Whether ``span`` is a part of something: of a name with a hyphen and a space ("Jean- Baptiste"), or, as one word,
+    of what a noun after it names ("the Parisian suburb").
+    """
+    if text[span.end : span.end + 1] == "-" or text[: span.start].endswith(("-", "- ")):
+        return True
+    after = _FOLLOWS.match(text, span.end, end)
+    if after is None or " " in span.name:
+        return False
+    word = after[1]
+    said = word in FUNCTION_WORDS | OPENERS | WORDS["verbs"] or word.endswith(("ed", "ing", "ly"))
+    return not said and word not in _MADE
 
 
 def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | None:

@@ -231,7 +231,8 @@ def _past_particles(text: str, tokens: Sequence[re.Match[str]], position: int) -
         if tokens[after - 1]["word"] not in INNER_PARTICLES or not _joins(text, tokens, after):
             return None
         if _is_capital(tokens[after]["word"]):
-            return after
+            dated = tokens[after]["word"].lower() in MONTHS and tokens[after - 1]["word"] in ("on", "in")
+            return None if dated else after
     return None
 
 

@@ -171,6 +171,18 @@ def test_dates_and_descriptions() -> None:
     assert [(value.key, value.value) for value in life] == [("born", "3 May 1850"), ("died", "4 June 1900")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada Quill died in the Parisian suburb of Passy.",
+        "Ada Quill was married to Spanish actress Nieves Stone.",
+        "Ada Quill was the daughter of Jean- Baptiste Quill.",
+    ],
+)
+def test_a_part_of_a_name_is_no_end_of_a_relation(text: str) -> None:
+    assert not {"Parisian", "Spanish", "Jean", "Baptiste Quill"} & {name for each in triples(text) for name in each}
+
+
 def test_a_space_after_the_bracket_costs_no_part_of_the_date() -> None:
     life = extract("Ada Quill( May 3, 1850 – June 4, 1900) was a Swedish queen.").attributes[:2]
     assert [(value.key, value.value) for value in life] == [("born", "May 3, 1850"), ("died", "June 4, 1900")]
@@ -293,6 +305,13 @@ GERMAN = (
     "anders. Ada Quill wurde in Varburg geboren und lehrte an der Universität Varburg. Otto von Stein besuchte sie. "
     "Das HTTP-Protokoll ist in RFC 2616 beschrieben."
 )
+
+
+def test_a_date_after_a_name_is_no_part_of_it() -> None:
+    assert names("Ada Quill died in Lund on March 28, 1950, and was buried at Varburg in May 1950.")[:2] == [
+        "Ada Quill",
+        "Lund",
+    ]
 
 
 def test_german_nouns_are_no_names() -> None:
