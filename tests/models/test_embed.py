@@ -192,7 +192,7 @@ class TestWeights:
         jar = tmp_path / "weights.jar"
         jar.write_bytes(b"no jar")
         with pytest.raises(ModelError, match="weights.jar is damaged"):
-            OnnxEncoder(OWN_MODELS[DEFAULT], jar)
+            OnnxEncoder(DEFAULT, jar)
 
 
 @torch
