@@ -29,11 +29,21 @@ class EmbeddedQuestion:
 
 def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
     """Raises ``InputError`` for a question without any word."""
+    text = asked(text)
+    return EmbeddedQuestion(text, question_vector(text, embedder), full_text_words(text), names_in(text))
+
+
+def asked(text: str) -> str:
+    """``text`` with its white space folded. Raises ``InputError`` for a question without any word."""
     text = tidy(text)
     if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")
-    vector = [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
-    return EmbeddedQuestion(text, vector, full_text_words(text), names_in(text))
+    return text
+
+
+def question_vector(text: str, embedder: Embedder) -> list[float]:
+    """The vector of a question, as statements get it."""
+    return [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
 
 
 def full_text_words(text: str) -> str:

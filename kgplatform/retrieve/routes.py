@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.store import Row, Store
@@ -37,12 +37,15 @@ HUB = 1000
 
 def passage_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25."""
-    return passages_found(passage_rows(store, question, max(top_k, NEAREST)))
+    count = max(top_k, NEAREST)
+    bm25 = bm25_route(store, question, count).passages
+    return passages_found(passage_rows(store, question, count, bm25))
 
 
-def passage_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
-    """The ``count`` nearest by meaning and by words, each with its cosine and BM25."""
-    return store.read("retrieve/passage", k=count, vector=question.vector, words=question.words)
+def passage_rows(store: Store, question: EmbeddedQuestion, count: int, bm25: Mapping[str, float]) -> list[Row]:
+    """The ``count`` nearest by meaning and those of ``bm25``, each with its cosine and BM25."""
+    rows = store.read("retrieve/passage", k=count, vector=question.vector, ids=list(bm25))
+    return [{**row, "bm25": bm25.get(row["id"], 0.0)} for row in rows]
 
 
 def passages_found(rows: list[Row]) -> Found:
@@ -108,9 +111,13 @@ def path_route(store: Store, question: EmbeddedQuestion, top_k: int, depth: int 
     return path_found(of_each_length(paths, max(top_k, BEAM)))
 
 
-def entity_seeds(store: Store, question: EmbeddedQuestion) -> list[str]:
-    """The ids of entities that a question names, or nearly means; of names inside each other the longest counts."""
-    rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(question.names))
+def entity_seeds(store: Store, question: EmbeddedQuestion, names: Iterable[str] | None = None) -> list[str]:
+    """The ids of entities that a question names, or nearly means; of names inside each other the longest counts.
+
+    ``names``: those of the question's that any entity has, where that is known.
+    """
+    chosen = question.names if names is None else sorted(set(names))
+    rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(chosen))
     named = longest_names(question.text, (row["key"] for row in rows if row["named"]))
     return [row["id"] for row in rows if row["key"] in named or not row["named"]]
 
