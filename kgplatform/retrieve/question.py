@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder, embed_question
@@ -80,7 +81,13 @@ def is_proper_name(name: str, text: str) -> bool:
 
 
 def _has_capital(name: str, text: str) -> bool:
-    return any(run != run.lower() and normalise_name(run) == name for run in runs_in(text))
+    return name in _names_with_capitals(text)
+
+
+@lru_cache(maxsize=64)
+def _names_with_capitals(text: str) -> frozenset[str]:
+    """The runs of words with a capital in one of them, as normalised names; asked for once for each name of a text."""
+    return frozenset(normalise_name(run) for run in runs_in(text) if run != run.lower())
 
 
 def stands_alone(name: str, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.store import Row, Store
@@ -140,8 +140,7 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     beam = [Path(start, "") for start in starts]
     for _ in range(depth):
         steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
-        longer = [longer for path in beam for longer in _longer(path, steps[path.end])]
-        ways = _by_facts(sorted(longer, key=_order))[:BEAM]
+        ways = _best_ways(beam, steps)
         if not ways:
             break
         found += [way[0] for way in ways]
@@ -149,12 +148,33 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     return sorted(found, key=_order)
 
 
-def _longer(path: Path, steps: list[Row]) -> Iterator[Path]:
-    """``path`` with one more hop, for each of ``steps`` that leads to an entity that it does not have."""
-    been = path.entities
-    for row in steps:
-        if row["next"] not in been:
-            yield Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
+def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Path]]:
+    """The best paths that are one hop longer, those over the same facts together, whichever way they walk them.
+
+    A path is made only of what stays: of a hundred hops ten do.
+    """
+    longer = [
+        (
+            -(sum(hop.cosine for hop in path.hops) + row["cosine"]) / (len(path.hops) + 1),
+            (*path.facts, row["id"]),
+            path,
+            row,
+        )
+        for path in beam
+        for row in steps[path.end]
+    ]
+    ways: dict[tuple[str, ...], list[Path]] = {}
+    for _, facts, path, row in sorted(longer, key=lambda each: each[:2]):
+        if row["next"] in path.entities:
+            continue
+        key = min(facts, facts[::-1])
+        if key in ways or len(ways) < BEAM:
+            ways.setdefault(key, []).append(_longer(path, row))
+    return list(ways.values())
+
+
+def _longer(path: Path, row: Row) -> Path:
+    return Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
 
 
 def of_each_length(paths: list[Path], count: int) -> list[Path]:
@@ -181,14 +201,6 @@ def _hop(row: Row) -> Hop:
     return Hop(
         row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"], tuple(row["passages"])
     )
-
-
-def _by_facts(paths: list[Path]) -> list[list[Path]]:
-    """``paths`` over the same facts together, whichever way they walk them."""
-    ways: dict[tuple[str, ...], list[Path]] = {}
-    for path in paths:
-        ways.setdefault(min(path.facts, path.facts[::-1]), []).append(path)
-    return list(ways.values())
 
 
 def _order(path: Path) -> tuple[float, int, tuple[str, ...]]:
