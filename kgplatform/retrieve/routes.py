@@ -136,10 +136,11 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     Only facts between two entities lead anywhere. A path and its reverse are one.
     """
     found: list[Path] = []
-    steps: dict[str, list[Row]] = {}
     beam = [Path(start, "") for start in starts]
-    for _ in range(depth):
-        steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
+    steps = _steps(store, question, starts, BEAM if depth > 1 else 0)  # the first two hops in one round trip
+    for hop in range(depth):
+        if hop > 1:
+            steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
         ways = _best_ways(beam, steps)
         if not ways:
             break
@@ -161,7 +162,7 @@ def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Pa
             row,
         )
         for path in beam
-        for row in steps[path.end]
+        for row in steps.get(path.end, ())
     ]
     ways: dict[tuple[str, ...], list[Path]] = {}
     for _, facts, path, row in sorted(longer, key=lambda each: each[:2]):
@@ -188,12 +189,13 @@ def of_each_length(paths: list[Path], count: int) -> list[Path]:
     return sorted((path for _, path in chosen), key=_order)
 
 
-def _steps(store: Store, question: EmbeddedQuestion, entities: list[str]) -> dict[str, list[Row]]:
-    """The hops that lead on from each of ``entities``."""
+def _steps(store: Store, question: EmbeddedQuestion, entities: list[str], beam: int = 0) -> dict[str, list[Row]]:
+    """The hops that lead on from each of ``entities``, and from those that the best ``beam`` of these lead to."""
     steps: dict[str, list[Row]] = {entity: [] for entity in entities}
     if entities:
-        for row in store.read("retrieve/steps", entities=entities, k=BEAM, hub=HUB_FACTS, vector=question.vector):
-            steps[row["entity"]].append(row)
+        bounds = {"k": BEAM, "hub": HUB_FACTS, "beam": beam}
+        for row in store.read("retrieve/steps", entities=entities, **bounds, vector=question.vector):
+            steps.setdefault(row["entity"], []).append(row)
     return steps
 
 
