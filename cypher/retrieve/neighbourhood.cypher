@@ -2,11 +2,12 @@
 // them, and what joins them. An element that more passages mention than the cap leads to no further passage: of those
 // that mention it only the seeds count, by which it was found. All in one row, which Bolt sends twice as fast as
 // hundreds: each element is [id, key, total, passages, relations, likenesses], each passage [id, title, cosine], its
-// title the key of its document, to compare with the keys of elements.
+// title the key of its document, to compare with the keys of elements, its cosine null where that is known already.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
 // param $cap: int: most passages of an element that are followed
+// param $known: list<string>: passages whose cosine is known
 // param $vector: list<float>: the question's vector
 // returns: allPassages, elements, passages
 WITH COUNT { (:Chunk) } AS allPassages
@@ -23,7 +24,10 @@ WITH allPassages, k, max(meant) AS meant, collect(seed) AS seeds
 WHERE meant
 WITH allPassages, k, seeds, COUNT { (k)-[:FROM_CHUNK]->() } AS total
 WITH allPassages, k, total,
-     CASE WHEN total > $cap THEN seeds ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c } END AS mentions
+     CASE
+       WHEN total > $cap OR total = size(seeds) THEN seeds
+       ELSE COLLECT { MATCH (k)-[:FROM_CHUNK]->(c:Chunk) RETURN c }
+     END AS mentions
 WITH allPassages, collect(mentions) AS mentions, collect([
        k.id,
        k.key,
@@ -40,6 +44,10 @@ CALL (mentions) {
   UNWIND some AS c
   WITH DISTINCT c
   MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
-  RETURN collect([c.id, d.key, 2 * vector.similarity.cosine(c.embedding, $vector) - 1]) AS passages
+  RETURN collect([
+           c.id,
+           d.key,
+           CASE WHEN NOT c.id IN $known THEN 2 * vector.similarity.cosine(c.embedding, $vector) - 1 END
+         ]) AS passages
 }
 RETURN allPassages, elements, passages

@@ -1,29 +1,60 @@
-// One hop of a path: the neighbours of entities, each by the fact that is nearest to the question by meaning.
+// Hops of paths: the neighbours of entities, each by the fact that is nearest to the question by meaning; then those of
+// the entities that the best of these facts lead to, from which the paths walk on.
 // mode: read
 // param $entities: list<string>: entity ids
 // param $k: int: how many neighbours of an entity
 // param $hub: int: of an entity with more facts, only this many are looked at
+// param $beam: int: how many facts lead on; 0 for one hop alone
 // param $vector: list<float>: the question's vector
 // returns: hops
 // each: entity, name, next, nextName, id, cosine, predicate, forward, passages
-UNWIND $entities AS entity
-MATCH (e:Entity {id: entity})
-CALL (e) {
-  MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
-  WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
-  WITH f, next, type(end) = 'OBJECT' AS forward
-  LIMIT $hub
-  WITH f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
-  ORDER BY cosine DESC, f.id
-  WITH next, collect({fact: f, cosine: cosine, forward: forward})[0] AS nearest
-  ORDER BY nearest.cosine DESC, nearest.fact.id
-  LIMIT $k
-  RETURN next, nearest.fact AS f, nearest.cosine AS cosine, nearest.forward AS forward
+CALL () {
+  UNWIND $entities AS entity
+  MATCH (e:Entity {id: entity})
+  CALL (e) {
+    MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
+    WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+    WITH e, f, next, type(end) = 'OBJECT' AS forward
+    LIMIT $hub
+    WITH e, f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
+    ORDER BY cosine DESC, f.id
+    WITH next, collect({from: e, next: next, fact: f, cosine: cosine, forward: forward})[0] AS hop
+    ORDER BY hop.cosine DESC, hop.fact.id
+    LIMIT $k
+    RETURN hop
+  }
+  RETURN collect(hop) AS hops
 }
-WITH entity, e, next, f, cosine, forward
-ORDER BY entity, cosine DESC, f.id
+CALL (hops) {
+  UNWIND hops AS hop
+  WITH hops, hop.fact AS fact, max(hop.cosine) AS cosine
+  ORDER BY cosine DESC, fact.id
+  LIMIT $beam
+  WITH hops, collect(fact) AS best
+  UNWIND hops AS hop
+  WITH hop, best
+  WHERE hop.fact IN best
+  WITH DISTINCT hop.next AS e
+  WHERE NOT e.id IN $entities
+  CALL (e) {
+    MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
+    WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+    WITH e, f, next, type(end) = 'OBJECT' AS forward
+    LIMIT $hub
+    WITH e, f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
+    ORDER BY cosine DESC, f.id
+    WITH next, collect({from: e, next: next, fact: f, cosine: cosine, forward: forward})[0] AS hop
+    ORDER BY hop.cosine DESC, hop.fact.id
+    LIMIT $k
+    RETURN hop
+  }
+  RETURN collect(hop) AS farther
+}
+UNWIND hops + farther AS hop
+WITH hop.from AS e, hop.next AS next, hop.fact AS f, hop.cosine AS cosine, hop.forward AS forward
+ORDER BY e.id, cosine DESC, f.id
 RETURN collect([
-         entity,
+         e.id,
          e.name,
          next.id,
          next.name,

@@ -15,6 +15,7 @@ import contextvars
 import copy
 import logging
 import math
+import random
 import re
 import time
 import uuid
@@ -29,7 +30,6 @@ from urllib.parse import urlsplit
 import neo4j
 from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential, wait_random
 
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, without_explain
@@ -52,6 +52,7 @@ _BATCH_ROWS = 1000
 _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
+_RETRY_SPREAD = 0.2
 _PLAN_SECONDS = 30
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _UNKNOWN = ("01N50", "01N51", "01N52")
@@ -273,14 +274,15 @@ class Store:
 
     def _tried(self, once: Callable[[Parameters], T], mark: Parameters) -> T:
         """As the driver's managed transactions try again, but they cannot be stopped while they wait."""
-        retrying = Retrying(
-            stop=stop_after_delay(_RETRY_SECONDS),
-            wait=wait_exponential() + wait_random(0, 0.2),
-            retry=retry_if_exception(_may_pass),
-            sleep=self.stop.sleep,
-            reraise=True,
-        )
-        return retrying(once, mark)
+        until, pause = time.monotonic() + _RETRY_SECONDS, 1.0
+        while True:
+            try:
+                return once(mark)
+            except (driver_errors.Neo4jError, driver_errors.DriverError) as error:
+                if not error.is_retryable() or time.monotonic() >= until:
+                    raise
+            self.stop.sleep(pause + random.uniform(0, _RETRY_SPREAD))
+            pause *= 2
 
     def _rows(
         self, query: Query, parameters: Parameters, run: Callable[[], neo4j.Result]
@@ -350,10 +352,6 @@ def batches(rows: Sequence[T], size: int = _BATCH_ROWS) -> Iterator[Sequence[T]]
     """``rows`` in slices of ``size``."""
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
-
-
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, (driver_errors.Neo4jError, driver_errors.DriverError)) and error.is_retryable()
 
 
 def _checked(name: str, mode: str, parameters: Parameters) -> Query:

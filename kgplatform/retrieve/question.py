@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder, embed_question
@@ -29,11 +30,21 @@ class EmbeddedQuestion:
 
 def make_question(text: str, embedder: Embedder) -> EmbeddedQuestion:
     """Raises ``InputError`` for a question without any word."""
+    text = asked(text)
+    return EmbeddedQuestion(text, question_vector(text, embedder), full_text_words(text), names_in(text))
+
+
+def asked(text: str) -> str:
+    """``text`` with its white space folded. Raises ``InputError`` for a question without any word."""
     text = tidy(text)
     if not WORD_RUN.search(text):
         raise InputError("The question is empty. Ask it in words.")
-    vector = [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
-    return EmbeddedQuestion(text, vector, full_text_words(text), names_in(text))
+    return text
+
+
+def question_vector(text: str, embedder: Embedder) -> list[float]:
+    """The vector of a question, as statements get it."""
+    return [round(number, _DIGITS) for number in embed_question(embedder, text).tolist()]
 
 
 def full_text_words(text: str) -> str:
@@ -70,7 +81,13 @@ def is_proper_name(name: str, text: str) -> bool:
 
 
 def _has_capital(name: str, text: str) -> bool:
-    return any(run != run.lower() and normalise_name(run) == name for run in runs_in(text))
+    return name in _names_with_capitals(text)
+
+
+@lru_cache(maxsize=64)
+def _names_with_capitals(text: str) -> frozenset[str]:
+    """The runs of words with a capital in one of them, as normalised names; asked for once for each name of a text."""
+    return frozenset(normalise_name(run) for run in runs_in(text) if run != run.lower())
 
 
 def stands_alone(name: str, text: str) -> bool:

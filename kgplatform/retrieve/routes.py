@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.neo4j.store import Row, Store
@@ -37,12 +37,15 @@ HUB = 1000
 
 def passage_route(store: Store, question: EmbeddedQuestion, top_k: int) -> Found:
     """Passages by meaning and words: 0.8 cosine + 0.2 BM25, as a share of the best BM25."""
-    return passages_found(passage_rows(store, question, max(top_k, NEAREST)))
+    count = max(top_k, NEAREST)
+    bm25 = bm25_route(store, question, count).passages
+    return passages_found(passage_rows(store, question, count, bm25))
 
 
-def passage_rows(store: Store, question: EmbeddedQuestion, count: int) -> list[Row]:
-    """The ``count`` nearest by meaning and by words, each with its cosine and BM25."""
-    return store.read("retrieve/passage", k=count, vector=question.vector, words=question.words)
+def passage_rows(store: Store, question: EmbeddedQuestion, count: int, bm25: Mapping[str, float]) -> list[Row]:
+    """The ``count`` nearest by meaning and those of ``bm25``, each with its cosine and BM25."""
+    rows = store.read("retrieve/passage", k=count, vector=question.vector, ids=list(bm25))
+    return [{**row, "bm25": bm25.get(row["id"], 0.0)} for row in rows]
 
 
 def passages_found(rows: list[Row]) -> Found:
@@ -108,9 +111,13 @@ def path_route(store: Store, question: EmbeddedQuestion, top_k: int, depth: int 
     return path_found(of_each_length(paths, max(top_k, BEAM)))
 
 
-def entity_seeds(store: Store, question: EmbeddedQuestion) -> list[str]:
-    """The ids of entities that a question names, or nearly means; of names inside each other the longest counts."""
-    rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(question.names))
+def entity_seeds(store: Store, question: EmbeddedQuestion, names: Iterable[str] | None = None) -> list[str]:
+    """The ids of entities that a question names, or nearly means; of names inside each other the longest counts.
+
+    ``names``: those of the question's that any entity has, where that is known.
+    """
+    chosen = question.names if names is None else sorted(set(names))
+    rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(chosen))
     named = longest_names(question.text, (row["key"] for row in rows if row["named"]))
     return [row["id"] for row in rows if row["key"] in named or not row["named"]]
 
@@ -129,12 +136,12 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     Only facts between two entities lead anywhere. A path and its reverse are one.
     """
     found: list[Path] = []
-    steps: dict[str, list[Row]] = {}
     beam = [Path(start, "") for start in starts]
-    for _ in range(depth):
-        steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
-        longer = [longer for path in beam for longer in _longer(path, steps[path.end])]
-        ways = _by_facts(sorted(longer, key=_order))[:BEAM]
+    steps = _steps(store, question, starts, BEAM if depth > 1 else 0)  # the first two hops in one round trip
+    for hop in range(depth):
+        if hop > 1:
+            steps |= _steps(store, question, sorted({path.end for path in beam} - steps.keys()))
+        ways = _best_ways(beam, steps)
         if not ways:
             break
         found += [way[0] for way in ways]
@@ -142,12 +149,33 @@ def walk(store: Store, question: EmbeddedQuestion, starts: list[str], depth: int
     return sorted(found, key=_order)
 
 
-def _longer(path: Path, steps: list[Row]) -> Iterator[Path]:
-    """``path`` with one more hop, for each of ``steps`` that leads to an entity that it does not have."""
-    been = path.entities
-    for row in steps:
-        if row["next"] not in been:
-            yield Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
+def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Path]]:
+    """The best paths that are one hop longer, those over the same facts together, whichever way they walk them.
+
+    A path is made only of what stays: of a hundred hops ten do.
+    """
+    longer = [
+        (
+            -(sum(hop.cosine for hop in path.hops) + row["cosine"]) / (len(path.hops) + 1),
+            (*path.facts, row["id"]),
+            path,
+            row,
+        )
+        for path in beam
+        for row in steps.get(path.end, ())
+    ]
+    ways: dict[tuple[str, ...], list[Path]] = {}
+    for _, facts, path, row in sorted(longer, key=lambda each: each[:2]):
+        if row["next"] in path.entities:
+            continue
+        key = min(facts, facts[::-1])
+        if key in ways or len(ways) < BEAM:
+            ways.setdefault(key, []).append(_longer(path, row))
+    return list(ways.values())
+
+
+def _longer(path: Path, row: Row) -> Path:
+    return Path(path.start, path.start_name or row["name"], (*path.hops, _hop(row)))
 
 
 def of_each_length(paths: list[Path], count: int) -> list[Path]:
@@ -161,12 +189,13 @@ def of_each_length(paths: list[Path], count: int) -> list[Path]:
     return sorted((path for _, path in chosen), key=_order)
 
 
-def _steps(store: Store, question: EmbeddedQuestion, entities: list[str]) -> dict[str, list[Row]]:
-    """The hops that lead on from each of ``entities``."""
+def _steps(store: Store, question: EmbeddedQuestion, entities: list[str], beam: int = 0) -> dict[str, list[Row]]:
+    """The hops that lead on from each of ``entities``, and from those that the best ``beam`` of these lead to."""
     steps: dict[str, list[Row]] = {entity: [] for entity in entities}
     if entities:
-        for row in store.read("retrieve/steps", entities=entities, k=BEAM, hub=HUB_FACTS, vector=question.vector):
-            steps[row["entity"]].append(row)
+        bounds = {"k": BEAM, "hub": HUB_FACTS, "beam": beam}
+        for row in store.read("retrieve/steps", entities=entities, **bounds, vector=question.vector):
+            steps.setdefault(row["entity"], []).append(row)
     return steps
 
 
@@ -174,14 +203,6 @@ def _hop(row: Row) -> Hop:
     return Hop(
         row["id"], row["cosine"], row["predicate"], row["forward"], row["next"], row["nextName"], tuple(row["passages"])
     )
-
-
-def _by_facts(paths: list[Path]) -> list[list[Path]]:
-    """``paths`` over the same facts together, whichever way they walk them."""
-    ways: dict[tuple[str, ...], list[Path]] = {}
-    for path in paths:
-        ways.setdefault(min(path.facts, path.facts[::-1]), []).append(path)
-    return list(ways.values())
 
 
 def _order(path: Path) -> tuple[float, int, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,17 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.retrieve.found import Found, Path, best, facts_found, look_up
 from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
-from kgplatform.retrieve.question import EmbeddedQuestion, is_proper_name, longest_names, make_question, stands_alone
+from kgplatform.retrieve.question import (
+    EmbeddedQuestion,
+    asked,
+    full_text_words,
+    is_proper_name,
+    longest_names,
+    make_question,
+    names_in,
+    question_vector,
+    stands_alone,
+)
 from kgplatform.retrieve.routes import (
     NOWHERE,
     ROUTES,
@@ -62,15 +72,17 @@ def search(
         check_route(name)
     if top_k < 1:
         raise InputError("top_k must be at least 1.")
-    asked = make_question(question, embedder)
+    text = asked(question)
     if documents:
-        found = dense_in_documents(store, asked, documents, top_k)
+        found = dense_in_documents(store, make_question(text, embedder), documents, top_k)
+    elif route == "all":
+        found = all_routes(store, embedder, text, without)
     else:
-        found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
+        found = ROUTES[route](store, make_question(text, embedder), top_k)
     found = keep_types(store, found, types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
-    return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities))
+    return SearchResult(text, passages, facts, seconds, paths, tuple(found.communities))
 
 
 def check_route(route: str) -> None:
@@ -205,22 +217,28 @@ PATH_FACTS = 5
 """Nearest facts whose entities paths start from, beside the entities that the question names or means."""
 
 
-def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str] = ()) -> Found:
+def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[str] = ()) -> Found:
     """Scores by the tempered personalised PageRank (docs/retrieval.md), for everything that any route found.
 
     Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
     """
-    passages, facts, entities, named, near, meant = store.at_once(
-        lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS),
-        lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
-        lambda store: [] if "entity" in without else _named_entities(store, question),
-        lambda store: _named_documents(store, question),
-        lambda store: NOWHERE if "community" in without else communities_near(store, question),
-        lambda store: [] if {"entity", "path"} <= set(without) else entity_seeds(store, question),
+    vector, words = store.at_once(
+        lambda store: question_vector(text, embedder),  # on a core of its own, while the server finds what needs none
+        lambda store: _by_words(store, text),
     )
-    seeds = _Seeds(passages, facts, named, _without_document(question, entities, named), near)
+    question = EmbeddedQuestion(text, vector, words.words, words.names)
+    entities = [] if "entity" in without else words.named_entities(text)
+    documents = words.named_documents(text)
+    passages, facts, meant, named, near = store.at_once(
+        lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, words.bm25),
+        lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
+        lambda store: [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, words.embedded),
+        lambda store: _passages_of(store, question, documents),
+        lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
+    )
+    seeds = _Seeds(passages, facts, named, _without_document(text, entities, documents), near)
     nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
-    starts = sorted({*meant, *(row["id"] for row in entities), *nearest})
+    starts = sorted({*meant, *(entity.id for entity in entities), *nearest})
     around, paths, about = store.at_once(
         lambda store: _around(store, question, seeds),
         lambda store: [] if "path" in without else walk(store, question, starts, HOPS),
@@ -238,13 +256,59 @@ def all_routes(store: Store, question: EmbeddedQuestion, without: Collection[str
         facts_found(about, "entity"),
     )
     # Passages that only the walk reached came by the entities that they mention.
-    walked = [] if "entity" in without else chain.from_iterable(row["passages"] for row in around.elements)
+    walked = [] if "entity" in without else chain.from_iterable(element.passages for element in around.elements)
     return Found(
         passage_scores,
         fact_scores,
         _routes([*(part.passage_routes for part in parts), dict.fromkeys(walked, {"entity"})], passage_scores),
         _routes([part.fact_routes for part in parts], fact_scores),
     )
+
+
+class _Entity(NamedTuple):
+    """An entity that the question names. ``passages`` mention it; ``embedded`` if it has a vector."""
+
+    id: str
+    key: str
+    passages: int
+    embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the words of a question find: ``entities`` and keys of ``documents`` by its names, passages with their BM25.
+
+    ``tree``: whether the graph has a finished one.
+    """
+
+    words: str
+    names: tuple[str, ...]
+    entities: list[_Entity]
+    documents: set[str]
+    bm25: dict[str, float]
+    tree: bool
+
+    @property
+    def embedded(self) -> set[str]:
+        """Keys of entities that have a vector."""
+        return {entity.key for entity in self.entities if entity.embedded}
+
+    def named_entities(self, text: str) -> list[_Entity]:
+        """Of names inside each other the longest."""
+        longest = longest_names(text, {entity.key for entity in self.entities})
+        return [entity for entity in self.entities if entity.key in longest]
+
+    def named_documents(self, text: str) -> set[str]:
+        """The longest names that are meant as names."""
+        return {key for key in longest_names(text, self.documents) if is_proper_name(key, text)}
+
+
+def _by_words(store: Store, text: str) -> _Words:
+    words, names = full_text_words(text), names_in(text)
+    (row,) = store.read("retrieve/words", names=list(names), words=words, k=PASSAGE_SEEDS)
+    entities = [_Entity(*entity) for entity in row["entities"]]
+    documents = {key for _, key in row["documents"]}
+    return _Words(words, names, entities, documents, dict(row["passages"]), row["tree"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,66 +326,72 @@ class _Seeds:
         return passages_found(self.passages)
 
 
-def _named_entities(store: Store, question: EmbeddedQuestion) -> list[Row]:
-    rows = store.read("retrieve/named_entities", names=list(question.names))
-    longest = longest_names(question.text, (row["key"] for row in rows))
-    return [row for row in rows if row["key"] in longest]
-
-
-def _without_document(question: EmbeddedQuestion, entities: list[Row], named: list[Row]) -> list[str]:
+def _without_document(text: str, entities: list[_Entity], documents: Collection[str]) -> list[str]:
     """Entities that few passages mention and that no document is called as: those passages stand for one."""
-    titles = {row["key"] for row in named}
     return [
-        row["id"]
-        for row in entities
-        if row["passages"] <= RARE_PASSAGES
-        and row["key"] not in titles
-        and is_proper_name(row["key"], question.text)
-        and stands_alone(row["key"], question.text)
+        entity.id
+        for entity in entities
+        if entity.passages <= RARE_PASSAGES
+        and entity.key not in documents
+        and is_proper_name(entity.key, text)
+        and stands_alone(entity.key, text)
     ]
 
 
-def _named_documents(store: Store, question: EmbeddedQuestion) -> list[Row]:
-    rows = store.read("retrieve/named_documents", names=list(question.names), k=NAMED_PASSAGES, vector=question.vector)
-    longest = longest_names(question.text, (row["key"] for row in rows))
-    return [row for row in rows if row["key"] in longest and is_proper_name(row["key"], question.text)]
+def _passages_of(store: Store, question: EmbeddedQuestion, documents: Collection[str]) -> list[Row]:
+    if not documents:
+        return []
+    chosen = {"names": sorted(documents), "k": NAMED_PASSAGES}
+    return store.read("retrieve/named_documents", **chosen, vector=question.vector)
+
+
+class _Element(NamedTuple):
+    """An entity or key element near the seeds. ``total`` passages mention it, of which ``passages`` are followed."""
+
+    id: str
+    key: str
+    total: int
+    passages: list[str]
+    relations: list[str]
+    alike: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """The elements around the seeds, the passages that mention them, and the number of passages in the graph."""
+    """The elements around the seeds, the passages that mention them, as (id, title, cosine), and the number of passages
+    in the graph.
 
-    elements: list[Row]
-    passages: list[Row]
+    A cosine is None where it is known already, or the passage has no vector.
+    """
+
+    elements: list[_Element]
+    passages: list[tuple[str, str, float | None]]
     total: int
 
 
 def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> _Around:
     elements = {*(element for row in seeds.facts for element in row["elements"]), *seeds.entities}
-    passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *(row["id"] for row in seeds.named)}
-    bounds = {"elements": sorted(elements), "passages": sorted(passages), "cap": MENTION_CAP}
+    named = [row["id"] for row in seeds.named]
+    passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *named}
+    known = {*(row["id"] for row in seeds.passages), *named}
+    bounds = {"elements": sorted(elements), "passages": sorted(passages), "known": sorted(known), "cap": MENTION_CAP}
     found = store.read("retrieve/neighbourhood", **bounds, vector=question.vector)
     if not found:
         return _Around([], [], 0)
-    names = ("id", "key", "total", "passages", "relations", "sameAs")
-    return _Around(
-        [dict(zip(names, element, strict=True)) for element in found[0]["elements"]],
-        [dict(zip(("id", "title", "cosine"), passage, strict=True)) for passage in found[0]["passages"]],
-        found[0]["allPassages"],
-    )
+    return _Around([_Element(*each) for each in found[0]["elements"]], found[0]["passages"], found[0]["allPassages"])
 
 
 def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _Around) -> Neighbourhood:
-    known = (*seeds.named, *seeds.passages, *around.passages)
-    cosine = {row["id"]: np.nan if row["cosine"] is None else row["cosine"] for row in known}
+    known = (*seeds.named, *seeds.passages)
+    cosine = {id_: cosine for id_, _, cosine in around.passages} | {row["id"]: row["cosine"] for row in known}
     bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
-    titles = {row["id"]: row["title"] for row in around.passages} | {row["id"]: row["key"] for row in seeds.named}
+    titles = {id_: title for id_, title, _ in around.passages} | {row["id"]: row["key"] for row in seeds.named}
     title_at = {title: number for number, title in enumerate(sorted(set(titles.values())))}
     named = {row["id"] for row in seeds.named}
     passage_ids = sorted(cosine)
-    elements = sorted(around.elements, key=lambda row: row["id"])
+    elements = sorted(around.elements)
     passage_at = {passage: position for position, passage in enumerate(passage_ids)}
-    entity_at = {row["id"]: position for position, row in enumerate(elements)}
+    entity_at = {element.id: position for position, element in enumerate(elements)}
     facts = _facts(seeds, paths, about)
     return Neighbourhood(
         passage_ids=passage_ids,
@@ -330,21 +400,16 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _
         passage_title=np.array([title_at.get(titles.get(passage), -1) for passage in passage_ids], np.int64),
         passage_named=np.array([passage in named for passage in passage_ids], np.bool_),
         entity_ids=list(entity_at),
-        entity_passages=np.array([row["total"] for row in elements], np.int64),
-        entity_title=np.array([title_at.get(row["key"], -1) for row in elements], np.int64),
-        entity_named=np.array([row["id"] in seeds.entities for row in elements], np.bool_),
+        entity_passages=np.array([element.total for element in elements], np.int64),
+        entity_title=np.array([title_at.get(element.key, -1) for element in elements], np.int64),
+        entity_named=np.array([element.id in seeds.entities for element in elements], np.bool_),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
         fact_seed=np.array([row["seed"] for row in facts], np.bool_),
-        fact_entities=_edges(
-            (position, entity_at[element])
-            for position, row in enumerate(facts)
-            for element in row["elements"]
-            if element in entity_at
-        ),
-        mentions=_edges((passage_at[passage], entity_at[row["id"]]) for row in elements for passage in row["passages"]),
-        relations=_between(elements, "relations", entity_at),
-        same_as=_between(elements, "sameAs", entity_at),
+        fact_entities=_edges((row["elements"] for row in facts), entity_at),
+        mentions=_edges((element.passages for element in elements), passage_at)[:, ::-1],
+        relations=_edges((element.relations for element in elements), entity_at),
+        same_as=_edges((element.alike for element in elements), entity_at),
         passage_total=around.total,
     )
 
@@ -366,14 +431,10 @@ def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
     return [{**row, "seed": True} for row in seeds.facts] + others
 
 
-def _between(elements: list[Row], kind: str, entity_at: dict[str, int]) -> Indices:
-    return _edges(
-        (entity_at[row["id"]], entity_at[element]) for row in elements for element in row[kind] if element in entity_at
-    )
-
-
-def _edges(pairs: Iterable[tuple[int, int]]) -> Indices:
-    return np.fromiter(chain.from_iterable(pairs), np.int64).reshape(-1, 2)
+def _edges(ends: Iterable[Iterable[str]], at: Mapping[str, int]) -> Indices:
+    """From each position, in order, to those that its ids have ``at``; ids that are not there are left out."""
+    pairs = [number for start, ids in enumerate(ends) for id_ in ids if id_ in at for number in (start, at[id_])]
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 def _routes(parts: Iterable[Mapping[str, set[str]]], ids: Mapping[str, float]) -> dict[str, set[str]]:

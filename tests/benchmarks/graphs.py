@@ -109,9 +109,9 @@ class Graphs:
         with self.open(home) as graph:
             graph.embedder = self.embedder
             self.embedder.reset()
-            before, memory, started = self._processor_seconds(home), PeakMemory(), time.perf_counter()
+            before, memory, started = self.processor_seconds(home), PeakMemory(), time.perf_counter()
             reports = tuple(_ingest(graph, step) for step in steps)
-            seconds, after = time.perf_counter() - started, self._processor_seconds(home)
+            seconds, after = time.perf_counter() - started, self.processor_seconds(home)
         processor = (after[0] - before[0], after[1] - before[1])
         spent = self.embedder
         return Built(
@@ -131,6 +131,11 @@ class Graphs:
         self._server(home).down()
         self._up.remove(home)
 
+    def processor_seconds(self, home: Path) -> tuple[float, float]:
+        """What Python, and what the server of ``home`` computed until now."""
+        server = psutil.Process(self._server(home).status().pid).cpu_times()
+        return time.process_time(), float(server.user + server.system)
+
     def close(self) -> None:
         """Stop all servers."""
         for home in list(self._up):
@@ -138,10 +143,6 @@ class Graphs:
 
     def _server(self, home: Path) -> LocalNeo4j:
         return LocalNeo4j(load_settings(home=home, neo4j_jars=self._jars))
-
-    def _processor_seconds(self, home: Path) -> tuple[float, float]:
-        server = psutil.Process(self._server(home).status().pid).cpu_times()
-        return time.process_time(), float(server.user + server.system)
 
 
 def _ingest(graph: KnowledgeGraph, step: Step) -> IngestReport:

@@ -83,27 +83,6 @@ class RememberingEmbedder:
                 self._vectors.update((key.tobytes(), vector.copy()) for key, vector in pairs)
 
 
-class TimedEmbedder:
-    """Another embedder, and the seconds of each of its calls."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self.name = inner.name
-        self._inner = inner
-        self.calls: list[float] = []
-
-    @property
-    def dimension(self) -> int:
-        """As the other embedder says."""
-        return self._inner.dimension
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """See ``Embedder.embed``."""
-        started = time.perf_counter()
-        vectors = self._inner.embed(texts)
-        self.calls.append(time.perf_counter() - started)
-        return vectors
-
-
 class PeakMemory:
     """The most memory that this process held since the last ``reset``, in megabytes.
 

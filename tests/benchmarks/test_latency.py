@@ -1,41 +1,39 @@
-"""How long a search takes, on a small graph and on a large one."""
+"""How long a search takes, on a small graph and on a large one, and where the time goes.
+
+``KGPLATFORM_BENCH_BEFORE`` names a checkout of another commit, whose code is then asked the same questions by turns.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from data_sets import Data
+from clocks import Clock, clocks
+from data_sets import Data, Place
 from graphs import Built, Graphs
-from measure import MEMORY_LIMIT, PeakMemory, TimedEmbedder, percentile
+from measure import MEMORY_LIMIT, PeakMemory, percentile
 from tables import Section, Table
 
-from kgplatform import KnowledgeGraph, trace
-from kgplatform.records import QueryRun
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.settings import load_settings
 
 WARM_UPS = 5
-P50_LIMIT, P95_LIMIT = 80, 200
-SLOWER_LIMIT = 1.5
+P50_LIMIT, P95_LIMIT = 40, 90
+SLOWER_LIMIT = 1.2
+BEFORE = os.environ.get("KGPLATFORM_BENCH_BEFORE", "")
+_ASKED = Path(__file__).with_name("asked.py")
 _NAMES = ("MuSiQue", "combined")
 _SHOWN = {"Chunk": "passages", "Fact": "facts", "Entity": "entities"}
 
 
-@dataclass(frozen=True, slots=True)
-class Searches:
-    """Seconds of each search, of each embedding of a question, and every statement that ran."""
-
-    seconds: list[float]
-    embedding: list[float]
-    statements: list[QueryRun]
-
-    def p(self, share: float) -> float:
-        """Milliseconds that ``share`` percent of the searches stay below."""
-        return 1000 * percentile(self.seconds, share)
-
-
-def test_latency(section: Callable[[str, str], Section], graphs: Graphs, data: Data) -> None:
+def test_latency(section: Callable[[str, str], Section], graphs: Graphs, data: Data, place: Place) -> None:
     found = section("latency", "Latency: search by all routes, the question's embedding included")
     questions = [each.text for each in data.musique_questions()]
     warm_ups = data.musique_warm_ups(WARM_UPS)
@@ -45,8 +43,9 @@ def test_latency(section: Callable[[str, str], Section], graphs: Graphs, data: D
     _add(found, *first)
     peak = max(memory.megabytes(), *(built.peak for built in homes))
     found.add("peak memory of the Python process", peak, "MB", at_most=MEMORY_LIMIT)
-    found.tables.append(_passes(graphs, homes, first, warm_ups, questions, found))
-    found.tables += [_breakdown(name, searches) for name, searches in zip(_NAMES, first, strict=True)]
+    found.tables += _passes(graphs, place, homes, first, warm_ups, questions, found)
+    for name, searches in zip(_NAMES, first, strict=True):
+        found.tables += [searches.parts(name), searches.by_statement(name)]
     sizes = [_size(graphs, built) for built in homes]
     graphs.stop(homes[1].home)
     found.notes += [
@@ -57,7 +56,7 @@ def test_latency(section: Callable[[str, str], Section], graphs: Graphs, data: D
     ]
 
 
-def _add(found: Section, small: Searches, large: Searches) -> None:
+def _add(found: Section, small: Clock, large: Clock) -> None:
     found.add("MuSiQue: p50", small.p(50), "ms", at_most=P50_LIMIT)
     found.add("MuSiQue: p95", small.p(95), "ms", at_most=P95_LIMIT)
     found.add("combined: p50", large.p(50), "ms")
@@ -66,46 +65,90 @@ def _add(found: Section, small: Searches, large: Searches) -> None:
     found.add("combined: p95, compared with MuSiQue", large.p(95) / small.p(95), "times", at_most=SLOWER_LIMIT)
 
 
-def _search(
-    graphs: Graphs, homes: Sequence[Built], warm_ups: Sequence[str], questions: Sequence[str]
-) -> list[Searches]:
+def _search(graphs: Graphs, homes: Sequence[Built], warm_ups: Sequence[str], questions: Sequence[str]) -> list[Clock]:
     """Each question on one graph after the other, so that both see the same load of the machine."""
     with ExitStack() as stack:
-        opened = [stack.enter_context(graphs.open(built.home)) for built in homes]
-        found = [Searches([], _timed(graph), []) for graph in opened]
+        opened = [(built.home, stack.enter_context(graphs.open(built.home))) for built in homes]
+        found = [stack.enter_context(clocks(graph, partial(graphs.processor_seconds, home))) for home, graph in opened]
         for question in warm_ups:
-            for graph in opened:
-                graph.search(question)
-        for searches in found:
-            searches.embedding.clear()
+            for clock in found:
+                clock.search(question)
+        for clock in found:
+            clock.clear()
         for question in questions:
-            for graph, searches in zip(opened, found, strict=True):
-                with trace(searches.statements.append):
-                    started = time.perf_counter()
-                    graph.search(question)
-                    searches.seconds.append(time.perf_counter() - started)
+            for clock in found:
+                clock.search(question)
     return found
 
 
-def _timed(graph: KnowledgeGraph) -> list[float]:
-    """Put a clock on the graph's embedder; returns the list that it writes to."""
-    embedder = TimedEmbedder(graph.embedder)
-    graph.embedder = embedder
-    return embedder.calls
+def _before(place: Place, musique: Built, warm_ups: Sequence[str], questions: Sequence[str], found: Section) -> Table:
+    """MuSiQue by this code and by the other commit's, each on a fresh server with the graph that it made, by turns."""
+    recorded = str(place.data.file("musique/openie_gpt-3.5.json"))
+    other = place.folder / "before"
+    sides = ((str(Path(BEFORE).absolute()), other), (str(_ASKED.parents[2]), musique.home))
+    with ExitStack() as stack:
+        asked = [stack.enter_context(_process(code, home, place.jars, recorded)) for code, home in sides]
+        for home in (other, musique.home):  # what was just filled is not fresh
+            LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    with ExitStack() as stack:
+        asked = [stack.enter_context(_process(code, home, place.jars, recorded)) for code, home in sides]
+        passes = [[[ask(question) for ask in asked] for question in each] for each in (warm_ups, questions, questions)]
+    for home in (other, musique.home):
+        LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    rows = []
+    for label, times in zip(("first pass", "the same again"), passes[1:], strict=True):
+        for what, at, share in (
+            ("p50", 0, 50),
+            ("p95", 0, 95),
+            ("shortest", 0, 0),
+            ("processor time of Python, p50", 1, 50),
+        ):
+            before, after = (1000 * percentile([each[side][at] for each in times], share) for side in (0, 1))
+            rows.append((f"{label}: {what}", f"{before:.1f} ms", f"{after:.1f} ms", f"{after / before:.2f}"))
+            if label == "first pass" and at == 0 and share:
+                found.add(f"MuSiQue: {what}, compared with the commit before", after / before, "times", at_most=1)
+    return Table("Beside the commit before, by turns", ("", "before", "now", "times"), rows)
+
+
+@contextmanager
+def _process(code: str, home: Path, jars: Path, recorded: str) -> Iterator[Callable[[str], list[float]]]:
+    """A process that searches by the code in the folder ``code``; gives the seconds of a question."""
+    environment = {**os.environ, "PYTHONPATH": code}
+    command = [sys.executable, str(_ASKED)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=environment, cwd=home.parent, **pipes) as process:
+        sent, got = process.stdin, process.stdout
+        assert sent is not None
+        assert got is not None
+
+        def ask(line: Any) -> Any:
+            sent.write(json.dumps(line) + "\n")
+            sent.flush()
+            return json.loads(got.readline())
+
+        try:
+            ask({"home": str(home), "jars": str(jars), "recorded": recorded})
+            yield ask
+        finally:
+            sent.close()
 
 
 def _passes(
     graphs: Graphs,
+    place: Place,
     homes: Sequence[Built],
-    first: Sequence[Searches],
+    first: Sequence[Clock],
     warm_ups: Sequence[str],
     questions: Sequence[str],
     found: Section,
-) -> Table:
-    """The same questions once more on the warm servers, after a restart, and with knowledge trees."""
+) -> list[Table]:
+    """The same questions once more on the warm servers, after a restart, and with knowledge trees; and beside the
+    commit before.
+    """
     again = _search(graphs, homes, (), questions)
     for built in homes:
         graphs.stop(built.home)
+    compared = [_before(place, homes[0], warm_ups, questions, found)] if BEFORE else []
     restarted = _search(graphs, homes, warm_ups, questions)
     for built in homes:
         with graphs.open(built.home) as graph:
@@ -124,25 +167,7 @@ def _passes(
             ("with the tree", grown),
         )
     ]
-    return Table("First, warmer and colder", ("", "p50", "p95", "slowest"), rows)
-
-
-def _breakdown(name: str, searches: Searches) -> Table:
-    count = len(searches.seconds)
-    rows = [_line("search, all in all", searches.seconds, count), _line("embedding", searches.embedding, count)]
-    by_name: dict[str, list[QueryRun]] = {}
-    for each in searches.statements:
-        by_name.setdefault(each.name, []).append(each)
-    for statement in sorted(by_name):
-        runs = by_name[statement]
-        mean = sum(run.rows for run in runs) / len(runs)
-        rows.append((*_line(statement, [run.seconds for run in runs], count)[:-1], f"{mean:,.0f}"))
-    return Table(f"Where the time goes: {name}", ("", "times a search", "p50", "p95", "rows"), rows)
-
-
-def _line(what: str, seconds: Sequence[float], searches: int) -> tuple[str, ...]:
-    p50, p95 = (1000 * percentile(seconds, share) for share in (50, 95))
-    return what, f"{len(seconds) / searches:.1f}", f"{p50:.1f} ms", f"{p95:.1f} ms", ""
+    return [Table("First, warmer and colder", ("", "p50", "p95", "slowest"), rows), *compared]
 
 
 def _size(graphs: Graphs, built: Built) -> str:

@@ -31,10 +31,11 @@ def names(found: Retrieved) -> list[str]:
 def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence) -> None:
     found = evidence.search(QUESTION)
     told = set(names(found))
-    expected = ("passage", "triple", "named_entities", "named_documents", "community", "neighbourhood", "steps")
+    expected = ("words", "passage", "triple", "entity", "neighbourhood", "steps", "passage_details", "fact_details")
     assert told >= {f"retrieve/{each}" for each in expected}
     assert all(each.statement == load_query(each.name).text and each.seconds > 0 for each in found.queries)
-    assert found.queries[0].parameters["vector"]
+    assert "birch" in found.queries[0].parameters["names"]
+    assert found.queries[1].parameters["vector"]
 
 
 def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -50,13 +51,12 @@ def test_all_routes_know_an_entity_by_its_meaning(kg: KnowledgeGraph, tmp_path: 
 def test_the_statements_come_in_one_order(evidence: Evidence) -> None:
     first = names(evidence.search(QUESTION))
     assert all(names(evidence.search(QUESTION)) == first for _ in range(5))
-    assert first[:5] == [
-        "retrieve/passage",
-        "retrieve/triple",
-        "retrieve/named_entities",
-        "retrieve/named_documents",
-        "retrieve/community",
-    ]
+    assert first[:4] == ["retrieve/words", "retrieve/passage", "retrieve/triple", "retrieve/entity"]
+
+
+def test_nothing_is_asked_of_communities_and_named_documents_where_there_are_none(evidence: Evidence) -> None:
+    told = names(evidence.search(QUESTION))
+    assert not {"retrieve/named_documents", "retrieve/community"} & set(told)
 
 
 def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) -> None:
@@ -74,9 +74,8 @@ def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) ->
     [
         ("passage", "retrieve/passage"),
         ("triple", "retrieve/triple"),
-        ("entity", "retrieve/named_entities"),
+        ("entity", "retrieve/facts_of_entities"),
         ("path", "retrieve/steps"),
-        ("community", "retrieve/community"),
     ],
 )
 def test_a_route_that_is_left_out_asks_nothing(evidence: Evidence, left_out: str, statement: str) -> None:

@@ -96,7 +96,7 @@ def test_what_a_hub_leads_to_is_bounded(kg: KnowledgeGraph, tmp_path: Path) -> N
     with trace(lambda run: rows.append(run.rows)):
         paths = walk(kg.store, asked(kg, "Who taught Pupil 7?"), [start(kg, "Alder")], 3)
     assert len(paths) == BEAM
-    assert max(rows) <= BEAM * BEAM
+    assert max(rows) <= BEAM * (BEAM + 1), "the first two hops are one statement"
 
 
 def test_all_routes_walk_as_many_hops_as_they_may(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_all_routes_walk_as_many_hops_as_they_may(kg: KnowledgeGraph, tmp_path: 
     walked: list[str] = []
     with trace(lambda run: walked.append(run.name)):
         result = kg.search("Whom did Alder teach?", top_k=50)
-    assert walked.count("retrieve/steps") == HOPS
+    assert walked.count("retrieve/steps") == HOPS - 1, "the first two hops are one statement"
     assert any("path" in fact.routes for fact in result.facts)
     walked.clear()
     with trace(lambda run: walked.append(run.name)):
@@ -118,7 +118,7 @@ def test_a_walk_asks_once_for_what_an_entity_leads_to(kg: KnowledgeGraph, tmp_pa
     ends: list[str] = []
     with trace(lambda run: ends.extend(run.parameters["entities"])):
         assert walk(kg.store, asked(kg, "Who met Alder?"), [start(kg, "Alder")], 5)
-    assert len(ends) == len(set(ends)) == len(NAMES)
+    assert len(ends) == len(set(ends)) < len(NAMES), "what the first hops lead to comes with them"
 
 
 def test_the_same_question_finds_the_same_paths(kg: KnowledgeGraph, tmp_path: Path) -> None:

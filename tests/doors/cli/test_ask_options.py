@@ -223,6 +223,6 @@ def test_routes_that_youtu_goes_without(
         if kept:
             asked = {run["name"] for step in json.loads(printed.out)["trace"] for run in step["queries"]}
             assert "retrieve/triple" in asked
-            assert not asked & {"retrieve/named_entities", "retrieve/steps"}
+            assert not asked & {"retrieve/facts_of_entities", "retrieve/steps"}
         else:
             assert 'Unknown route "paths". Did you mean path?' in printed.err

@@ -192,7 +192,7 @@ def test_neo4j_browser_has_the_statement_in_its_editor(page: Page, explorer: str
     page.goto(explorer)
     ask(page, CAPTAIN)
     page.locator(".step-head").first.click()
-    statement = page.locator(".statements > li").filter(has=page.get_by_text("retrieve/named_entities", exact=True))
+    statement = page.locator(".statements > li").filter(has=page.get_by_text("retrieve/entity", exact=True))
     with page.expect_popup() as opened:
         statement.get_by_role("link", name="Neo4j Browser").click()
     editor = opened.value.locator(".view-lines").first

@@ -27,6 +27,7 @@ from youtu_runs import (
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, ReplyError
+from kgplatform.ingest.graph_state import set_state, vector_options
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
@@ -62,10 +63,13 @@ PART = "Where was Anna Reed born?"
 
 @pytest.fixture(scope="module")
 def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evidence]:
-    """A graph of four texts, the same for all tests that only read it."""
+    """A graph of four texts, the same for all tests that only read it; with a tree, but no community in it."""
     folder = tmp_path_factory.mktemp("youtu")
     with Store(neo4j_server) as store:
-        yield fill_graph(emptied(store, folder), folder, TEXTS, MILL_LINES)
+        filled = fill_graph(emptied(store, folder), folder, TEXTS, MILL_LINES)
+        store.define("neo4j/schema/vector_community", options=vector_options("community", 64))
+        store.write(set_state(treeState="complete"))
+        yield filled
 
 
 def emptied(store: Store, folder: Path) -> KnowledgeGraph:
@@ -307,7 +311,7 @@ def test_without_communities_their_route_takes_no_part(evidence: Evidence) -> No
 
 
 STATEMENTS = {
-    "entity": "retrieve/named_entities",
+    "entity": "retrieve/facts_of_entities",
     "triple": "retrieve/triple",
     "path": "retrieve/steps",
     "community": "retrieve/community",

@@ -1,0 +1,29 @@
+// What the words of a question find, before its vector is there: the entities and the documents that it names, the
+// passages that share words with it (BM25), and whether the graph has a finished knowledge tree. An entity is
+// [id, key, passages, embedded], a document [id, key], a passage [id, bm25].
+// mode: read
+// param $names: list<string>: normalised names, the runs of words of the question
+// param $words: string: the question's words, as a full-text query
+// param $k: int: how many passages
+// returns: entities, documents, passages, tree
+CALL () {
+  MATCH (e:Entity)
+  WHERE e.key IN $names
+  WITH e.id AS id, e.key AS key, COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS passages, e.embedding IS NOT NULL AS embedded
+  ORDER BY id
+  RETURN collect([id, key, passages, embedded]) AS entities
+}
+CALL () {
+  MATCH (d:Document)
+  WHERE d.key IN $names AND EXISTS { (d)<-[:FROM_DOCUMENT]-(c:Chunk) WHERE c.embedding IS NOT NULL }
+  WITH d.id AS id, d.key AS key
+  ORDER BY id
+  RETURN collect([id, key]) AS documents
+}
+CALL () {
+  CALL db.index.fulltext.queryNodes('chunk_text', $words, {limit: $k}) YIELD node, score
+  WITH node.id AS id, score
+  ORDER BY score DESC, id
+  RETURN collect([id, score]) AS passages
+}
+RETURN entities, documents, passages, EXISTS { (:Graph {id: 'graph', treeState: 'complete'}) } AS tree
