@@ -1,8 +1,9 @@
-// The graph around the seeds: the entities of seed passages and the elements of seed facts, the passages that mention
-// them, and what joins them. An element that more passages mention than the cap leads to no further passage: of those
-// that mention it only the seeds count, by which it was found. All in one row, which Bolt sends twice as fast as
-// hundreds: each element is [id, key, total, passages, relations, likenesses], each passage [id, title, cosine], its
-// title the key of its document, to compare with the keys of elements, its cosine null where that is known already.
+// The graph around the seeds: the entities of seed passages and the elements of seed facts, entities of another type
+// that are called the same, the passages that mention them, and what joins them. An element that more passages mention
+// than the cap leads to no further passage: of those that mention it only the seeds count, by which it was found. All
+// in one row, which Bolt sends twice as fast as hundreds: each element is [id, key, total, passages, relations,
+// likenesses], each passage [id, title, cosine], its title the key of its document, to compare with the keys of
+// elements, its cosine null where that is known already.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
@@ -22,6 +23,16 @@ CALL () {
 }
 WITH allPassages, k, max(meant) AS meant, collect(seed) AS seeds
 WHERE meant
+WITH allPassages, collect([k, seeds]) AS found, collect(k) AS elements
+CALL (found, elements) {
+  UNWIND found AS one
+  RETURN one[0] AS k, one[1] AS seeds
+  UNION ALL
+  UNWIND elements AS one
+  MATCH (one)-[:SAME_AS]-(k:Entity)
+  WHERE k.key = one.key AND NOT k IN elements
+  RETURN DISTINCT k, [] AS seeds
+}
 WITH allPassages, k, seeds, COUNT { (k)-[:FROM_CHUNK]->() } AS total
 WITH allPassages, k, total,
      CASE

@@ -1,4 +1,5 @@
 // Route passage: passages nearest by meaning, and how near those are that share words with the question.
+// The index looks through as many candidates as it is asked for: with 50 it misses one of eight (docs/decisions.md).
 // mode: read
 // param $k: int: how many by meaning
 // param $vector: list<float>: the question's vector
@@ -6,8 +7,10 @@
 // returns: passages
 // each: id, cosine
 CALL () {
-  CALL db.index.vector.queryNodes('chunk_embedding', $k, $vector) YIELD node
+  CALL db.index.vector.queryNodes('chunk_embedding', $k + 100, $vector) YIELD node, score
   RETURN node AS c
+  ORDER BY score DESC, c.id
+  LIMIT $k
   UNION
   UNWIND $ids AS id
   MATCH (c:Chunk {id: id})

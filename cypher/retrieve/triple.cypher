@@ -5,10 +5,11 @@
 // param $vector: list<float>: the question's vector
 // returns: facts
 // each: id, cosine, elements, passages
-CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node AS f, score
+CALL db.index.vector.queryNodes('fact_embedding', $k + 100, $vector) YIELD node AS f, score
 WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
 WITH f, f.id AS id, 2 * score - 1 AS cosine
 ORDER BY cosine DESC, id
+LIMIT $k
 RETURN collect([
          id,
          cosine,

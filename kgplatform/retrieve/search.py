@@ -318,7 +318,7 @@ class _Seeds:
     passages: list[Row]
     facts: list[Row]
     named: list[Row]
-    entities: list[str]
+    entities: set[str]
     near: Near
 
     @property
@@ -326,16 +326,16 @@ class _Seeds:
         return passages_found(self.passages)
 
 
-def _without_document(text: str, entities: list[_Entity], documents: Collection[str]) -> list[str]:
+def _without_document(text: str, entities: list[_Entity], documents: Collection[str]) -> set[str]:
     """Entities that few passages mention and that no document is called as: those passages stand for one."""
-    return [
+    return {
         entity.id
         for entity in entities
         if entity.passages <= RARE_PASSAGES
         and entity.key not in documents
         and is_proper_name(entity.key, text)
         and stands_alone(entity.key, text)
-    ]
+    }
 
 
 def _passages_of(store: Store, question: EmbeddedQuestion, documents: Collection[str]) -> list[Row]:
@@ -346,9 +346,11 @@ def _passages_of(store: Store, question: EmbeddedQuestion, documents: Collection
 
 
 class _Element(NamedTuple):
-    """An entity or key element near the seeds. ``total`` passages mention it, of which ``passages`` are followed."""
+    """An entity or key element near the seeds; in the walk, all of one name are one: their types come from different
+    passages. ``total`` passages mention it, of which ``passages`` are followed.
+    """
 
-    id: str
+    ids: list[str]
     key: str
     total: int
     passages: list[str]
@@ -378,7 +380,16 @@ def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> _Around:
     found = store.read("retrieve/neighbourhood", **bounds, vector=question.vector)
     if not found:
         return _Around([], [], 0)
-    return _Around([_Element(*each) for each in found[0]["elements"]], found[0]["passages"], found[0]["allPassages"])
+    return _Around(_by_name(found[0]["elements"]), found[0]["passages"], found[0]["allPassages"])
+
+
+def _by_name(rows: list[tuple[str, str, int, list[str], list[str], list[str]]]) -> list[_Element]:
+    elements: dict[str, _Element] = {}
+    for id_, key, total, *joined in sorted(rows):
+        before = elements.get(key, _Element([], key, 0, [], [], []))
+        more = (have + new for have, new in zip(before[3:], joined, strict=True))
+        elements[key] = _Element([*before.ids, id_], key, before.total + total, *more)
+    return list(elements.values())
 
 
 def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _Around) -> Neighbourhood:
@@ -389,9 +400,9 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _
     title_at = {title: number for number, title in enumerate(sorted(set(titles.values())))}
     named = {row["id"] for row in seeds.named}
     passage_ids = sorted(cosine)
-    elements = sorted(around.elements)
+    elements = around.elements
     passage_at = {passage: position for position, passage in enumerate(passage_ids)}
-    entity_at = {element.id: position for position, element in enumerate(elements)}
+    entity_at = {id_: position for position, element in enumerate(elements) for id_ in element.ids}
     facts = _facts(seeds, paths, about)
     return Neighbourhood(
         passage_ids=passage_ids,
@@ -399,10 +410,10 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _
         passage_bm25=np.array([bm25.get(passage, 0.0) for passage in passage_ids], np.float64),
         passage_title=np.array([title_at.get(titles.get(passage), -1) for passage in passage_ids], np.int64),
         passage_named=np.array([passage in named for passage in passage_ids], np.bool_),
-        entity_ids=list(entity_at),
+        entity_ids=[element.ids[0] for element in elements],
         entity_passages=np.array([element.total for element in elements], np.int64),
         entity_title=np.array([title_at.get(element.key, -1) for element in elements], np.int64),
-        entity_named=np.array([element.id in seeds.entities for element in elements], np.bool_),
+        entity_named=np.array([not seeds.entities.isdisjoint(element.ids) for element in elements], np.bool_),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
         fact_seed=np.array([row["seed"] for row in facts], np.bool_),
