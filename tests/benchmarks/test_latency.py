@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psutil
 from clocks import Clock, clocks
 from data_sets import Data, Place
 from graphs import Built, Graphs
@@ -90,24 +91,44 @@ def _before(place: Place, musique: Built, warm_ups: Sequence[str], questions: Se
         asked = [stack.enter_context(_process(code, home, place.jars, recorded)) for code, home in sides]
         for home in (other, musique.home):  # what was just filled is not fresh
             LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
+    rows = []
     with ExitStack() as stack:
         asked = [stack.enter_context(_process(code, home, place.jars, recorded)) for code, home in sides]
-        passes = [[[ask(question) for ask in asked] for question in each] for each in (warm_ups, questions, questions)]
+        for question in warm_ups:
+            for ask in asked:
+                ask(question)
+        for label in ("first pass", "the same again"):
+            servers = [_computed(home, place.jars) for _, home in sides]
+            times = [[ask(question) for ask in asked] for question in questions]
+            spent = [_computed(home, place.jars) - s for (_, home), s in zip(sides, servers, strict=True)]
+            for what, at, share in (
+                ("p50", 0, 50),
+                ("p95", 0, 95),
+                ("shortest", 0, 0),
+                ("processor time of Python, p50", 1, 50),
+            ):
+                figures = [percentile([each[side][at] for each in times], share) for side in (0, 1)]
+                rows.append(_compared(f"{label}: {what}", *figures))
+                if label == "first pass" and at == 0 and share:
+                    found.add(
+                        f"MuSiQue: {what}, compared with the commit before", figures[1] / figures[0], "times", at_most=1
+                    )
+            rows.append(
+                _compared(f"{label}: processor time of Neo4j, mean", *(each / len(questions) for each in spent))
+            )
     for home in (other, musique.home):
         LocalNeo4j(load_settings(home=home, neo4j_jars=place.jars)).down()
-    rows = []
-    for label, times in zip(("first pass", "the same again"), passes[1:], strict=True):
-        for what, at, share in (
-            ("p50", 0, 50),
-            ("p95", 0, 95),
-            ("shortest", 0, 0),
-            ("processor time of Python, p50", 1, 50),
-        ):
-            before, after = (1000 * percentile([each[side][at] for each in times], share) for side in (0, 1))
-            rows.append((f"{label}: {what}", f"{before:.1f} ms", f"{after:.1f} ms", f"{after / before:.2f}"))
-            if label == "first pass" and at == 0 and share:
-                found.add(f"MuSiQue: {what}, compared with the commit before", after / before, "times", at_most=1)
     return Table("Beside the commit before, by turns", ("", "before", "now", "times"), rows)
+
+
+def _compared(what: str, before: float, after: float) -> tuple[str, ...]:
+    return what, f"{1000 * before:.1f} ms", f"{1000 * after:.1f} ms", f"{after / before:.2f}"
+
+
+def _computed(home: Path, jars: Path) -> float:
+    """Seconds that the server of ``home`` computed until now."""
+    spent = psutil.Process(LocalNeo4j(load_settings(home=home, neo4j_jars=jars)).status().pid).cpu_times()
+    return float(spent.user + spent.system)
 
 
 @contextmanager
