@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from corpora import put, put_jsonl
 from statements import ingest
 
 from kgplatform.client import KnowledgeGraph
@@ -63,3 +64,17 @@ def test_paths_over_other_facts_are_left_out(evidence: Evidence) -> None:
 def test_facts_of_other_types_make_room_for_more(evidence: Evidence) -> None:
     found = evidence.search(QUESTION, route="triple", top_k=1, types=("located_in", "Organization")).result
     assert len(found.facts) == 1
+
+
+def test_entities_of_one_name_are_one_in_the_walk(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """One passage tells what she is, another only names her: that makes two entities of one name."""
+    files = {"salt.txt": "Salt Road was begun by Ada Brook.", "ada.txt": "Ada Brook studied ferns."}
+    files |= {f"{number:02}.txt": f"Road {number} was begun in that year." for number in range(60)}
+    lines = [
+        {"document": "salt.txt", "entities": [{"name": "Salt Road"}, {"name": "Ada Brook"}]},
+        {"document": "ada.txt", "entities": [{"name": "Ada Brook", "type": "Person"}]},
+    ]
+    kg.ingest(put(tmp_path, files), recorded=put_jsonl(tmp_path / "recorded.jsonl", lines), mode="flexible")
+    assert len(kg.cypher("MATCH (e:Entity {key: 'ada brook'}) RETURN e").rows) == 2
+    found = kg.search("Who had the Salt Road begun?", top_k=5)
+    assert "ada" in [passage.title for passage in found.passages]
