@@ -1,0 +1,109 @@
+"""What of the evidence speaks to the question: of each passage one sentence, and some of the facts.
+
+    result = judged(result, "Who founded the Atlantic Telegraph Company?")
+    result.passages[0].sentence.text, [fact.text for fact in result.facts if fact.relevant]
+
+By words alone: that takes a few milliseconds, works with any embedding model, and finds more of the sentences that
+support an answer than cosines do. The threshold is calibrated in docs/retrieval.md. It decides what people are shown
+first, never what a language model reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from kgplatform.readers.families import LITTLE, families, stem
+from kgplatform.records import FoundFact, FoundPassage, Quote, SearchResult
+from kgplatform.sentences import sentences
+from kgplatform.text import WORD
+
+FIRST = 2
+"""A fact is shown if the best sentence of one of so many passages states it."""
+LEAST = 0.2
+"""And if it has so much of the question, each word by its weight."""
+_MOST = 100
+"""Passages that are looked at; a reader may have read thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A sentence of a document, and the stems in it."""
+
+    quote: Quote
+    stems: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The words of a question, each as its stems, with their weights: rare ones tell more than frequent ones."""
+
+    weights: dict[frozenset[str], float]
+
+    def share(self, stems: frozenset[str]) -> float:
+        """How much of the question is in ``stems``, from 0 to 1."""
+        shared = sum(weight for word, weight in self.weights.items() if not word.isdisjoint(stems))
+        return shared / (sum(self.weights.values()) or 1.0)
+
+
+def judged(result: SearchResult, question: str) -> SearchResult:
+    """``result`` with the best sentence of each passage, and with its facts marked as relevant or not."""
+    lines = [_lines(passage) for passage in result.passages[:_MOST]]
+    asked = _asked(question, [line.stems for each in lines for line in each])
+    best = [_best(each, asked) for each in lines]
+    passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
+    first = passages[:FIRST]
+    facts = tuple(replace(fact, relevant=_is_relevant(fact, first, asked)) for fact in result.facts)
+    return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts)
+
+
+def _lines(passage: FoundPassage) -> list[_Line]:
+    found = []
+    for place in sentences(passage.text):
+        words = passage.text[place.start : place.end]
+        quote = Quote(words, passage.start + place.start, passage.start + place.end)
+        found.append(_Line(quote, _stems(words)))
+    return found
+
+
+def _asked(question: str, found: Sequence[frozenset[str]]) -> _Asked:
+    """The question's words, weighted by how few of the sentences that were ``found`` have them."""
+    words = {_stems_of(word) for word in WORD.findall(question)} - {frozenset()}
+    having = {word: sum(not word.isdisjoint(stems) for stems in found) for word in words}
+    return _Asked({word: math.log((len(found) + 1) / (number + 0.5)) for word, number in having.items()})
+
+
+def _best(lines: Iterable[_Line], asked: _Asked) -> Quote | None:
+    """The first of those that share most with the question."""
+    best = max(lines, key=lambda line: asked.share(line.stems), default=None)
+    return best.quote if best and asked.share(best.stems) > 0 else None
+
+
+def _is_relevant(fact: FoundFact, first: Sequence[FoundPassage], asked: _Asked) -> bool:
+    """What has no place, as facts that a model noted, cannot be judged and stays."""
+    if not fact.citations:
+        return True
+    return asked.share(_stems(fact.text)) >= LEAST and any(_states(passage, fact) for passage in first)
+
+
+def _states(passage: FoundPassage, fact: FoundFact) -> bool:
+    """Whether the best sentence of ``passage`` states ``fact``."""
+    quote = passage.sentence
+    places = [each for each in fact.citations if each.found and each.passage == passage.id]
+    return quote is not None and any(each.start < quote.end and quote.start < each.end for each in places)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset().union(*map(_stems_of, set(WORD.findall(text))))
+
+
+@lru_cache(maxsize=65536)
+def _stems_of(word: str) -> frozenset[str]:
+    """The stem of a word and the families that it belongs to; nothing for a word that says nothing by itself."""
+    plain = word.casefold()
+    if plain in LITTLE:
+        return frozenset()
+    root = stem(plain)
+    return frozenset({root, *families().keys.get(root, ())})
