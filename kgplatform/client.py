@@ -382,6 +382,7 @@ class KnowledgeGraph(OpenedGraph):
             {row["type"]: row["count"] for row in self.store.read("graph/relationship_counts")},
             ElementGraph(*self.store.read("graph/element_graph")[0].values()),
             call_statistics(self.store, stages_by_reader()),
+            self.store.read("graph/untyped")[0]["entities"],
         )
 
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:

@@ -73,12 +73,16 @@ class ElementGraph:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its saved walks."""
+    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its saved walks.
+
+    ``untyped``: entities without a type in the schema.
+    """
 
     nodes: dict[str, int]
     relationships: dict[str, int]
     elements: ElementGraph
     calls: CallStatistics | None
+    untyped: int = 0
 
 
 def named_documents(names: str | Sequence[str], known: list[DocumentInfo]) -> list[DocumentInfo]:

@@ -17,15 +17,19 @@ from functools import lru_cache
 
 from kgplatform.readers.families import LITTLE, families, stem
 from kgplatform.records import FoundFact, FoundPassage, Quote, SearchResult
-from kgplatform.sentences import sentences
+from kgplatform.sentences import FULL_ENDS, SPACED_ENDS, sentences
 from kgplatform.text import WORD
 
 FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""
 LEAST = 0.2
 """And if it has so much of the question, each word by its weight."""
+_HEADING = 0.5
+"""What counts of a line without an end mark: a heading has the words, the sentence below it says something."""
 _MOST = 100
 """Passages that are looked at; a reader may have read thousands."""
+_ENDS = SPACED_ENDS + FULL_ENDS
+_CLOSERS = "\"'”’»)]*_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +52,15 @@ class _Asked:
         return shared / (sum(self.weights.values()) or 1.0)
 
 
-def judged(result: SearchResult, question: str) -> SearchResult:
+def judged(result: SearchResult, question: str, *, first: int = FIRST, least: float = LEAST) -> SearchResult:
     """``result`` with the best sentence of each passage, and with its facts marked as relevant or not."""
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
     asked = _asked(question, [line.stems for each in lines for line in each])
     best = [_best(each, asked) for each in lines]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
-    first = passages[:FIRST]
-    facts = tuple(replace(fact, relevant=_is_relevant(fact, first, asked)) for fact in result.facts)
+    facts = tuple(
+        replace(fact, relevant=_is_relevant(fact, passages[:first], asked, least)) for fact in result.facts
+    )
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts)
 
 
@@ -77,15 +82,20 @@ def _asked(question: str, found: Sequence[frozenset[str]]) -> _Asked:
 
 def _best(lines: Iterable[_Line], asked: _Asked) -> Quote | None:
     """The first of those that share most with the question."""
-    best = max(lines, key=lambda line: asked.share(line.stems), default=None)
-    return best.quote if best and asked.share(best.stems) > 0 else None
+    best = max(lines, key=lambda line: _worth(line, asked), default=None)
+    return best.quote if best and _worth(best, asked) > 0 else None
 
 
-def _is_relevant(fact: FoundFact, first: Sequence[FoundPassage], asked: _Asked) -> bool:
+def _worth(line: _Line, asked: _Asked) -> float:
+    is_sentence = line.quote.text.rstrip(_CLOSERS).endswith(tuple(_ENDS))
+    return asked.share(line.stems) * (1 if is_sentence else _HEADING)
+
+
+def _is_relevant(fact: FoundFact, first: Sequence[FoundPassage], asked: _Asked, least: float) -> bool:
     """What has no place, as facts that a model noted, cannot be judged and stays."""
     if not fact.citations:
         return True
-    return asked.share(_stems(fact.text)) >= LEAST and any(_states(passage, fact) for passage in first)
+    return asked.share(_stems(fact.text)) >= least and any(_states(passage, fact) for passage in first)
 
 
 def _states(passage: FoundPassage, fact: FoundFact) -> bool:
