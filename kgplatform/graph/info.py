@@ -170,6 +170,17 @@ class FactAt:
     page: int | None
 
 
+def facts_once(rows: Sequence[Mapping[str, Any]]) -> list[FactAt]:
+    """Facts with their places, less triples and attributes that a statement among them says in the same place.
+
+    ``sameAs`` of a row: the ids of such statements. They have the words of the text, a triple only what a rule or a
+    model made of them.
+    """
+    listed = {row["id"] for row in rows}
+    kept = (row for row in rows if listed.isdisjoint(row["sameAs"]))
+    return [FactAt(**{name: value for name, value in row.items() if name != "sameAs"}) for row in kept]
+
+
 @dataclass(frozen=True, slots=True)
 class NodeDetails:
     """All that is known of one node. ``properties`` without vectors; ``facts`` are those about it, or stated in it.

@@ -58,9 +58,7 @@ def judged(result: SearchResult, question: str, *, first: int = FIRST, least: fl
     asked = _asked(question, [line.stems for each in lines for line in each])
     best = [_best(each, asked) for each in lines]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
-    facts = tuple(
-        replace(fact, relevant=_is_relevant(fact, passages[:first], asked, least)) for fact in result.facts
-    )
+    facts = tuple(replace(fact, relevant=_is_relevant(fact, passages[:first], asked, least)) for fact in result.facts)
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts)
 
 
