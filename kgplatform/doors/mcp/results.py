@@ -56,8 +56,7 @@ class SearchFound(Result):
     """Passages and facts, best first."""
 
     passages: Objects = Field(
-        description="id, document (URI), title, characters [start, end), page, text, score, the sentence nearest to the "
-        "question"
+        description="id, document (URI), title, characters [start, end), page, text, score, and the best sentence"
     )
     facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
 
