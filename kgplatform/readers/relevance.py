@@ -11,14 +11,15 @@ first, never what a language model reads.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kgplatform.readers.families import LITTLE, families, stem
+from kgplatform.readers.telling import LITTLE_IN_GERMAN
 from kgplatform.records import FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.sentences import FULL_ENDS, SPACED_ENDS, sentences
-from kgplatform.text import WORD
+from kgplatform.text import WORD, has_noun_capitals
 
 FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""
@@ -51,12 +52,16 @@ class _Asked:
         shared = sum(weight for word, weight in self.weights.items() if not word.isdisjoint(stems))
         return shared / (sum(self.weights.values()) or 1.0)
 
+    def without(self, stems: frozenset[str]) -> _Asked:
+        """What else is asked."""
+        return _Asked({word: weight for word, weight in self.weights.items() if word.isdisjoint(stems)})
+
 
 def judged(result: SearchResult, question: str, *, first: int = FIRST, least: float = LEAST) -> SearchResult:
     """``result`` with the best sentence of each passage, and with its facts marked as relevant or not."""
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
     asked = _asked(question, [line.stems for each in lines for line in each])
-    best = [_best(each, asked) for each in lines]
+    best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
     passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
     facts = tuple(replace(fact, relevant=_is_relevant(fact, passages[:first], asked, least)) for fact in result.facts)
     return replace(result, passages=(*passages, *result.passages[_MOST:]), facts=facts)
@@ -73,14 +78,19 @@ def _lines(passage: FoundPassage) -> list[_Line]:
 
 def _asked(question: str, found: Sequence[frozenset[str]]) -> _Asked:
     """The question's words, weighted by how few of the sentences that were ``found`` have them."""
-    words = {_stems_of(word) for word in WORD.findall(question)} - {frozenset()}
+    little = LITTLE_IN_GERMAN if has_noun_capitals(question) else ()
+    words = {_stems_of(word) for word in WORD.findall(question) if word.casefold() not in little} - {frozenset()}
     having = {word: sum(not word.isdisjoint(stems) for stems in found) for word in words}
     return _Asked({word: math.log((len(found) + 1) / (number + 0.5)) for word, number in having.items()})
 
 
-def _best(lines: Iterable[_Line], asked: _Asked) -> Quote | None:
-    """The first of those that share most with the question."""
-    best = max(lines, key=lambda line: _worth(line, asked), default=None)
+def _best(lines: Sequence[_Line], title: str, asked: _Asked) -> Quote | None:
+    """The first of those that share most with the question.
+
+    Words of the title count only between equals: all of the text is about that ("He died in 1892").
+    """
+    beside = asked.without(_stems(title))
+    best = max(lines, key=lambda line: (_worth(line, beside), _worth(line, asked)), default=None)
     return best.quote if best and _worth(best, asked) > 0 else None
 
 
@@ -111,7 +121,7 @@ def _stems(text: str) -> frozenset[str]:
 def _stems_of(word: str) -> frozenset[str]:
     """The stem of a word and the families that it belongs to; nothing for a word that says nothing by itself."""
     plain = word.casefold()
-    if plain in LITTLE:
+    if plain in LITTLE and plain not in LITTLE_IN_GERMAN:
         return frozenset()
     root = stem(plain)
     return frozenset({root, *families().keys.get(root, ())})

@@ -44,6 +44,14 @@ def test_it_is_cited_by_the_characters_of_the_document() -> None:
     assert MILL[quote.start - 500 : quote.end - 500] == quote.text == "Anna Reed built the mill in 1704."
 
 
+def test_what_the_title_says_tells_no_sentence_from_another() -> None:
+    text = "Cyrus Field was born in Stockbridge. He died in 1892. A street bears his name."
+    asked = "When did Cyrus Field die?"
+    assert sentence(judged(found(passage("life", text, title="Cyrus Field")), asked)) == "He died in 1892."
+    asked = "Was Cyrus Field a chemist?"
+    assert sentence(judged(found(passage("life", text, title="Cyrus Field")), asked)).startswith("Cyrus Field was")
+
+
 def test_a_heading_gives_way_to_a_sentence() -> None:
     assert sentence(judged(found(passage("cable", CABLE)), QUESTION)) == "The Great Eastern laid the cable of 1866."
 
