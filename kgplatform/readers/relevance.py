@@ -87,11 +87,12 @@ def _asked(question: str, found: Sequence[frozenset[str]]) -> _Asked:
 def _best(lines: Sequence[_Line], title: str, asked: _Asked) -> Quote | None:
     """The first of those that share most with the question.
 
-    Words of the title count only between equals: all of the text is about that ("He died in 1892").
+    Words of the title count only where nothing else is shared: all of the text is about that ("He died in 1892").
     """
     beside = asked.without(_stems(title))
-    best = max(lines, key=lambda line: (_worth(line, beside), _worth(line, asked)), default=None)
-    return best.quote if best and _worth(best, asked) > 0 else None
+    counted = beside if any(_worth(line, beside) for line in lines) else asked
+    best = max(lines, key=lambda line: _worth(line, counted), default=None)
+    return best.quote if best and _worth(best, counted) > 0 else None
 
 
 def _worth(line: _Line, asked: _Asked) -> float:
