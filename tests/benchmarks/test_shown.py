@@ -17,7 +17,6 @@ from kgplatform.evaluate.score.metrics import ranks
 from kgplatform.evaluate.terms import Question
 from kgplatform.models.embed import embed_question
 from kgplatform.readers.relevance import FIRST, LEAST, judged
-from kgplatform.records import Citation, Quote
 from kgplatform.sentences import sentences
 from kgplatform.text import tidy
 
@@ -168,15 +167,19 @@ def _in_sentences(found: Section, graphs: Graphs, data: Data, built: Built) -> N
     with graphs.open(built.home) as graph:
         for question, said in gold.items():
             result = graph.search(question)
-            best = [passage.sentence for passage in result.passages[:FIRST] if passage.sentence]
             for fact in (fact for fact in result.facts if fact.relevant):
-                stated = {tidy(each.text) for each in best if any(_meet(each, place) for place in fact.citations)}
+                stated = [tidy(words) for words in _sentences_with(fact, result.passages[:FIRST])]
                 shown.append(any(words in sentence or sentence in words for words in stated for sentence in said))
     found.add("HotpotQA, local extractor: in a supporting sentence", 100 * sum(shown) / len(shown), "%")
 
 
-def _meet(quote: Quote, place: Citation) -> bool:
-    return place.start < quote.end and quote.start < place.end
+def _sentences_with(fact: FoundFact, passages: Sequence[FoundPassage]) -> Iterator[str]:
+    """The best sentences of ``passages`` that state ``fact``."""
+    for passage in passages:
+        quote = passage.sentence
+        places = [place for place in fact.citations if place.passage == passage.id]
+        if quote and any(place.start < quote.end and quote.start < place.end for place in places):
+            yield quote.text
 
 
 def _search(graph: KnowledgeGraph, question: Question) -> Searched:
