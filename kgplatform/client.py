@@ -42,6 +42,7 @@ from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Store, Table
 from kgplatform.opened import OpenedGraph
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
+from kgplatform.readers.relevance import judged
 from kgplatform.readers.run import CONTEXT, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.records import Answer, Progress, SearchResult
 from kgplatform.retrieve.evidence import Evidence
@@ -241,9 +242,12 @@ class KnowledgeGraph(OpenedGraph):
         return gist_documents(tools, [each.id for each in chosen], options)
 
     def search(self, question: str, route: str = "all", top_k: int = 10) -> SearchResult:
-        """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations."""
+        """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations.
+
+        Each passage has its best ``sentence``; a fact is ``relevant`` if it speaks to the question.
+        """
         self._need_documents()
-        return search(self.store, self.embedder, question, route, top_k)
+        return judged(search(self.store, self.embedder, question, route, top_k), question)
 
     def ask(
         self,
@@ -285,6 +289,7 @@ class KnowledgeGraph(OpenedGraph):
             evidence_of_failure(question, run) as run,
         ):
             answer = find(name).answer(question, run, chosen)
+        answer = replace(answer, evidence=judged(answer.evidence, question))
         return keep_run(self.store, answer, time.perf_counter() - started) if keep else answer
 
     def chat(self, id: str | None = None) -> ChatThread:
@@ -377,6 +382,7 @@ class KnowledgeGraph(OpenedGraph):
             {row["type"]: row["count"] for row in self.store.read("graph/relationship_counts")},
             ElementGraph(*self.store.read("graph/element_graph")[0].values()),
             call_statistics(self.store, stages_by_reader()),
+            self.store.read("graph/untyped")[0]["entities"],
         )
 
     def export(self, path: str | Path, format: str | None = None, *, progress: Progress = _SILENT) -> ExchangeReport:

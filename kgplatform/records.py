@@ -153,8 +153,20 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a document: its characters ``[start, end)``."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that was retrieved. ``routes`` are the routes that found it, ``score`` is higher for better."""
+    """A passage that was retrieved. ``routes`` are the routes that found it, ``score`` is higher for better.
+
+    ``sentence``: the one that shares most with the question; None where none shares a word, or nobody looked yet.
+    """
 
     id: str
     document: str
@@ -165,17 +177,20 @@ class FoundPassage:
     text: str
     score: float
     routes: tuple[str, ...]
+    sentence: Quote | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """A fact that was retrieved, with every place that states it."""
+    """A fact that was retrieved, with every place that states it. ``relevant``: False where it does not speak to the
+    question (``kgplatform.readers.relevance``), so that people are not shown it unless they ask."""
 
     id: str
     text: str
     score: float
     routes: tuple[str, ...]
     citations: tuple[Citation, ...]
+    relevant: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,13 @@ RETURN d.id AS id, d.name AS title, d.uri AS uri, d.source AS source, d.characte
          WHERE c.start < $end AND c.end > $start AND at.start < $end AND at.end > $start
          RETURN {
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
-           title: d.name, passage: c.id, page: c.page
+           title: d.name, passage: c.id, page: c.page,
+           sameAs: COLLECT {
+             MATCH (c)<-[same:FROM_CHUNK]-(s:Fact {kind: 'atomic'})
+             WHERE f.kind <> 'atomic' AND at.start = same.start AND at.end = same.end
+               AND s.text CONTAINS f.subject AND s.text CONTAINS f.object
+             RETURN s.id
+           }
          }
          ORDER BY at.start, at.end, f.text, f.id
        } AS facts

@@ -50,7 +50,13 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type,
          }
          RETURN {
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
-           title: d.name, passage: c.id, page: c.page
+           title: d.name, passage: c.id, page: c.page,
+           sameAs: COLLECT {
+             MATCH (c)<-[same:FROM_CHUNK]-(s:Fact {kind: 'atomic'})
+             WHERE f.kind <> 'atomic' AND at.start = same.start AND at.end = same.end
+               AND s.text CONTAINS f.subject AND s.text CONTAINS f.object
+             RETURN s.id
+           }
          }
        } AS facts,
        COLLECT {

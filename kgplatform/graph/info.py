@@ -73,12 +73,16 @@ class ElementGraph:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its saved walks."""
+    """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its saved walks.
+
+    ``untyped``: entities without a type in the schema.
+    """
 
     nodes: dict[str, int]
     relationships: dict[str, int]
     elements: ElementGraph
     calls: CallStatistics | None
+    untyped: int = 0
 
 
 def named_documents(names: str | Sequence[str], known: list[DocumentInfo]) -> list[DocumentInfo]:
@@ -164,6 +168,17 @@ class FactAt:
     title: str
     passage: str
     page: int | None
+
+
+def facts_once(rows: Sequence[Mapping[str, Any]]) -> list[FactAt]:
+    """Facts with their places, less triples and attributes that a statement among them says in the same place.
+
+    ``sameAs`` of a row: the ids of such statements. They have the words of the text, a triple only what a rule or a
+    model made of them.
+    """
+    listed = {row["id"] for row in rows}
+    kept = (row for row in rows if listed.isdisjoint(row["sameAs"]))
+    return [FactAt(**{name: value for name, value in row.items() if name != "sameAs"}) for row in kept]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.graph.info import (
     DocumentText,
-    FactAt,
     GraphEdge,
     GraphMap,
     GraphNode,
@@ -23,6 +22,7 @@ from kgplatform.graph.info import (
     RunInfo,
     Subgraph,
     TreeNode,
+    facts_once,
 )
 from kgplatform.graph.map import map_of
 from kgplatform.graph.threads import ThreadInfo, Turn, check_thread, threads
@@ -111,12 +111,16 @@ class Look:
 
     def node(self, id: str, facts: int = 200) -> NodeDetails:
         """All that is known of a node. At most ``facts`` facts, those that most passages state first, and then by
-        the name of the first document and the place in it; of a passage in the order of the text."""
-        rows = self._store.read("graph/node", id=id, hub=_HUB, facts=facts, places=_PLACES)
+        the name of the first document and the place in it; of a passage in the order of the text. What a sentence says
+        is listed once, as the sentence."""
+        # Twice as many, since some say what others say.
+        rows = self._store.read("graph/node", id=id, hub=_HUB, facts=2 * facts, places=_PLACES)
         if not rows:
             raise _unknown(id)
         (row,) = rows
-        found = [FactAt(**fact) for fact in row["facts"]]
+        found = facts_once(row["facts"])
+        shown = set(list(dict.fromkeys(fact.id for fact in found))[:facts])
+        found = [fact for fact in found if fact.id in shown]
         if "Chunk" in row["labels"]:
             found.sort(key=lambda fact: (fact.start, fact.end, fact.text, fact.id))
         return NodeDetails(
@@ -150,7 +154,7 @@ class Look:
             start=first,
             end=last,
             text=rejoin(map(tuple, row["pieces"]), first, last),
-            facts=tuple(FactAt(**fact) for fact in row["facts"]),
+            facts=tuple(facts_once(row["facts"])),
         )
 
     def types(self) -> dict[str, int]:

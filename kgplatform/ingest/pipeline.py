@@ -56,7 +56,7 @@ class IngestReport:
     ``facts_read``: passages that ``--facts`` read now, ``facts_found`` the atomic facts in them, ``facts_failed`` the
     passages that it could not read, which keep the facts that they have. ``unnamed``: entities and key elements that
     their passage does not name, which were left out with what is said of them; ``turned``: statements that were put
-    right (``turn``).
+    right (``turn``). ``names``: how many different ones there are, ``untyped`` those without a type in the schema.
     ``expansions``: all types that the schema of the graph has grown by, ``expansions_added`` those of this run.
     """
 
@@ -75,6 +75,8 @@ class IngestReport:
     mapped: int = 0
     dropped: int = 0
     off_schema: int = 0
+    names: int = 0
+    untyped: int = 0
     unnamed: int = 0
     turned: int = 0
     statements_found: int = 0
@@ -189,13 +191,14 @@ def _finished(report: IngestReport, tools: Tools, watch: Stopwatch) -> IngestRep
 
 
 def _counts(store: Store, documents: Sequence[str]) -> dict[str, int | Counter[str]]:
-    """The fields of the report that count what the passages of ``documents`` carry."""
+    """The fields of the report that count what the passages of ``documents`` carry, and the names in them."""
     sums, malformed = Counter[str](), Counter[str]()
     for some in batches(documents):
         for row in store.read("ingest/counts", documents=some):
             sums.update({name: row[column] for name, column in _COUNTED.items()})
             malformed.update(dict(zip(row["malformed"], row["times"], strict=True)))
-    return {**sums, "malformed": malformed}
+    (names,) = store.read("ingest/names", documents=list(documents))
+    return {**sums, "malformed": malformed, **names}
 
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:

@@ -22,6 +22,7 @@ from kgplatform.errors import KgError, ModelError, ReplyError, StoppedError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.reply import Show
 from kgplatform.prompt import Messages
+from kgplatform.readers.relevance import judged
 from kgplatform.records import QueryRun, SearchResult, Step, Usage
 from kgplatform.retrieve.evidence import Evidence, Retrieved
 from kgplatform.text import counted
@@ -262,7 +263,7 @@ def evidence_of_failure(question: str, run: Run) -> Iterator[Run]:
     except ModelError as error:
         error.steps = tuple(steps)
         with contextlib.suppress(KgError):  # the model that fails may be the one that searches
-            error.evidence = _found(question, run.evidence, steps)
+            error.evidence = judged(_found(question, run.evidence, steps), question)
         raise
 
 

@@ -49,7 +49,7 @@ _PIECE = re.compile(
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
 
-_GERMAN = frozenset(("die", "war", "hat"))
+LITTLE_IN_GERMAN = frozenset(("die", "war", "hat"))
 """Little words of German that are none in English."""
 
 _ENGLISH = re.compile(r"\b(?:did|does|the|of|to|would|could)\b", re.IGNORECASE)
@@ -62,7 +62,7 @@ def _worded(found: re.Match[str]) -> Word:
     if refuses or (plain in NOT and not before.endswith("`")):
         return Word(found.start(), found.end(), "not", frozenset((f"w:{plain}",)), (), plain)
     is_unit = len(plain) == 1 and re.search(r"\d\s?$", before)
-    is_little = plain in LITTLE and not is_unit and not (plain in _GERMAN and _ENGLISH.search(found.string))
+    is_little = plain in LITTLE and not is_unit and not (plain in LITTLE_IN_GERMAN and _ENGLISH.search(found.string))
     kind: Kind = "little" if is_little else "word"
     is_code = bool(re.search(r"[`_=]$|\w\.$", before))
     is_name = is_code or written[0].isupper() or any(letter.isupper() or letter.isdigit() for letter in written)

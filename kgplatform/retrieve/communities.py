@@ -8,7 +8,7 @@ Each fact is in one community, whatever the number of entities that it joins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.errors import InputError
@@ -118,9 +118,15 @@ def _group(row: Row) -> Group:
 
 
 def _with_facts(group: Group, row: Row) -> Group:
-    facts = _facts(row["facts"])
-    left_out = row["total"] - len(facts)
+    facts = _facts(_once(row["facts"]))
+    left_out = row["total"] - len(row["facts"])
     return replace(group, facts=facts, facts_left_out=left_out, members=tuple(row["members"]))
+
+
+def _once(rows: Sequence[Row]) -> list[Row]:
+    """``rows`` less triples and attributes of which a statement among them says the same, in the words of the text."""
+    listed = {row["id"] for row in rows}
+    return [row for row in rows if listed.isdisjoint(row["sameAs"])]
 
 
 def _facts(rows: Iterable[Row]) -> tuple[GroupFact, ...]:

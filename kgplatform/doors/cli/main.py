@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import traceback
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -159,14 +160,19 @@ app.command("import")(changes.import_)
 
 @app.command()
 def search(
-    question: QuestionText, route: RouteOption = "all", top_k: TopK = 10, home: Home = None, as_json: AsJson = False
+    question: QuestionText,
+    route: RouteOption = "all",
+    top_k: TopK = 10,
+    facts: Annotated[bool, typer.Option("--facts", help="Show all facts found, not only the relevant ones.")] = False,
+    home: Home = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find the passages and facts nearest to a question, with their citations. Calls no language model."""
     from kgplatform.doors.cli.show import answers, terminal
 
     with connect_to(home) as graph:
         result = graph.search(question, route=route, top_k=top_k)
-    terminal.show(as_json, result, answers.show_search)
+    terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 
 app.command(cls=ask.AskCommand)(ask.ask)

@@ -9,7 +9,7 @@ import { askInThread, askReader, idsOfResult, searchFor } from "./ask-reader.js"
 import { aboutChanges, about } from "./about.js";
 import { Conversation } from "./conversation.js";
 import { counted, duration, readable } from "./format.js";
-import { evidenceList } from "./evidence-list.js";
+import { evidenceList, speaks } from "./evidence-list.js";
 import { subgraphOf } from "./graph-panel.js";
 import { emptyState, ended, failure, linkButton } from "./states.js";
 import { ReaderForm, SEARCH_ONLY } from "./reader-form.js";
@@ -152,7 +152,7 @@ export function createView({ stage }) {
     fill(result, el("p", { class: "loading" }, el("span", { class: "spinner" }), "Searching …"));
     shownNow = {};
     const found = await searchFor(text, form.routeChosen, { signal: controller.signal });
-    const summary = `${counted(found.passages.length, "passage")} and ${counted(found.facts.length, "fact")} in ${duration(found.seconds)}`;
+    const summary = `${counted(found.passages.length, "passage")} and ${counted(found.facts.filter(speaks).length, "fact")} in ${duration(found.seconds)}`;
     fill(result, el("p", { class: "muted" }, summary), found.passages.length || found.facts.length ? evidence(found, true) : emptyState("search", "Nothing matches this question", "Try other words or another route."));
     announce(summary);
     remember();

@@ -1,4 +1,5 @@
-// What a search found, best first: passages, facts, paths of facts, communities.
+// What a search found, best first: passages, each with its best sentence; facts that speak to the question, and folded
+// away those that do not; paths of facts, communities.
 
 import { el } from "./dom.js";
 import { icon } from "./icons.js";
@@ -11,12 +12,16 @@ const FOUND = 10;
 export function evidenceList(result, { open, pick, unfolded = false }) {
   const parts = [
     fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
-    fold("fact", result.facts, false, (each) => factItem(each, open)),
+    fold("fact", result.facts.filter(speaks), unfolded, (each) => factItem(each, open)),
+    fold("fact that does not speak to the question", result.facts.filter((each) => !speaks(each)), false, (each) => factItem(each, open), "facts that do not speak to the question"),
     fold("path", result.paths ?? [], false, pathItem),
     result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null,
   ];
   return el("section", { class: "evidence", "aria-label": "Evidence" }, parts);
 }
+
+/** Whether a fact speaks to the question; so do those that nobody judged. */
+export const speaks = (fact) => fact.relevant !== false;
 
 function fold(one, found, open, item, many = undefined) {
   if (!found.length) return null;
@@ -24,11 +29,12 @@ function fold(one, found, open, item, many = undefined) {
 }
 
 function passageItem(passage, open) {
+  const best = passage.sentence ?? passage;
   return el("li", { class: "passage" },
-    el("button", { class: "place", type: "button", on: { click: () => open(passage.document, passage.start, passage.end) } },
+    el("button", { class: "place", type: "button", on: { click: () => open(passage.document, best.start, best.end) } },
       icon("document"), `${named(passage.title)}${passage.page ? `, p. ${passage.page}` : ""}`),
     el("span", { class: "muted routes" }, passage.routes.join(", ")),
-    el("p", { dir: "auto", class: "clamp" }, passage.text));
+    el("p", { dir: "auto", class: "clamp" }, best.text));
 }
 
 function factItem(fact, open) {

@@ -133,7 +133,7 @@ function ingestReport(report) {
   return el("div", { class: "report" },
     figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
       ["read now", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
-      ["outside the schema", report.off_schema], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
+      ["names", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
       ["extractor", report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
     problems("file skipped", "files skipped", report.skipped.map(({ path, reason }) => [path, reason])),
     problems("passage failed", "passages failed", [...report.failed, ...report.facts_failed].map(({ name, reason }) => [name, reason])),

@@ -55,8 +55,10 @@ class Result(BaseModel):
 class SearchFound(Result):
     """Passages and facts, best first."""
 
-    passages: Objects = Field(description="id, document (URI), title, characters [start, end), page, text, score")
-    facts: Objects = Field(description="id, text, and the places that state it")
+    passages: Objects = Field(
+        description="id, document (URI), title, characters [start, end), page, text, score, and the best sentence"
+    )
+    facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
 
 
 class AnswerResult(Result):

@@ -239,10 +239,29 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
 def test_search_for_people(ada: Path, run: Run) -> None:
     done = run("search", "Where was Ada Lovelace born?", "--top-k", "1")
     assert done.code == 0
-    assert re.search(r"^Facts$", done.out, re.M)
-    assert f"     {' '.join(ADA.split())}\n" in done.out, "a line stays whole in a pipe"
-    assert re.search(r"^1 fact and 1 passage in [\d.]+ m?s$", done.out, re.M)
+    assert re.search(r"^Passages$.*^Facts$", done.out, re.M | re.S), "passages come first"
+    assert re.search(r"^1 passage and 1 fact in [\d.]+ m?s$", done.out, re.M)
     assert "\x1b" not in done.out
+
+
+def test_search_shows_the_sentence_and_the_facts_that_speak_to_the_question(
+    store: Store, run: Run, tmp_path: Path
+) -> None:
+    text = "Rain fell on Leeds. Ada Lovelace was born in London in 1815. Tom Reed died in Paris in 1902."
+    (tmp_path / "lives.txt").write_text(text, "utf-8")
+    assert run("ingest", "lives.txt", "--extractor", "local").code == 0
+    question = "Where was Ada Lovelace born?"
+    shown = run("search", question).out
+    assert "     Ada Lovelace was born in London in 1815.\n" in shown
+    assert "Ada Lovelace born_in London" in shown
+    assert "Tom Reed" not in shown
+    assert re.search(
+        r"^1 passage and \d facts? in [^.]*[\d.]+ m?s\. \d more facts? do(es)? not speak to the question", shown, re.M
+    )
+    assert "Tom Reed died" in run("search", question, "--facts").out
+    assert "speak" not in run("search", question, "--facts").out
+    facts = run("search", question, "--json").document["facts"]
+    assert any("Tom Reed" in fact["text"] and not fact["relevant"] for fact in facts), "programs get all"
 
 
 def test_what_documents_say_cannot_steer_a_terminal(store: Store, run: Run, tmp_path: Path) -> None:
@@ -674,6 +693,7 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
         *("llm", "films", "flexible"),
         **{"added": 1, "changed": 2, "unchanged": 3, "removed": 4, "passages": 9, "extracted": 5},
         **{"kept": 1, "mapped": 2, "off_schema": 3, "dropped": 4, "unnamed": 2, "turned": 1},
+        **{"names": 12_345, "untyped": 7000},
         **{"statements_found": 3, "statements_not_found": 2, "duplicates": 1},
         malformed=Counter({"triple with 2 members": 1200}),
         usage={"extract": Usage(1, 1, 2000, 1)},
@@ -684,8 +704,9 @@ def test_the_report_of_a_hard_run(capsys: pytest.CaptureFixture[str]) -> None:
     reports.show_ingest(report)
     assert capsys.readouterr().out.splitlines() == [
         "Documents: 1 new, 2 changed, 3 unchanged, 4 gone. Passages: 9, 5 read now by the extractor llm.",
-        "Schema films (flexible): 1 item kept, 2 renamed to its types, 3 marked as outside it, 4 dropped, "
-        "1 put right, 2 not named by the text.",
+        "Schema films (flexible): 1 item kept, 2 renamed to its types, 4 dropped, 1 put right, "
+        "2 not named by the text.",
+        "Names: 12,345, 7,000 of them without a type in the schema.",
         "Statements: 5, 2 of them not in its words, and shown by no search; 1 repeated within a passage.",
         "Malformed and dropped: 1,200 × triple with 2 members",
         "Model, extract: 1 call, 1 token in, 2,000 out; 1 answer from the cache.",

@@ -232,6 +232,28 @@ def test_search_alone(page: Page, explorer: str) -> None:
     expect(page.locator("mark")).to_be_visible()
 
 
+def test_a_search_shows_best_sentences_and_folds_away_what_is_off_the_question(
+    page: Page, explorer: str, sample: KnowledgeGraph
+) -> None:
+    question = "Who designed the Great Eastern?"
+    found = sample.search(question)
+    quote = found.passages[0].sentence
+    assert quote is not None
+    page.goto(explorer)
+    page.get_by_label("Reader", exact=True).select_option(label="search only, no answer")
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.get_by_role("button", name="Search", exact=True).click()
+    evidence = page.get_by_role("region", name="Evidence")
+    expect(evidence.locator("li.passage p").first).to_have_text(quote.text)
+    relevant = [fact for fact in found.facts if fact.relevant]
+    assert 0 < len(relevant) < len(found.facts)
+    hidden = evidence.locator("details", has_text="not speak to the question")
+    expect(hidden.locator("summary")).to_contain_text(str(len(found.facts) - len(relevant)))
+    expect(hidden.locator("li").first).to_be_hidden()
+    evidence.locator("li.passage button").first.click()
+    expect(page.locator("mark")).to_contain_text(quote.text[:20])
+
+
 def test_options_of_a_reader(page: Page, explorer: str) -> None:
     page.goto(explorer)
     page.get_by_label("Reader", exact=True).select_option("graphreader")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kgplatform.graph.runs import CallStatistics
     from kgplatform.graph.threads import ThreadInfo, Turn
     from kgplatform.neo4j.store import Table
-    from kgplatform.records import Answer, Citation, FoundCommunity, FoundPassage, FoundPath, SearchResult
+    from kgplatform.records import Answer, Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 
 _INDENT = "     "
 _WIDTH = 100_000
@@ -50,33 +50,52 @@ _HOW = """\
 // pasted alone shows its rows. cypher-shell takes all of it at once. A vector stays set until another replaces it."""
 
 
-def show_search(result: SearchResult, out: Console | None = None) -> None:
-    """Communities and paths that led there, then facts and passages, best first, each with its place."""
+def show_search(result: SearchResult, out: Console | None = None, *, all_facts: bool = False) -> None:
+    """Communities and paths that led there, then passages, then facts, best first, each with its place.
+
+    Of the facts those that speak to the question; ``all_facts``: the others too.
+    """
     out = out or console()
     if not (result.passages or result.facts or result.communities or result.paths):
         out.print("Nothing was found.")
         return
+    facts = [fact for fact in result.facts if fact.relevant or all_facts]
     _show_communities(out, result.communities)
     _show_paths(out, result.paths)
-    if result.facts:
-        out.print("[bold]Facts[/bold]")
-    for number, fact in enumerate(result.facts, 1):
-        place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
-        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
     if result.passages:
         out.print("[bold]Passages[/bold]")
         _show_passages(out, result.passages)
-    found = f"{counted(len(result.facts), 'fact')} and {counted(len(result.passages), 'passage')}"
-    out.print(f"{found} in {duration(result.seconds)}" if result.seconds else found)
+    if facts:
+        out.print("[bold]Facts[/bold]")
+        _show_facts(out, facts)
+    found = f"{counted(len(result.passages), 'passage')} and {counted(len(facts), 'fact')}"
+    time = f" in {duration(result.seconds)}" if result.seconds else ""
+    out.print(f"{found}{time}{_hidden(len(result.facts) - len(facts), len(facts))}", soft_wrap=True)
+
+
+def _hidden(hidden: int, shown: int) -> str:
+    """What is said of the facts that are not shown; empty where all are."""
+    if not hidden:
+        return ""
+    more = f"{hidden:,} more" if shown else f"{hidden:,}"
+    noun, does = ("fact", "does") if hidden == 1 else ("facts", "do")
+    return f". {more} {noun} {does} not speak to the question (kgplatform search --facts shows all)."
+
+
+def _show_facts(out: Console, facts: Sequence[FoundFact]) -> None:
+    for number, fact in enumerate(facts, 1):
+        place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
+        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
 
 
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
+    """Each with its best sentence, or its beginning where none shares a word with the question."""
     for number, passage in enumerate(passages, 1):
         page = f", page {passage.page}" if passage.page is not None else ""
         where = f"{passage.title}{page}, characters {passage.start}–{passage.end}"
         how = f"  score {passage.score:.3f}  by {', '.join(passage.routes)}" if passage.routes else ""
         out.print(f"{number:3}. [bold]{safe(where)}[/bold]{how}")
-        out.print(f"     {safe(short(passage.text))}")
+        out.print(f"     {safe(short(passage.sentence.text if passage.sentence else passage.text))}")
 
 
 def _show_communities(out: Console, communities: Sequence[FoundCommunity]) -> None:
@@ -363,6 +382,9 @@ def show_stats(stats: Stats) -> None:
     out = console()
     table(out, ("Nodes", "Count"), ((label, f"{count:,}") for label, count in stats.nodes.items()))
     table(out, ("Relationships", "Count"), ((kind, f"{count:,}") for kind, count in stats.relationships.items()))
+    if stats.untyped:
+        entities = counted(stats.nodes.get("Entity", 0), "entity")
+        out.print(f"{stats.untyped:,} of {entities} have no type in the schema.")
     graph = stats.elements
     if graph.nodes:
         out.print(

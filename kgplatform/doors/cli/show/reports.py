@@ -97,10 +97,13 @@ def _passages(report: IngestReport) -> str:
 def _show_contents(out: Console, report: IngestReport) -> None:
     """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
-    rest = {"renamed to its types": report.mapped, "marked as outside it": report.off_schema, "dropped": report.dropped}
+    rest = {"renamed to its types": report.mapped, "dropped": report.dropped}
     rest |= {"put right": report.turned, "not named by the text": report.unnamed}
     bounded = "".join(f", {number:,} {what}" for what, number in rest.items() if number)
     out.print(f"{schema}: {counted(report.kept, 'item')} kept{bounded}.")
+    if report.names:
+        untyped = f"{report.untyped:,} of them without a type" if report.untyped else "each with a type"
+        out.print(f"Names: {report.names:,}, {untyped} in the schema.")
     stated = report.statements_found + report.statements_not_found
     unsure = report.statements_not_found
     place = (

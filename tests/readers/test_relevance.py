@@ -1,0 +1,134 @@
+"""What of the evidence speaks to the question: sentences and facts, by words alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from answers import passage
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.readers.relevance import judged
+from kgplatform.records import Citation, FoundFact, FoundPassage, SearchResult
+
+CABLE = "The cable of 1866\n\nThe ship left in July. The Great Eastern laid the cable of 1866. It broke in no storm."
+MILL = "Anna Reed built the mill in 1704. It ground corn. Her brother Tom Reed sold it in 1720."
+QUESTION = "Which ship laid the cable of 1866?"
+
+
+def found(*passages: FoundPassage, facts: tuple[FoundFact, ...] = ()) -> SearchResult:
+    return SearchResult(QUESTION, passages, facts, 0.0)
+
+
+def stated(words: str, where: FoundPassage, *, is_found: bool = True) -> FoundFact:
+    """A fact that ``where`` states in ``words``, which are its own too."""
+    start = where.start + where.text.index(words)
+    place = Citation(where.document, where.title, start, start + len(words), None, where.id, is_found)
+    return FoundFact(words, words, 0.0, ("triple",), (place,))
+
+
+def sentence(result: SearchResult, number: int = 0) -> str:
+    quote = result.passages[number].sentence
+    return quote.text if quote else ""
+
+
+def test_the_sentence_is_the_one_that_shares_most() -> None:
+    result = judged(found(passage("cable", CABLE), passage("mill", MILL)), "Who sold the mill in 1720?")
+    assert sentence(result, 1) == "Her brother Tom Reed sold it in 1720."
+
+
+def test_it_is_cited_by_the_characters_of_the_document() -> None:
+    later = FoundPassage("p", "d", "note", 500, 500 + len(MILL), None, MILL, 1.0, ())
+    quote = judged(found(later), "Who built the mill?").passages[0].sentence
+    assert quote is not None
+    assert MILL[quote.start - 500 : quote.end - 500] == quote.text == "Anna Reed built the mill in 1704."
+
+
+def test_what_the_title_says_tells_no_sentence_from_another() -> None:
+    text = "Cyrus Field was born in Stockbridge. He died in 1892. A street bears his name."
+    asked = "When did Cyrus Field die?"
+    assert sentence(judged(found(passage("life", text, title="Cyrus Field")), asked)) == "He died in 1892."
+    asked = "Was Cyrus Field a chemist?"
+    assert sentence(judged(found(passage("life", text, title="Cyrus Field")), asked)).startswith("Cyrus Field was")
+
+
+def test_a_heading_gives_way_to_a_sentence() -> None:
+    assert sentence(judged(found(passage("cable", CABLE)), QUESTION)) == "The Great Eastern laid the cable of 1866."
+
+
+def test_a_list_without_end_marks_has_a_best_line_too() -> None:
+    listed = passage("list", "apples and pears\nbuilt by Anna Reed\nopen on Mondays")
+    assert sentence(judged(found(listed), "What did Anna Reed build?")) == "built by Anna Reed"
+
+
+@pytest.mark.parametrize("text", ["", "…", "Nothing of the kind."])
+def test_where_no_word_is_shared_there_is_no_sentence(text: str) -> None:
+    assert judged(found(passage("other", text)), QUESTION).passages[0].sentence is None
+
+
+def test_a_single_sentence_is_found_though_all_sentences_have_its_words() -> None:
+    assert sentence(judged(found(passage("one", "The cable broke.")), "What broke?")) == "The cable broke."
+
+
+def test_words_of_scripts_without_spaces_count() -> None:
+    text = "夏目漱石は東京で生まれた。吾輩は猫であるを書いた。"
+    assert (
+        sentence(judged(found(passage("soseki", text)), "夏目漱石はどこで生まれたか")) == "夏目漱石は東京で生まれた。"
+    )
+
+
+def test_a_fact_of_the_best_sentence_is_relevant() -> None:
+    cable, mill = passage("cable", CABLE), passage("mill", MILL)
+    fact = stated("The Great Eastern laid the cable of 1866", cable)
+    elsewhere = stated("The ship left", cable)
+    other = stated("Anna Reed built the mill", mill)
+    result = judged(found(cable, mill, facts=(fact, elsewhere, other)), QUESTION)
+    assert [each.relevant for each in result.facts] == [True, False, False]
+
+
+def test_only_the_first_passages_make_a_fact_relevant() -> None:
+    cable, mill = passage("cable", CABLE), passage("mill", MILL)
+    fact = stated("The Great Eastern laid the cable of 1866", cable)
+    behind = found(mill, passage("other", "It rains."), cable, facts=(fact,))
+    assert not judged(behind, QUESTION).facts[0].relevant
+    assert judged(behind, QUESTION, first=3).facts[0].relevant
+
+
+def test_a_fact_without_the_questions_words_is_not_relevant() -> None:
+    cable = passage("cable", CABLE)
+    fact = stated("The Great Eastern laid the cable of 1866", cable)
+    renamed = FoundFact("f", "Leviathan description: old book", 0.0, (), fact.citations)
+    assert not judged(found(cable, facts=(renamed,)), QUESTION).facts[0].relevant
+
+
+def test_a_place_that_was_not_found_states_nothing() -> None:
+    cable = passage("cable", CABLE)
+    fact = stated("The Great Eastern laid the cable of 1866", cable, is_found=False)
+    assert not judged(found(cable, facts=(fact,)), QUESTION).facts[0].relevant
+
+
+def test_a_fact_without_a_place_stays() -> None:
+    noted = FoundFact("f", "Tom Reed sold the mill.", 0.0, (), ())
+    assert judged(found(passage("cable", CABLE), facts=(noted,)), QUESTION).facts[0].relevant
+
+
+def test_nothing_of_the_result_is_lost_or_moved() -> None:
+    cable, mill = passage("cable", CABLE, 0.9), passage("mill", MILL, 0.8)
+    before = found(*(cable, mill) * 60, facts=(stated("It ground corn", mill), stated("It broke", cable)))
+    after = judged(before, QUESTION)
+    assert [each.id for each in after.passages] == [each.id for each in before.passages]
+    assert [each.text for each in after.facts] == [each.text for each in before.facts]
+    assert after.passages[0].sentence and after.passages[-1].sentence is None, "thousands are not looked at"
+
+
+def test_a_search_and_an_answer_say_the_same(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    (tmp_path / "ada.txt").write_text(
+        "Rain fell. Ada Lovelace was born in London in 1815. Tom Reed died in Paris.", "utf-8"
+    )
+    kg.ingest(tmp_path / "ada.txt", extractor="local")
+    question = "Where was Ada Lovelace born?"
+    result, answer = kg.search(question), kg.ask(question)
+    assert sentence(result) == "Ada Lovelace was born in London in 1815."
+    assert result.passages == answer.evidence.passages
+    assert result.facts == answer.evidence.facts
+    assert {each.relevant for each in result.facts} == {True, False}

@@ -1,0 +1,93 @@
+"""The example statements of the pages and the saved queries show something on graphs that no model helped to make.
+
+One is of the sample corpus, one of other texts: what a page says without a proviso holds for a user's own documents.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES, ROOT, wipe
+from corpora import put
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.query import query_names
+from kgplatform.settings import load_settings
+
+PAGES = ("README.md", "docs/cypher-recipes.md", "docs/graph-model.md", "docs/commands.md", "docs/tree.md")
+NAMED = ("Cyrus Field", "William Thomson", "cable")
+"""Names of the sample corpus, for which the pages say to put one's own, and a word to search for."""
+OWN_NAMES = ("Greta Holm", "Lunden Bridge", "bridge")
+OWN = {
+    "Greta Holm.txt": """Greta Holm was born in Aarhus in 1871. She designed the Lunden Bridge of 1904.
+The Lunden Bridge joins Lunden and Skagen. Greta Holm founded Holm and Sons with her brother Niels Holm. The Lunden
+Bridges Board paid for it.""",
+    "railway.txt": """The Skagen Railway reached Lunden in 1899. Its director was Niels Holm, a brother of Greta Holm.
+Niels Holm was born in Aarhus. The Skagen Railway ran over the Lunden Bridge from 1905.""",
+    "town.txt": """Lunden is a town in Jutland. Greta Holm died in Lunden in 1950. The Lunden Museum keeps drawings by
+G. Holm. The museum was founded by Niels Holm. The Lunden Bridge Board meets in the Lunden Museum.""",
+}
+_SAVED_NEED = {"gists", "last_run", "walk", "outside_schema"}
+"""Saved queries that show what readers did, and what a schema did not foresee, which may be nothing."""
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Each statement of a page that needs nothing else, with the page's name; and the saved queries."""
+    for page in PAGES:
+        text = (ROOT / page).read_text("utf-8")
+        for found in re.finditer(r"([^\n]*\n[^\n]*)\n\n```cypher\n(.*?)^```", text, re.M | re.S):
+            if "needs" not in found[1]:
+                yield page, found[2]
+        for line in re.findall(r"^kgplatform cypher .+$", text, re.M):
+            yield page, shlex.split(line)[2].replace("$name", f"'{NAMED[0]}'")
+    for name in query_names("saved"):
+        if name.removeprefix("saved/") not in _SAVED_NEED:
+            yield name, (ROOT / "cypher" / f"{name}.cypher").read_text("utf-8")
+
+
+STATEMENTS = [each for each in statements() if "…" not in each[1]]
+
+
+def made(connection: Connection, home: Path, texts: Path) -> Iterator[KnowledgeGraph]:
+    with Store(connection) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, load_settings(home=home, embedder="hash:64"), embedder=HashEmbedder(64))
+        graph.ingest(texts, extractor="local")
+        graph.build_tree()
+        yield graph
+
+
+@pytest.fixture(scope="module")
+def by_rules(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """The sample corpus, read by the rules."""
+    yield from made(neo4j_server, tmp_path_factory.mktemp("sample"), EXAMPLES / "corpus")
+
+
+@pytest.fixture(scope="module")
+def own(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """Other texts, read by the rules."""
+    folder = tmp_path_factory.mktemp("own")
+    yield from made(neo4j_server, folder, put(folder / "texts", OWN))
+
+
+def test_there_are_statements() -> None:
+    assert len(STATEMENTS) > 20
+    assert {page for page, _ in STATEMENTS} >= {*PAGES} - {"README.md"}
+
+
+@pytest.mark.parametrize(("page", "statement"), STATEMENTS)
+def test_a_statement_has_rows_on_the_sample_corpus(by_rules: KnowledgeGraph, page: str, statement: str) -> None:
+    assert by_rules.cypher(statement).rows, page
+
+
+@pytest.mark.parametrize(("page", "statement"), STATEMENTS)
+def test_a_statement_has_rows_on_a_users_own_texts(own: KnowledgeGraph, page: str, statement: str) -> None:
+    for theirs, mine in zip(NAMED, OWN_NAMES, strict=True):
+        statement = statement.replace(f"'{theirs}'", f"'{mine}'")
+    assert own.cypher(statement).rows, page
