@@ -2,27 +2,23 @@
 
     extraction = LocalExtractor().extract(passage, document, schema)
 
-Named things, typed where their form or their sentence tells; relations, dates and descriptions that a sentence states
+Named things, typed where their form or their document tells; relations, dates and descriptions that a sentence states
 in so many words; every sentence that joins two named things as an atomic fact. Quotes are verbatim.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract.lexicon import (
-    FUNCTION_WORDS,
-    OPENERS,
-    WORDS,
-    kind_of_name,
-    kind_of_noun_phrase,
-    type_in,
-)
-from kgplatform.ingest.extract.names import DocumentWords, Span, is_prose, names, recurring_terms, terms
+from kgplatform.ingest.extract.german import german_names, surnames_of
+from kgplatform.ingest.extract.kinds import kinds_of, known_kind
+from kgplatform.ingest.extract.lexicon import WORDS, kind_of_name, kind_of_noun_phrase, type_in
+from kgplatform.ingest.extract.names import TOKEN, DocumentWords, Span, is_prose, is_running, names, recurring_terms, terms
+from kgplatform.ingest.extract.statements import relations, values
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
     AtomicFact,
@@ -40,21 +36,54 @@ DOCUMENTS_KEPT = 64
 FEW_CAPITALS = 0.08
 """Below this share of words with a capital inside sentences, a document is read for recurring terms too."""
 
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
+_ASIDE = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*\Z")
 LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
+_HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|:?!…;]")
+_LONGEST_TITLE = 6
+"""Words of a title that is a name without being mentioned in its text; a longer one is a headline."""
 _EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
 _PERSON_KEYS = ("born", "died")
+_Found = dict[int, tuple[int, list[Span]]]
+"""The names of sentences, by where in the document they begin, and with where they end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text."""
+
+    words: DocumentWords
+    terms: frozenset[str]
+    title: re.Pattern[str] | None
+    surnames: frozenset[str] = frozenset()
+
+    def find(self, text: str, sentence: Sentence) -> list[Span]:
+        """The names in reading order; none where the sentence is a row of a table, code, a line of contents."""
+        start, end = sentence.start, sentence.end
+        if not is_prose(text[start:end]):
+            return []
+        if self.words.german:
+            found = german_names(text, start, end, self.words, self.surnames)
+        else:
+            found = names(text, start, end, self.words)
+        if self.title is not None:
+            found = _with_titles(text, sentence, self.title, found)
+        if self.terms:
+            recurring = terms(text, start, end, self.terms)
+            fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
+            found = sorted(found + fresh, key=lambda span: (span.start, -span.end))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the whole document tells about its words. ``title`` finds the forms of the document's name in a text."""
+    """What the whole document tells: its names by sentence, which of them stand in prose, their kinds."""
 
-    words: DocumentWords
-    terms: frozenset[str]
+    finder: _Finder
+    found: _Found
+    in_prose: frozenset[str]
     forms: tuple[str, ...]
-    title: re.Pattern[str] | None
+    kinds: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +109,10 @@ class LocalExtractor:
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         """What ``passage`` says; never raises for any text. Types are those of ``schema``, or None."""
         reading = self._reading(document)
-        lines = [_line(passage.text, sentence, reading) for sentence in sentences(passage.text)]
+        lines = [_line(passage, sentence, reading) for sentence in sentences(passage.text)]
         of_document = reading.forms if passage.index == 0 else ()
         return Extraction(
-            entities=tuple(_entities(lines, of_document, schema)),
+            entities=tuple(_entities(lines, of_document, schema, reading.kinds)),
             triples=tuple(dict.fromkeys(triple for line in lines for triple in line.triples)),
             attributes=tuple(dict.fromkeys(attribute for line in lines for attribute in line.attributes)),
             facts=tuple(_facts(lines)),
@@ -108,11 +137,80 @@ def _read(document: Document) -> _Reading:
     words = DocumentWords.of(document.text, document.title)
     capitals, others = sum(words.capital.values()), sum(words.lower.values())
     is_plain = capitals < FEW_CAPITALS * (capitals + others)
+    forms = _forms(document, words)
+    recurring = recurring_terms(document.text) if is_plain and not words.german else frozenset()
+    finder = _Finder(words, recurring, _title_finder(forms))
+    places = list(sentences(document.text))
+    spans = [finder.find(document.text, place) for place in places]
+    if words.german and (surnames := surnames_of([span for each in spans for span in each])):
+        finder = replace(finder, surnames=surnames)
+        spans = [finder.find(document.text, place) for place in places]
+    pairs = list(zip(places, spans, strict=True))
+    prose = frozenset(
+        normalise_name(span.name) for place, each in pairs if each and _runs(document.text, place) for span in each
+    )
+    found = {place.start: (place.end, each) for place, each in pairs}
+    reading = _Reading(finder, found, prose, forms, {})
+    return replace(reading, kinds=_kinds(document, pairs, reading, technical=is_plain and not words.german))
+
+
+def _kinds(
+    document: Document, pairs: Sequence[tuple[Sentence, list[Span]]], reading: _Reading, *, technical: bool
+) -> dict[str, str]:
+    """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
+    text = document.text
+    lines = [
+        (text[at.start : at.end], [_shifted(span, -at.start) for span in _kept(text, at, each, reading)])
+        for at, each in pairs
+        if each
+    ]
+    kinds = kinds_of(lines, _stated(lines), technical=technical)
+    kinds.update((normalise_name(term), "Concept") for term in reading.finder.terms)
+    aside = _ASIDE.search(document.title)
+    said = kind_of_noun_phrase(aside[1]) if aside else None
+    keys = [normalise_name(form) for form in reading.forms]
+    kind = said or next((kinds[key] for key in keys if key in kinds), None)
+    if kind is not None:
+        kinds.update(dict.fromkeys(keys, kind))
+    return kinds
+
+
+def _stated(lines: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[tuple[str, str]]:
+    """The kinds that sentences state: by what something is, and by being born."""
+    for text, spans in lines:
+        for stated in values(text, spans, 0, len(text)) if spans else ():
+            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
+            if kind is not None and stated.key != "founded":
+                yield normalise_name(stated.entity), kind
+
+
+def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
+    """The forms of the title, if it is a name: short and written like one, or mentioned by the text."""
     forms = title_forms(document.title)
-    return _Reading(words, recurring_terms(document.text) if is_plain else frozenset(), forms, _finder(forms))
+    if not forms:
+        return ()
+    parts = forms[-1].split()
+    first = parts[0].lower().rstrip(".:")
+    like_a_name = len(parts) <= _LONGEST_TITLE and not words.german and not _HEADLINE.search(forms[0])
+    like_a_name &= sum(not word[0].islower() for word in parts) > len(parts) / 2
+    if first in WORDS["parts of texts"] or first[0].isdecimal():
+        return ()
+    mentioned = any(_is_mentioned(form, document.text) for form in forms)
+    return forms if mentioned or like_a_name else ()
 
 
-def _finder(forms: Sequence[str]) -> re.Pattern[str] | None:
+def _is_mentioned(form: str, text: str) -> bool:
+    """Whether ``text`` has ``form`` inside a line, and not only as a line of its own, as a heading has it."""
+    at = text.find(form)
+    while at >= 0:
+        line = text[text.rfind("\n", 0, at) + 1 : (text.find("\n", at) + 1 or len(text) + 1) - 1]
+        if len(line.strip("#* ")) > len(form) + 3:
+            return True
+        at = text.find(form, at + len(form))
+    return False
+
+
+def _title_finder(forms: Sequence[str]) -> re.Pattern[str] | None:
     """A pattern that finds the forms as whole words, the longest first; forms of one letter are not looked for."""
     patterns = []
     for form in sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form)):
@@ -122,26 +220,51 @@ def _finder(forms: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(patterns)) if patterns else None
 
 
-def _line(text: str, sentence: Sentence, reading: _Reading) -> _Line:
-    if not is_prose(text[sentence.start : sentence.end]):
-        return _Line(text[sentence.start : sentence.end], sentence.start, (), (), ())
-    found = names(text, sentence.start, sentence.end, reading.words)
-    if reading.title is not None:
-        found = _with_titles(text, sentence, reading.title, found)
-    if reading.terms:
-        recurring = terms(text, sentence.start, sentence.end, reading.terms)
-        fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
-        found = sorted(found + fresh, key=lambda span: (span.start, -span.end))
+def _runs(text: str, place: Sentence) -> bool:
+    words = [match["word"] for match in TOKEN.finditer(text, place.start, place.end)]
+    return is_running(text, place.start, place.end, words)
+
+
+def _kept(text: str, place: Sentence, spans: Sequence[Span], reading: _Reading) -> list[Span]:
+    """The names of a sentence; of what is none, those that are surely names or that stand in a sentence elsewhere."""
+    if not spans or reading.finder.words.german or _runs(text, place):
+        return list(spans)
+    own = reading.forms
+    return [
+        span
+        for span in spans
+        if normalise_name(span.name) in reading.in_prose or kind_of_name(span.name) or span.name in own
+    ]
+
+
+def _shifted(span: Span, by: int) -> Span:
+    return replace(span, start=span.start + by, end=span.end + by)
+
+
+def _spans_of(passage: Passage, sentence: Sentence, reading: _Reading) -> list[Span]:
+    """The names of a sentence of ``passage``: as found in the document, where its sentences are cut alike."""
+    known = reading.found.get(passage.start + sentence.start)
+    if known is not None and known[0] == passage.start + sentence.end:
+        spans = [_shifted(span, -passage.start) for span in known[1]]
+    else:
+        spans = reading.finder.find(passage.text, sentence)
+    return _kept(passage.text, sentence, spans, reading)
+
+
+def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
+    text, start, end = passage.text, sentence.start, sentence.end
+    found = _spans_of(passage, sentence, reading)
     apart: list[Span] = []
     for span in found:
         if not apart or span.start >= apart[-1].end:
             apart.append(span)
+    kind_of = partial(known_kind, kinds=reading.kinds)
     return _Line(
-        text[sentence.start : sentence.end],
-        sentence.start,
+        text[start:end],
+        start,
         tuple(found),
-        tuple(relations(text, apart, sentence.start, sentence.end)),
-        tuple(values(text, apart, sentence.start, sentence.end)),
+        tuple(relations(text, apart, start, end, kind_of)),
+        tuple(values(text, apart, start, end)),
     )
 
 
@@ -156,34 +279,23 @@ def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: l
     return sorted(kept + own, key=lambda span: (span.start, -span.end))
 
 
-def _entities(lines: Sequence[_Line], of_document: Sequence[str], schema: Schema) -> Iterator[ExtractedEntity]:
+def _entities(
+    lines: Sequence[_Line], of_document: Sequence[str], schema: Schema, kinds: Mapping[str, str]
+) -> Iterator[ExtractedEntity]:
     """Each name once, as it is first written; the document's own name has a quote only where the passage writes it."""
-    kinds = _stated_kinds(lines)
     seen: set[str] = set()
     for line in lines:
         for span in line.spans:
             key = normalise_name(span.name)
             if key and key not in seen:
                 seen.add(key)
-                kind = kind_of_name(span.name) or kinds.get(key)
                 quote = line.text[span.start - line.start : span.end - line.start]
-                yield ExtractedEntity(span.name, type_in(schema, kind), quote=quote)
+                yield ExtractedEntity(span.name, type_in(schema, known_kind(span.name, kinds)), quote=quote)
     for form in of_document:
         key = normalise_name(form)
         if key not in seen:
             seen.add(key)
-            yield ExtractedEntity(form, type_in(schema, kind_of_name(form) or kinds.get(key)))
-
-
-def _stated_kinds(lines: Sequence[_Line]) -> dict[str, str]:
-    """The kinds that the sentences give to names: by what something is, and by being born."""
-    kinds: dict[str, str] = {}
-    for line in lines:
-        for stated in line.attributes:
-            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
-            if kind is not None and stated.key != "founded":
-                kinds.setdefault(normalise_name(stated.entity), kind)
-    return kinds
+            yield ExtractedEntity(form, type_in(schema, known_kind(form, kinds)))
 
 
 def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
@@ -195,224 +307,3 @@ def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
         key_elements = tuple(by_key.values())
         if len(key_elements) > 1:
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
-
-
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
-)
-DATE = (
-    rf"(?:\d{{1,2}}\ {_MONTH},?\ \d{{3,4}}|{_MONTH}\ \d{{1,2}},?\ \d{{3,4}}|{_MONTH},?\ \d{{3,4}}"
-    r"|c\.\ ?\d{3,4}|\d{4})"
-)
-
-_MADE = {
-    "directed": "directed",
-    "written": "wrote",
-    "wrote": "wrote",
-    "composed": "composed",
-    "produced": "produced",
-    "founded": "founded",
-    "established": "founded",
-    "created": "created",
-    "designed": "designed",
-    "developed": "developed",
-    "published": "published",
-    "invented": "invented",
-    "painted": "painted",
-    "owned": "owns",
-    "acquired": "acquired",
-    "manufactured": "manufactured",
-    "authored": "wrote",
-}
-_BE = r"(?:\ (?:is|was|are|were|has\ been))?"
-_IS = r"(?:,?\ (?:is|was|are|were|has\ been)|,)"
-_OFTEN = r"(?:\ (?:also|later|first|originally|currently|jointly|officially|mainly|now))?"
-_ARTICLE = r"(?:\ (?:the|a|an|his|her|their|its))?"
-_ROLE = (
-    r"(?:\ (?:[a-z-]+\ ){0,2}(?:film|novel|book|album|song|play|opera|company|band|city|town|magazine|series|director"
-    r"|writer|author|filmmaker|brothers|architect|engineer|businessman|actor|king|queen))?"
-)
-_PASSIVE = re.compile(rf",?(?:\ and)?{_BE}{_OFTEN}\ ({'|'.join(_MADE)})(?:\ (?:in|on)\ {DATE})?\ by{_ARTICLE}{_ROLE}\ ")
-_ACTIVE = re.compile(
-    rf"(?:,\ who|\ who)?{_OFTEN}\ ({'|'.join(word for word in _MADE if word != 'written')}){_ARTICLE}{_ROLE}\ "
-)
-
-_FORWARD = {
-    "born in": rf"(?:,|,?\ who)?{_BE}\ born(?:\ on\ {DATE}|\ {DATE})?(?:\ in|\ at)(?:\ the)?\ ",
-    "died in": rf"(?:\ who)?\ died(?:\ on\ {DATE}|\ {DATE})?\ in(?:\ the)?\ ",
-    "located in": rf",?{_BE}{_OFTEN}\ (?:located|situated|based|headquartered)\ in(?:\ the)?\ ",
-    "capital of": rf"{_IS}(?:\ the)?\ capital(?:\ city)?(?:\ and\ largest\ city)?\ of(?:\ the)?\ ",
-    "member of": rf"{_IS}(?:\ a|\ the)?(?:\ former|\ founding)?\ members?\ of(?:\ the)?(?:\ [a-z-]+){{0,2}}\ ",
-    "married to": rf",?{_BE}\ (?:married(?:\ to)?|(?:the\ )?(?:wife|husband|widow|spouse)\ of)\ ",
-    "sibling of": rf"{_IS}(?:\ the)?(?:\ (?:older|younger|elder|twin))?\ (?:brother|sister|sibling)\ of\ ",
-    "educated at": r"(?:,?\ who)?\ (?:attended|graduated\ from|studied\ at|was\ educated\ at)(?:\ the)?\ ",
-    "plays for": r"(?:,?\ who)?\ (?:plays|played)\ for(?:\ the)?\ ",
-    "works for": r"(?:,?\ who)?\ (?:works|worked)\ (?:for|at)(?:\ the)?\ ",
-    "subsidiary of": rf"{_IS}(?:\ a|\ the)?(?:\ wholly[\ -]owned)?\ (?:subsidiary|division)\ of(?:\ the)?\ ",
-    "part of": rf"{_IS}\ (?:a\ )?part\ of(?:\ the)?\ ",
-    "based on": rf",?{_BE}(?:\ loosely)?\ based\ on{_ARTICLE}{_ROLE}(?:\ of\ the\ same\ name\ by)?\ ",
-    "starred in": rf"(?:,?\ who)?\ (?:starred|appeared|acted)\ in{_ARTICLE}{_ROLE}\ ",
-    "won": r"(?:,?\ who)?\ (?:won|received|was\ awarded)\ (?:the|a|an)\ ",
-    "named after": rf",?{_BE}\ named\ (?:after|for|in\ honou?r\ of)(?:\ the)?\ ",
-    "fought in": r"(?:,?\ who)?\ (?:fought|served)\ in(?:\ the)?\ ",
-    "succeeded by": rf",?{_BE}\ succeeded\ by\ ",
-}
-_INVERSE = {
-    "parent of": rf"{_IS}(?:\ the|\ a)?(?:\ [a-z]+)?\ (?:son|daughter|child)\ of(?:\ the\ [a-z]+)?\ ",
-    "starred in": r",?(?:\ is\ a[a-z\d\ -]{0,60}|\ and)?\ starring\ ",
-    "leads": rf",?{_BE}\ (?:led|headed)\ by(?:\ the)?\ ",
-}
-_PLACE_NOUN = (
-    r"(?:city|town|village|municipality|county|province|commune|district|suburb|neighbou?rhood|borough|township|hamlet"
-    r"|river|lake|island|region|airport)"
-)
-_IS_PLACE = re.compile(
-    r"\ (?:is|was)\ (?:a|an|the|one\ of\ the)\ (?:[a-z-]+\ ){0,5}?"
-    rf"(?:{_PLACE_NOUN}(?:\ located|\ situated)?\ (?:in|of)"
-    r"|(?:school|university|college|museum)(?:\ located|\ situated)?\ in)(?:\ the)?\ "
-)
-_FORWARD_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _FORWARD.items()]
-_INVERSE_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _INVERSE.items()]
-_BRACKETS = re.compile(r"\s*\([^()]*\)")
-_BEGINS = re.compile(r"(?:The\ |A\ |An\ )?[\"“«'‘]?")
-_LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as"})
-_POSSESSIVE = re.compile(r"['’]s?\b")
-_PARTICIPLE = re.compile(
-    rf",?(?:\ and)?{_OFTEN}\ (?:starring\b|(?:{'|'.join(_MADE)}|based|located|situated|headquartered|led|headed|born"
-    r"|named|succeeded)\b(?=.*\ (?:by|on|in|after|for)\b))"
-)
-_AND = re.compile(r",?\ and\ ")
-_LONGEST_BETWEEN = 160
-
-_LIFE = re.compile(
-    rf"\s*\(\s?(?:[^()]{{0,80}}?[;,]\ ?)??(?:(?:born|b\.)\ (?:[^()\d]{{0,40}})?(?P<born>{DATE})"
-    rf"|(?P<from>{DATE})\s?[–—-]\s?(?P<to>{DATE})\))"
-)
-_AGES = range(10, 116)
-"""Years of a life that is worth a sentence: what took less was an office, a war or a tour."""
-_BORN_ON = re.compile(rf"(?:\s*\([^()]*\))?\ was\ born\ (?:on\ |in\ )?(?P<date>{DATE})")
-_DIED_ON = re.compile(rf"(?:\s*\([^()]*\))?(?:,?\ who)?\ died\ (?:[a-z\ ]{{0,20}}?)?(?:on\ |in\ )?(?P<date>{DATE})")
-_FOUNDED_IN = re.compile(
-    rf"(?:\s*\([^()]*\))?,?\ (?:was|were)\ (?:founded|established|formed|incorporated)\ (?:on\ |in\ )(?P<date>{DATE})"
-)
-_IS_A = re.compile(
-    r"(?:\s*\([^()]*\))?,?\ (?:is|was|are|were)\ (?:a|an|the|one\ of\ the)\ (?P<what>[^.,;:()\n]{3,80}?)"
-    r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
-    r"|and\ is|and\ was|released|directed|written|known|to)\b|\Z)"
-)
-
-
-def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedTriple]:
-    """What the words between neighbouring names state; ``spans`` are the names of ``text[start:end]``, one sentence.
-
-    A participle without "is" or "was" (", directed by", "starring") belongs to what the sentence is about: its first
-    name if the sentence says what that is, else only a name that stands first.
-    """
-    described = _what_first_is(text, spans, start, end)
-    topic = spans[0] if described else None
-    for position, (left, right) in enumerate(zip(spans, spans[1:], strict=False)):
-        if not left.end < right.start <= left.end + _LONGEST_BETWEEN or _POSSESSIVE.match(text, right.end, end):
-            continue
-        if _is_cut(text, left, end) or _is_cut(text, right, end):
-            continue
-        between = _BRACKETS.sub("", text[left.end : right.start]).replace("\n", " ").rstrip("\"“'«")
-        subject = left
-        if _PARTICIPLE.match(between) or _AND.match(between):
-            if topic is None and (position > 0 or _AND.match(between)):
-                continue
-            subject = topic or left
-        relation = _relation(subject.name, between, right.name)
-        if relation is None and described and position == 0:
-            relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
-        if relation is not None and relation[0] != relation[2]:
-            yield ExtractedTriple(*relation, quote=text[start:end])
-
-
-_FOLLOWS = re.compile(r"\s([a-z]{3,})(?![\w-])")
-
-
-def _is_cut(text: str, span: Span, end: int) -> bool:
-    """Whether ``span`` is a part of something: of a name with a hyphen and a space ("Jean- Baptiste"), or, as one word,
-    of what a noun after it names ("the Parisian suburb").
-    """
-    if text[span.end : span.end + 1] == "-" or text[: span.start].endswith(("-", "- ")):
-        return True
-    after = _FOLLOWS.match(text, span.end, end)
-    if after is None or " " in span.name:
-        return False
-    word = after[1]
-    said = word in FUNCTION_WORDS | OPENERS | WORDS["verbs"] or word.endswith(("ed", "ing", "ly"))
-    return not said and word not in _MADE
-
-
-def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | None:
-    """Subject, predicate and object that the words ``between`` two names state."""
-    if (match := _PASSIVE.fullmatch(between)) is not None:
-        return right, _MADE[match[1]], left
-    if (match := _ACTIVE.fullmatch(between)) is not None:
-        return left, _MADE[match[1]], right
-    if _IS_PLACE.fullmatch(between) and kind_of_name(right) in (None, "Place"):
-        return left, "located in", right
-    for predicate, pattern in _FORWARD_PATTERNS:
-        if pattern.fullmatch(between):
-            return left, predicate, right
-    for predicate, pattern in _INVERSE_PATTERNS:
-        if pattern.fullmatch(between):
-            return right, predicate, left
-    return None
-
-
-def values(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedAttribute]:
-    """Dates of birth, death and founding, and what its first name is, as ``text[start:end]`` says."""
-    quote = text[start:end]
-    described = _what_first_is(text, spans, start, end)
-    for span in spans:
-        if (match := _LIFE.match(text, span.end, end)) is not None:
-            yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
-        for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
-            if (match := pattern.match(text, span.end, end)) is not None:
-                yield ExtractedAttribute(span.name, key, match["date"], quote)
-    if described is not None:
-        yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
-
-
-def _life(name: str, match: re.Match[str], quote: str, what: str | None) -> Iterator[ExtractedAttribute]:
-    """Birth and death from brackets. A range is a life only where the sentence begins with the name and goes on to say
-    ``what`` that is: "Ada (1815–1852) was a mathematician", but not "under Bill (1975–2000)". Of bare years, which
-    bands and empires have too, it must be a person's.
-    """
-    if match["born"]:
-        yield ExtractedAttribute(name, "born", match["born"], quote)
-    elif what is not None and _years(match["to"]) - _years(match["from"]) in _AGES:
-        bare = match["from"].isdecimal() and match["to"].isdecimal()
-        if not bare or "Person" in (kind_of_name(name), kind_of_noun_phrase(what)):
-            yield ExtractedAttribute(name, "born", match["from"], quote)
-            yield ExtractedAttribute(name, "died", match["to"], quote)
-
-
-def _years(date: str) -> int:
-    return int(re.findall(r"\d{3,4}", date)[-1])
-
-
-def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:
-    """What the sentence says that its first name is, if that name begins it, and where the saying ends.
-
-    "American film" for "X is an American film directed by Y".
-    """
-    if not spans or not _BEGINS.fullmatch(text, start, spans[0].start):
-        return None
-    match = _IS_A.match(text, spans[0].end, end)
-    phrase = _noun_phrase(match["what"]) if match else None
-    return (phrase, match.end()) if match and phrase else None
-
-
-def _noun_phrase(words: str) -> str | None:
-    """``words`` without loose ends; None if what is left is quoted, or is one word that names no kind of thing."""
-    parts = re.split(r"\ and\ (?=the\b|was\b|is\b|later\b)", words)[0].split()
-    while parts and (parts[-1].endswith("ed") or parts[-1] in _LOOSE_ENDS):
-        parts.pop()
-    phrase = " ".join(parts)
-    if not phrase or set("\"“”'") & set(phrase) or (len(parts) == 1 and kind_of_noun_phrase(phrase) is None):
-        return None
-    return phrase

@@ -17,7 +17,9 @@ from kgplatform.ingest.extract.lexicon import (
     INNER_PARTICLES,
     MONTHS,
     OPENERS,
+    PEOPLES,
     WORDS,
+    kind_of_name,
 )
 from kgplatform.sentences import ABBREVIATIONS, sentences
 
@@ -44,7 +46,7 @@ _LOWER = _letters("islower")
 _WORD = f"0-9{_UPPER}{_LOWER}\u0300-\u036f"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # Initials with their full stops, or a word of a cased script; a possessive ending is not a part of it.
-_TOKEN = re.compile(
+TOKEN = re.compile(
     rf"(?P<word>(?:[{_UPPER}]\.)+(?![{_LOWER}])|[{_WORD}]+(?:(?!['’]s(?![{_WORD}]))['’\-\u2010\u2011&][{_WORD}]+)*)"
     rf"(?P<possessive>['’]s(?![{_WORD}]))?"
 )
@@ -61,16 +63,23 @@ _INSTITUTION = re.compile(
 )
 
 
+_NO_TITLE = re.compile(r"[/\\=<>{}|_$~]|\w\(|\.\w|^\W*\w\W*$")
+"""What a quoted title does not have: signs of paths and of code, and one letter alone."""
+_IN_A_NAME = re.compile(r"[A-Z][\w.]* ?\Z")
+"""Before a nickname: Ada "Red" Quill."""
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A name and where it stands: ``text[start:end]`` names it, give or take white space."""
+    """A name and where it stands: ``text[start:end]`` names it, give or take white space. ``kind``: what its place tells."""
 
     name: str
     start: int
     end: int
+    kind: str | None = None
 
 
-_GERMAN = WORDS["german function words"]
+GERMAN = WORDS["german function words"]
 _GERMAN_SHARE = 0.2
 """Of a text's words in lower case, so many are German function words if it is German; of an English text, 0.05."""
 _LEAST_GERMAN = 6
@@ -92,14 +101,14 @@ class DocumentWords:
     def of(cls, text: str, title: str) -> DocumentWords:
         """The words of ``text``; the words of ``title`` count as capitalised, whatever its case."""
         lower: Counter[str] = Counter()
-        capital = Counter(match["word"] for match in _TOKEN.finditer(title) if _is_capital(match["word"]))
+        capital = Counter(match["word"] for match in TOKEN.finditer(title) if is_capital(match["word"]))
         for sentence in sentences(text):
-            words = [match["word"] for match in _TOKEN.finditer(text, sentence.start, sentence.end)]
+            words = [match["word"] for match in TOKEN.finditer(text, sentence.start, sentence.end)]
             lower.update(word for word in words if word[0].islower())
-            if not _is_shouted(words):
+            if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
                 capital.update(word for word in inner if word[0].isupper())
-        known = [count for word, count in lower.items() if word in _GERMAN]
+        known = [count for word, count in lower.items() if word in GERMAN]
         return cls(lower, capital, len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total())
 
     def is_proper(self, word: str) -> bool:
@@ -140,9 +149,13 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
         long_words = [word for word in inner.split() if len(word) > 3] or inner.split()
         titled = sum(1 for word in long_words if not word[0].islower())
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
-        if short and not inner[0].islower() and 2 * titled > len(long_words):
+        if short and inner[0].isalnum() and not inner[0].islower() and 2 * titled > len(long_words):
             left = text.index(inner, match.start(number))
-            yield Span(inner, left, left + len(inner))
+            nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
+            if nickname and nickname.strip()[:1].isupper():
+                continue
+            if not _NO_TITLE.search(inner) and inner.lower() not in FUNCTION_WORDS:
+                yield Span(inner, left, left + len(inner), "Work")
 
 
 def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
@@ -153,50 +166,85 @@ def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Iterator[Span]:
-    tokens = list(_TOKEN.finditer(text, start, end))
-    if _is_shouted([token["word"] for token in tokens]):
+    tokens = list(TOKEN.finditer(text, start, end))
+    if is_shouted([token["word"] for token in tokens]):
         return
     position = 0
     while position < len(tokens):
-        if not _is_capital(tokens[position]["word"]):
+        if not is_capital(tokens[position]["word"]) or is_glued(text, tokens[position]):
             position += 1
             continue
         stop = _run_end(text, tokens, position)
-        if words.german:
-            position, stop = _german_name(tokens, position, stop)
-            if position == stop:
-                continue
-        opens = position == 0 and _opens_with_word(text, start, end)
+        opens = _opens(text, start, tokens, position)
         first = _first_of_name(tokens, position, stop, words, opens)
-        if first < stop and _is_name(tokens[first:stop], words, opens and first == 0):
-            first = _with_number_before(text, tokens, first)
-            left, right = tokens[first].start("word"), tokens[stop - 1].end("word")
-            yield Span(" ".join(text[left:right].split()), left, right)
-        position = stop
+        last = _last_of_name(text, tokens, first, stop)
+        if first < last and _is_name(tokens[first:last], words, opens and first == position):
+            if last - first > 1 or not _is_adjective(text, tokens, first, end):
+                first = _with_number_before(text, tokens, first)
+                left, right = tokens[first].start("word"), tokens[last - 1].end("word")
+                yield Span(" ".join(text[left:right].split()), left, right)
+        position = max(stop, position + 1)
 
 
-def _german_name(tokens: Sequence[re.Match[str]], first: int, stop: int) -> tuple[int, int]:
-    """What of the run may be a name where nouns have capitals: what stands before function words ("Liste der Pakete"),
-    without such words before it ("Unter Linux"). One word is a name only by a second capital ("HTTP-Server"): a
-    town and a thing are written alike.
-    """
-    while first < stop and tokens[first]["word"].lower() in _GERMAN:
-        first += 1
-    end = first
-    while end < stop and (tokens[end]["word"].lower() not in _GERMAN or tokens[end]["word"] in ("von", "zu")):
-        end += 1
-    while end > first and not _is_capital(tokens[end - 1]["word"]) and not tokens[end - 1]["word"].isdecimal():
-        end -= 1
-    alone = end - first == 1 and not any(letter.isupper() for letter in tokens[first]["word"][1:])
-    return (stop, stop) if alone or end == first else (first, end)
+_OPENING = re.compile(r"(?:[:;|•·–—>*]|--|\d[.)])\s+[\"“‘'(\[]?\Z|[\"“‘]\Z")
 
 
-def _is_capital(word: str) -> bool:
+def _opens(text: str, start: int, tokens: Sequence[re.Match[str]], position: int) -> bool:
+    """Whether a word would have a capital there in any case: it begins a sentence, a cell, an item or a quotation."""
+    left = tokens[position].start()
+    if position == 0:
+        return not any(letter.isalnum() for letter in text[start:left])
+    return _OPENING.search(text, max(start, left - 4), left) is not None
+
+
+_GLUE_BEFORE = frozenset("_=$@\\{~#^/+<%`")
+_GLUE_AFTER = re.compile(r"[_=$@\\{~^`]|\(\)|::|\.[a-z0-9]|/[^A-Z\s]|:[^\s\W]")
+_BEFORE_SLASH = re.compile(r"(?<![\w/])[A-Z][\w-]*/\Z")
+
+
+def is_glued(text: str, token: re.Match[str]) -> bool:
+    """Whether the word is a part of a path, an address, an option or an identifier. "GNU/Linux" is two names."""
+    left, right = token.start(), token.end()
+    before = text[left - 1 : left]
+    if before == "/":
+        return _BEFORE_SLASH.search(text, max(0, left - 30), left) is None
+    if before in (".", "-", ":"):
+        return left > 1 and (before != "." or not text[left - 2].isupper()) and not text[left - 2].isspace()
+    return before in _GLUE_BEFORE or _GLUE_AFTER.match(text, right) is not None
+
+
+_ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
+_NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
+
+
+def _is_adjective(text: str, tokens: Sequence[re.Match[str]], position: int, end: int) -> bool:
+    """Whether the one word says of what people or kind something is: "Swedish", "the Darwinian view"."""
+    word = tokens[position]["word"]
+    if word.lower() in PEOPLES:
+        return not (kind_of_name(word) == "Language" and text[: tokens[position].start()].endswith((" in ", " into ")))
+    after = _NOUN_AFTER.match(text, tokens[position].end(), end)
+    return bool(after and _ADJECTIVE.match(word) and after[0][1:] not in FUNCTION_WORDS and kind_of_name(word) is None)
+
+
+def _last_of_name(text: str, tokens: Sequence[re.Match[str]], first: int, stop: int) -> int:
+    """``stop`` moved before a date that ends the run: "Ada Quill August 1993", "Lund on Sunday"."""
+    for position in range(first + 1, stop):
+        word = tokens[position]["word"].lower()
+        dated = word in MONTHS and position + 1 < len(tokens) and tokens[position + 1]["word"].isdecimal()
+        if dated or (word in DAYS and tokens[position - 1]["word"].islower()):
+            stop = position
+            break
+    while stop > first + 1 and tokens[stop - 1]["word"] in INNER_PARTICLES:
+        stop -= 1
+    return stop
+
+
+def is_capital(word: str) -> bool:
     """``Word``, ``WORD``, ``W.``, and names such as ``iPhone`` and ``d'Artagnan``."""
     return word[0].isupper() or (len(word) > 3 and word[0].islower() and any(letter.isupper() for letter in word[1:4]))
 
 
-def _is_shouted(words: Sequence[str]) -> bool:
+def is_shouted(words: Sequence[str]) -> bool:
     """Whether a sentence stands in capitals, so that they tell nothing: a heading, a warning."""
     cased = [word for word in words if word[0].isalpha()]
     upper = sum(len(word) for word in cased if word.isupper())
@@ -206,15 +254,30 @@ def _is_shouted(words: Sequence[str]) -> bool:
     return upper > 0.7 * total
 
 
+_RUNNING = 0.25
+"""Of the words of a sentence, so many begin in lower case; of a heading, a list of names, a reference, fewer."""
+_ENDED = re.compile(r"[.!?…。！？][\"”'’)\]]*\Z")
+
+
+def is_running(text: str, start: int, end: int, words: Sequence[str]) -> bool:
+    """Whether the ``words`` of ``text[start:end]`` are a sentence, in which a capital tells something, and no heading."""
+    lower = [word for word in words if word[0].islower()]
+    cased = sum(1 for word in words if word[0].isalpha())
+    if len(lower) >= 2 and len(lower) >= _RUNNING * cased:
+        return True
+    ended = _ENDED.search(text, max(start, end - 4), end) is not None
+    return cased == 0 or (ended and any(word not in FUNCTION_WORDS and word not in INNER_PARTICLES for word in lower))
+
+
 def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
     """One past the last token of the run of capitalised words, inner particles and numbers that begins at ``first``."""
     stop = first + 1
     while stop < len(tokens) and stop - first < MOST_WORDS:
         before = tokens[stop - 1]["word"]
-        if not _joins(text, tokens, stop):
+        if not joins(text, tokens, stop):
             break
         word = tokens[stop]["word"]
-        goes_on = _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
+        goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
         numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS
         if goes_on or numbered:
             stop += 1
@@ -227,16 +290,34 @@ def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
 
 def _past_particles(text: str, tokens: Sequence[re.Match[str]], position: int) -> int | None:
     """The capitalised token after one to three particles at ``position``, if that is what stands there."""
+    before = tokens[position - 1]["word"]
     for after in range(position + 1, min(position + 4, len(tokens))):
-        if tokens[after - 1]["word"] not in INNER_PARTICLES or not _joins(text, tokens, after):
+        word = tokens[after - 1]["word"]
+        if not (word in INNER_PARTICLES or (word == "and" and after == position + 1)) or not joins(text, tokens, after):
             return None
-        if _is_capital(tokens[after]["word"]):
-            dated = tokens[after]["word"].lower() in MONTHS and tokens[after - 1]["word"] in ("on", "in")
-            return None if dated else after
+        if is_capital(tokens[after]["word"]):
+            particles = [token["word"] for token in tokens[position:after]]
+            return after if _may_join(particles, before, tokens, position, tokens[after]["word"]) else None
     return None
 
 
-def _joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
+def _may_join(
+    particles: Sequence[str], before: str, tokens: Sequence[re.Match[str]], position: int, word: str
+) -> bool:
+    """Whether ``particles`` go on a name. "For" and "and" do where it is an institution's, "the" in "Philip the Good"."""
+    if particles[0] in ("on", "upon"):
+        return before[0].isupper() and word.lower() not in MONTHS | DAYS and len(particles) < 3 and word != "Level"
+    if particles[0] == "for":
+        return before.lower() in WORDS["joins more"]
+    if particles[0] == "and":
+        start = next((at for at in range(position - 1, 0, -1) if tokens[at]["word"] in ("of", "for")), 0)
+        return start > 0 and position - start < 4 and tokens[start - 1]["word"].lower() in WORDS["joins more"]
+    if particles[0] == "the":
+        return kind_of_name(f"{before} X") == "Person" and len(word) > 3
+    return not (before.lower() in FUNCTION_WORDS and len(before) > 1)
+
+
+def joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     """Whether the token at ``position`` can go on the name of the token before it."""
     before = tokens[position - 1]
     gap = text[before.end() : tokens[position].start()]
@@ -249,24 +330,33 @@ def _joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
 
 def _opens_with_word(text: str, start: int, end: int) -> bool:
     """Whether a word of a cased script is the first thing in the sentence that is a letter or a digit."""
-    match = _TOKEN.search(text, start, end)
+    match = TOKEN.search(text, start, end)
     return match is not None and not any(letter.isalnum() for letter in text[start : match.start()])
 
 
 def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords, opens: bool) -> int:
     """``first`` moved past words that stand before a name but are not a part of it; ``opens``: it begins a sentence."""
+    begin = first
     while first < stop:
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
         droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or low in INNER_PARTICLES
-        if opens and not last:
-            droppable |= low in OPENERS or (low in FUNCTION_WORDS and low not in {"will", "may"})
-            droppable |= low in words.lower and word not in words.capital
+        if not last:
+            droppable |= _is_function_word(low) and low not in {"will", "may", "us"}
+            droppable |= opens and low in OPENERS
+            droppable |= opens and first == begin and low in words.lower and word not in words.capital
         if not droppable and not word.isdecimal():
             return first
         first += 1
     return first
+
+
+def _is_function_word(low: str) -> bool:
+    return low in FUNCTION_WORDS or low.replace("’", "'") in FUNCTION_WORDS
+
+
+_LONGEST_ACRONYM = 6
 
 
 def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool) -> bool:
@@ -274,14 +364,26 @@ def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool)
     run = [token["word"] for token in tokens]
     if all(word.isdecimal() or word.lower() in MONTHS or word.lower() in DAYS for word in run):
         return False
+    if run[0].lower() in WORDS["parts of texts"] and all(_is_number(word) for word in run[1:]):
+        return False
     if len(run) > 1:
-        return True
+        return not all(_is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
     word = run[0]
-    if len(word.strip(".")) < 2 or word.lower() in FUNCTION_WORDS:
+    if len(word.strip(".")) < 2 or _is_function_word(word.lower()):
         return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and not opens
-    if word.isupper() or any(letter.isupper() for letter in word[1:]):
+    if word.isupper() and "." not in word:
+        return kind_of_name(word) is not None or (
+            len(word) <= _LONGEST_ACRONYM
+            and word.lower() not in WORDS["no acronyms"]
+            and word.lower() not in words.lower
+        )
+    if any(letter.isupper() for letter in word[1:]):
         return True
     return words.is_proper(word) and (not opens or word.lower() not in OPENERS)
+
+
+def _is_number(word: str) -> bool:
+    return word[0].isdecimal() or len(word) == 1 or set(word) <= set("IVXLC")
 
 
 def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
