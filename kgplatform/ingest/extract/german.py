@@ -48,7 +48,7 @@ def _name_at(
 ) -> tuple[Span | None, int]:
     """The name that begins at the token ``at``, if one does, and the token to go on with."""
     word = tokens[at]["word"]
-    if not is_capital(word) or is_glued(text, tokens[at]):
+    if not is_capital(word) or is_glued(text, tokens[at]) or (word.lower() in GERMAN and not word.isupper()):
         return None, at + 1
     stop = _run_end(text, tokens, at)
     for last, kind in _candidates(text, tokens, at, stop):

@@ -55,6 +55,7 @@ _PERSON_AFTER = re.compile(
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
 _SAID = re.compile(r"\ (?:said|says|explained|argued|added|wrote|thinks|believes)\b")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
     r",\ (?:an?|the|one\ of\ the)\ ((?:[\w'-]+\ ){0,6}?[a-z-]+)(?=[,.;:)]|\ (?:who|which|that|from|in|of|at|for|by|with|on)\b)"
@@ -137,8 +138,11 @@ def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[s
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
         yield "Concept", _LIKELY
-    if technical and span.name.isupper() and len(span.name) > 2 and span.name.isalnum():
-        yield "Concept", _MAYBE
+    if technical and not several and len(span.name) > 2:
+        if span.name.isupper():
+            yield "Concept", _MAYBE
+        elif _CAMEL.search(span.name):
+            yield "Product", _MAYBE
 
 
 def _by_place(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:

@@ -88,6 +88,11 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
     return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
 
 
+def kind_ending(word: str) -> str | None:
+    """The kind of the names that end in ``word``, such as "university"."""
+    return _LAST_WORDS.get(word)
+
+
 def _is_person(parts: Sequence[str], name: str) -> bool:
     if len(parts) > _MOST_OF_A_PERSON or set(parts[1:]) & WORDS["not after a given name"]:
         return False

@@ -42,10 +42,24 @@ _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
 _HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|:?!…;]")
 _LONGEST_TITLE = 6
 """Words of a title that is a name without being mentioned in its text; a longer one is a headline."""
-_EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
+_EDGE = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]")
 _PERSON_KEYS = ("born", "died")
-_Found = dict[int, tuple[int, list[Span]]]
-"""The names of sentences, by where in the document they begin, and with where they end."""
+
+
+class _TitleFinder:
+    """Finds the forms of the document's name as whole words, the longest first; forms of one letter are not looked for."""
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
+        self._pattern = re.compile("|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered))
+        self._any = bool(ordered)
+
+    def find(self, text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+        for match in self._pattern.finditer(text, start, end) if self._any else ():
+            before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+            cut = (_EDGE.match(before) and _EDGE.match(match[0])) or (_EDGE.match(after) and _EDGE.match(match[0][-1]))
+            if not cut:
+                yield match
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +68,7 @@ class _Finder:
 
     words: DocumentWords
     terms: frozenset[str]
-    title: re.Pattern[str] | None
+    title: _TitleFinder
     surnames: frozenset[str] = frozenset()
 
     def find(self, text: str, sentence: Sentence) -> list[Span]:
@@ -66,8 +80,7 @@ class _Finder:
             found = german_names(text, start, end, self.words, self.surnames)
         else:
             found = names(text, start, end, self.words)
-        if self.title is not None:
-            found = _with_titles(text, sentence, self.title, found)
+        found = _with_titles(text, sentence, self.title, found)
         if self.terms:
             recurring = terms(text, start, end, self.terms)
             fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
@@ -76,12 +89,47 @@ class _Finder:
 
 
 @dataclass(frozen=True, slots=True)
+class _Lines:
+    """The names of a document's sentences, by where these begin, with where they end. What is no sentence but a heading,
+    a list of names or a reference has those that are surely names, or that stand in a sentence elsewhere.
+    """
+
+    by_start: dict[int, tuple[int, list[Span]]]
+    sure: frozenset[str]
+    keeps_all: bool
+
+    def filled(self, text: str, places: Sequence[Sentence], found: Sequence[list[Span]]) -> _Lines:
+        """These with what was ``found`` in each of ``places``."""
+        pairs = [(at, spans, not spans or self.keeps_all or _runs(text, at)) for at, spans in zip(places, found, strict=True)]
+        prose = frozenset(normalise_name(span.name) for _, spans, runs in pairs if runs for span in spans)
+        lines = replace(self, sure=self.sure | prose)
+        for at, spans, runs in pairs:
+            lines.by_start[at.start] = (at.end, spans if runs else lines._sure_ones(spans))
+        return lines
+
+    def kept(self, text: str, place: Sentence, spans: list[Span]) -> list[Span]:
+        """Those of ``spans`` that are names, the sentence being what it is."""
+        return spans if not spans or self.keeps_all or _runs(text, place) else self._sure_ones(spans)
+
+    def _sure_ones(self, spans: Sequence[Span]) -> list[Span]:
+        return [
+            span
+            for span in spans
+            if normalise_name(span.name) in self.sure or kind_of_name(span.name) or span.name in self.sure
+        ]
+
+
+def _runs(text: str, place: Sentence) -> bool:
+    words = [match["word"] for match in TOKEN.finditer(text, place.start, place.end)]
+    return is_running(text, place.start, place.end, words)
+
+
+@dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the whole document tells: its names by sentence, which of them stand in prose, their kinds."""
+    """What the whole document tells: its names by sentence, and their kinds."""
 
     finder: _Finder
-    found: _Found
-    in_prose: frozenset[str]
+    lines: _Lines
     forms: tuple[str, ...]
     kinds: Mapping[str, str]
 
@@ -134,41 +182,35 @@ def title_forms(name: str) -> tuple[str, ...]:
 
 
 def _read(document: Document) -> _Reading:
-    words = DocumentWords.of(document.text, document.title)
-    capitals, others = sum(words.capital.values()), sum(words.lower.values())
-    is_plain = capitals < FEW_CAPITALS * (capitals + others)
-    forms = _forms(document, words)
-    recurring = recurring_terms(document.text) if is_plain and not words.german else frozenset()
-    finder = _Finder(words, recurring, _title_finder(forms))
     places = list(sentences(document.text))
-    spans = [finder.find(document.text, place) for place in places]
-    if words.german and (surnames := surnames_of([span for each in spans for span in each])):
+    words = DocumentWords.of(document.text, document.title, places)
+    capitals, others = sum(words.capital.values()), sum(words.lower.values())
+    is_plain = capitals < FEW_CAPITALS * (capitals + others) and not words.german
+    forms = _forms(document, words)
+    finder = _Finder(words, recurring_terms(document.text) if is_plain else frozenset(), _TitleFinder(forms))
+    found = [finder.find(document.text, place) for place in places]
+    if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
-        spans = [finder.find(document.text, place) for place in places]
-    pairs = list(zip(places, spans, strict=True))
-    prose = frozenset(
-        normalise_name(span.name) for place, each in pairs if each and _runs(document.text, place) for span in each
-    )
-    found = {place.start: (place.end, each) for place, each in pairs}
-    reading = _Reading(finder, found, prose, forms, {})
-    return replace(reading, kinds=_kinds(document, pairs, reading, technical=is_plain and not words.german))
+        found = [finder.find(document.text, place) for place in places]
+    lines = _Lines({}, frozenset(forms), keeps_all=words.german).filled(document.text, places, found)
+    kinds = _kinds(document, lines, finder.terms, forms, technical=words.technical)
+    return _Reading(finder, lines, forms, kinds)
 
 
 def _kinds(
-    document: Document, pairs: Sequence[tuple[Sentence, list[Span]]], reading: _Reading, *, technical: bool
+    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], *, technical: bool
 ) -> dict[str, str]:
     """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
-    text = document.text
     lines = [
-        (text[at.start : at.end], [_shifted(span, -at.start) for span in _kept(text, at, each, reading)])
-        for at, each in pairs
-        if each
+        (document.text[start:end], [_shifted(span, -start) for span in spans])
+        for start, (end, spans) in found.by_start.items()
+        if spans
     ]
     kinds = kinds_of(lines, _stated(lines), technical=technical)
-    kinds.update((normalise_name(term), "Concept") for term in reading.finder.terms)
+    kinds.update((normalise_name(term), "Concept") for term in terms)
     aside = _ASIDE.search(document.title)
     said = kind_of_noun_phrase(aside[1]) if aside else None
-    keys = [normalise_name(form) for form in reading.forms]
+    keys = [normalise_name(form) for form in forms]
     kind = said or next((kinds[key] for key in keys if key in kinds), None)
     if kind is not None:
         kinds.update(dict.fromkeys(keys, kind))
@@ -210,45 +252,16 @@ def _is_mentioned(form: str, text: str) -> bool:
     return False
 
 
-def _title_finder(forms: Sequence[str]) -> re.Pattern[str] | None:
-    """A pattern that finds the forms as whole words, the longest first; forms of one letter are not looked for."""
-    patterns = []
-    for form in sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form)):
-        before = rf"(?<!{_EDGE})" if re.match(_EDGE, form) else ""
-        after = rf"(?!{_EDGE})" if re.match(_EDGE, form[-1]) else ""
-        patterns.append(before + r"\s+".join(map(re.escape, form.split())) + after)
-    return re.compile("|".join(patterns)) if patterns else None
-
-
-def _runs(text: str, place: Sentence) -> bool:
-    words = [match["word"] for match in TOKEN.finditer(text, place.start, place.end)]
-    return is_running(text, place.start, place.end, words)
-
-
-def _kept(text: str, place: Sentence, spans: Sequence[Span], reading: _Reading) -> list[Span]:
-    """The names of a sentence; of what is none, those that are surely names or that stand in a sentence elsewhere."""
-    if not spans or reading.finder.words.german or _runs(text, place):
-        return list(spans)
-    own = reading.forms
-    return [
-        span
-        for span in spans
-        if normalise_name(span.name) in reading.in_prose or kind_of_name(span.name) or span.name in own
-    ]
-
-
 def _shifted(span: Span, by: int) -> Span:
-    return replace(span, start=span.start + by, end=span.end + by)
+    return Span(span.name, span.start + by, span.end + by, span.kind)
 
 
 def _spans_of(passage: Passage, sentence: Sentence, reading: _Reading) -> list[Span]:
     """The names of a sentence of ``passage``: as found in the document, where its sentences are cut alike."""
-    known = reading.found.get(passage.start + sentence.start)
+    known = reading.lines.by_start.get(passage.start + sentence.start)
     if known is not None and known[0] == passage.start + sentence.end:
-        spans = [_shifted(span, -passage.start) for span in known[1]]
-    else:
-        spans = reading.finder.find(passage.text, sentence)
-    return _kept(passage.text, sentence, spans, reading)
+        return [_shifted(span, -passage.start) for span in known[1]]
+    return reading.lines.kept(passage.text, sentence, reading.finder.find(passage.text, sentence))
 
 
 def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
@@ -268,11 +281,11 @@ def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
     )
 
 
-def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: list[Span]) -> list[Span]:
+def _with_titles(text: str, sentence: Sentence, title: _TitleFinder, found: list[Span]) -> list[Span]:
     """The names and the document's own; a name inside a mention of the title is a part of it."""
     own = [
         Span(tidy(match[0]), match.start(), match.end())
-        for match in title.finditer(text, sentence.start, sentence.end)
+        for match in title.find(text, sentence.start, sentence.end)
         if not any(span.start <= match.start() and match.end() <= span.end for span in found)
     ]
     kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]

@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from kgplatform.ingest.extract.lexicon import (
     DAYS,
     FUNCTION_WORDS,
+    GIVEN_NAMES,
     INNER_PARTICLES,
     MONTHS,
     OPENERS,
+    NOUN_KINDS,
     PEOPLES,
     WORDS,
+    kind_ending,
     kind_of_name,
 )
-from kgplatform.sentences import ABBREVIATIONS, sentences
+from kgplatform.sentences import ABBREVIATIONS, Sentence
+from kgplatform.text import is_unspaced
 
 MOST_WORDS = 12
 """Words in a name; a longer run of capitals is a heading or a list, and is cut there."""
@@ -90,32 +94,44 @@ _LEAST_GERMAN = 6
 class DocumentWords:
     """How a document writes its words: in lower case anywhere, and capitalised where no sentence begins.
 
-    ``german``: it writes every noun with a capital, so that one tells nothing.
+    ``german``: it writes every noun with a capital, so that one tells nothing. ``technical``: it has paths, options and
+    code among its words, and so names of fields, buttons and constants with capitals.
     """
 
     lower: Mapping[str, int]
     capital: Mapping[str, int]
     german: bool
+    technical: bool
 
     @classmethod
-    def of(cls, text: str, title: str) -> DocumentWords:
-        """The words of ``text``; the words of ``title`` count as capitalised, whatever its case."""
+    def of(cls, text: str, title: str, places: Sequence[Sentence]) -> DocumentWords:
+        """The words of ``text``, whose sentences are ``places``; those of ``title`` count as capitalised."""
         lower: Counter[str] = Counter()
         capital = Counter(match["word"] for match in TOKEN.finditer(title) if is_capital(match["word"]))
-        for sentence in sentences(text):
+        for sentence in places:
             words = [match["word"] for match in TOKEN.finditer(text, sentence.start, sentence.end)]
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
                 capital.update(word for word in inner if word[0].isupper())
         known = [count for word, count in lower.items() if word in GERMAN]
-        return cls(lower, capital, len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total())
+        german = len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total()
+        technical = sum(1 for _ in _CODE.finditer(text)) > _CODE_SHARE * (lower.total() + 20)
+        return cls(lower, capital, german, technical)
 
     def is_proper(self, word: str) -> bool:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
-        return self.capital.get(word, 0) > self.lower.get(word.lower(), 0)
+        capital, lower = self.capital.get(word, 0), self.lower.get(word.lower(), 0)
+        return capital > lower and (not self.technical or (capital > 1 and not lower))
 
 
+_CODE = re.compile(r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|\w\.(?:conf|html|txt|py|sh|c|h|deb|gz)\b|<\w+>|\$\w")
+_CODE_SHARE = 0.01
+"""Of a manual's words, so many are paths, options, identifiers; of other texts, hardly one in a thousand."""
+
+
+_FIELDS = re.compile(r"(?<![\w-])[A-Z][\w-]*: ")
+_PROMPT = re.compile(r"\s*[$#>%] |.*\s\$ ")
 _LEADERS = re.compile(r"\.{4}|(?:\. ){4}|…{2}")
 _SYMBOLS = re.compile(r"[{}=;<>$\\`_|]|->|::|\(\)")
 _LEAST_SYMBOLS = 3
@@ -126,6 +142,8 @@ def is_prose(line: str) -> bool:
     """Whether ``line`` may state something: not a row of a table, not code, not a line of a list of contents."""
     if line.count("|") >= 3 or line.count("\t") >= 3 or _LEADERS.search(line):
         return False
+    if _PROMPT.match(line) or len(_FIELDS.findall(line)) >= 3:
+        return False
     symbols = len(_SYMBOLS.findall(line))
     return symbols < _LEAST_SYMBOLS or symbols < _SYMBOL_SHARE * len(line)
 
@@ -134,6 +152,8 @@ def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
     """The names in the sentence ``text[start:end]`` in reading order; a name inside a quoted title is not one more."""
     found = list(_quoted(text, start, end))
     taken = [(span.start, span.end) for span in found]
+    if words.technical:  # what it quotes are headings, buttons and values
+        found = []
     for span in _capitalised(text, start, end, words):
         if not any(left <= span.start and span.end <= right for left, right in taken):
             found.append(span)
@@ -179,7 +199,7 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         first = _first_of_name(tokens, position, stop, words, opens)
         last = _last_of_name(text, tokens, first, stop)
         if first < last and _is_name(tokens[first:last], words, opens and first == position):
-            if last - first > 1 or not _is_adjective(text, tokens, first, end):
+            if last - first > 1 or not (_is_adjective(text, tokens, first, end) or _is_inflected(tokens[first], words)):
                 first = _with_number_before(text, tokens, first)
                 left, right = tokens[first].start("word"), tokens[last - 1].end("word")
                 yield Span(" ".join(text[left:right].split()), left, right)
@@ -198,7 +218,7 @@ def _opens(text: str, start: int, tokens: Sequence[re.Match[str]], position: int
 
 
 _GLUE_BEFORE = frozenset("_=$@\\{~#^/+<%`")
-_GLUE_AFTER = re.compile(r"[_=$@\\{~^`]|\(\)|::|\.[a-z0-9]|/[^A-Z\s]|:[^\s\W]")
+_GLUE_AFTER = re.compile(r"[_=$@\\{~^`]|\(\)|::|\.[A-Za-z0-9]|/[^A-Z\s]|:[^\s\W]")
 _BEFORE_SLASH = re.compile(r"(?<![\w/])[A-Z][\w-]*/\Z")
 
 
@@ -218,12 +238,19 @@ _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 
 
 def _is_adjective(text: str, tokens: Sequence[re.Match[str]], position: int, end: int) -> bool:
-    """Whether the one word says of what people or kind something is: "Swedish", "the Darwinian view"."""
+    """Whether the one word says of what people or kind something is: "Swedish", "the Darwinian view", "an Actress"."""
     word = tokens[position]["word"]
+    if text[max(0, tokens[position].start() - 4) : tokens[position].start()].endswith((" a ", " an ")) and kind_of_name(word) is None and word.isalpha():
+        return not word.isupper()
     if word.lower() in PEOPLES:
-        return not (kind_of_name(word) == "Language" and text[: tokens[position].start()].endswith((" in ", " into ")))
+        return not (kind_of_name(word) == "Language" and text[max(0, tokens[position].start() - 6) : tokens[position].start()].endswith((" in ", " into ")))
     after = _NOUN_AFTER.match(text, tokens[position].end(), end)
     return bool(after and _ADJECTIVE.match(word) and after[0][1:] not in FUNCTION_WORDS and kind_of_name(word) is None)
+
+
+def _is_inflected(token: re.Match[str], words: DocumentWords) -> bool:
+    """Whether the word of a manual is a verb's form, with a capital for a button or a heading: "Guided", "Building"."""
+    return words.technical and token["word"].endswith(("ing", "ed", "ly")) and kind_of_name(token["word"]) is None
 
 
 def _last_of_name(text: str, tokens: Sequence[re.Match[str]], first: int, stop: int) -> int:
@@ -266,7 +293,7 @@ def is_running(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     if len(lower) >= 2 and len(lower) >= _RUNNING * cased:
         return True
     ended = _ENDED.search(text, max(start, end - 4), end) is not None
-    return cased == 0 or (ended and any(word not in FUNCTION_WORDS and word not in INNER_PARTICLES for word in lower))
+    return cased == 0 or is_unspaced(text[start:end]) or (ended and any(word not in FUNCTION_WORDS and word not in INNER_PARTICLES for word in lower))
 
 
 def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
@@ -313,7 +340,7 @@ def _may_join(
         start = next((at for at in range(position - 1, 0, -1) if tokens[at]["word"] in ("of", "for")), 0)
         return start > 0 and position - start < 4 and tokens[start - 1]["word"].lower() in WORDS["joins more"]
     if particles[0] == "the":
-        return kind_of_name(f"{before} X") == "Person" and len(word) > 3
+        return word.lower() in WORDS["epithets"] and before.lower() not in FUNCTION_WORDS
     return not (before.lower() in FUNCTION_WORDS and len(before) > 1)
 
 
@@ -325,7 +352,7 @@ def joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
         return False
     if gap == ". ":
         return before["word"].lower() in _GO_ON
-    return gap in (" ", "\n", "\u00a0", " & ", "\r\n")
+    return gap in (" ", "\n", "\u00a0", " & ", "& ", "\r\n") or (gap == "- " and is_capital(before["word"]))
 
 
 def _opens_with_word(text: str, start: int, end: int) -> bool:
@@ -343,13 +370,40 @@ def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words
         last = first == stop - 1
         droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or low in INNER_PARTICLES
         if not last:
-            droppable |= _is_function_word(low) and low not in {"will", "may", "us"}
+            droppable |= low in _BEFORE_NAMES or (opens and _is_function_word(low) and low not in {"will", "may", "us"})
+            droppable |= _is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
-            droppable |= opens and first == begin and low in words.lower and word not in words.capital
+            droppable |= opens and first == begin and _only_opens(word, words)
         if not droppable and not word.isdecimal():
             return first
         first += 1
     return first
+
+
+def _only_opens(word: str, words: DocumentWords) -> bool:
+    """Whether the document gives reason to think that ``word`` has its capital from the beginning of the sentence."""
+    if word.lower() in words.lower and word not in words.capital:
+        return True
+    sure = words.is_proper(word) or any(letter.isupper() for letter in word[1:])
+    return words.technical and not sure and word.lower() not in GIVEN_NAMES and kind_of_name(word) is None
+
+
+_BEFORE_NAMES = frozenset(
+    "in at on from of by for to with and or as into via during after before since until when where while if that this "
+    "these those see use using per than but also both between against under over through".split()
+)
+"""Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
+
+
+def _is_role(tokens: Sequence[re.Match[str]], first: int, stop: int) -> bool:
+    """Whether the word only says what the person named after it is: "American" or "Pastor" before "Ada Quill"."""
+    low = tokens[first]["word"].lower()
+    if low not in PEOPLES and (NOUN_KINDS.get(low) != "Person" or low in WORDS["first words of Person"]):
+        return False
+    rest = [token["word"] for token in tokens[first + 1 : stop]]
+    if rest and NOUN_KINDS.get(rest[0].lower()) == "Person" and low in PEOPLES:
+        rest = rest[1:]
+    return len(rest) > 1 and kind_of_name(" ".join(rest)) == "Person"
 
 
 def _is_function_word(low: str) -> bool:
@@ -367,7 +421,8 @@ def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool)
     if run[0].lower() in WORDS["parts of texts"] and all(_is_number(word) for word in run[1:]):
         return False
     if len(run) > 1:
-        return not all(_is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
+        shouted = [word for word in run if word.isupper() and len(word) > 4 and word.isalpha()]
+        return len(shouted) < 2 and not all(_is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
     word = run[0]
     if len(word.strip(".")) < 2 or _is_function_word(word.lower()):
         return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and not opens
@@ -376,10 +431,12 @@ def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool)
             len(word) <= _LONGEST_ACRONYM
             and word.lower() not in WORDS["no acronyms"]
             and word.lower() not in words.lower
+            and len(set(word)) > 1
         )
     if any(letter.isupper() for letter in word[1:]):
         return True
-    return words.is_proper(word) and (not opens or word.lower() not in OPENERS)
+    common = word.lower() in NOUN_KINDS or kind_ending(word.lower()) is not None or word.lower() in WORDS["generic"]
+    return words.is_proper(word) and (not opens or word.lower() not in OPENERS) and not common
 
 
 def _is_number(word: str) -> bool:
@@ -412,11 +469,19 @@ def recurring_terms(text: str) -> frozenset[str]:
 
     Domain texts (medicine, law, manuals) write what they are about in lower case. A term is two to four words between
     function words and punctuation that the document repeats (after Rose and others, 2010, "Automatic keyword
-    extraction from individual documents").
+    extraction from individual documents"), and that stands behind an article or "of" somewhere: a command does not.
     """
-    counts = Counter(term for term, _, _ in _candidates(text))
-    frequent = [(-count, term) for term, count in counts.items() if count >= FEWEST_REPEATS]
+    counts: Counter[str] = Counter()
+    determined: set[str] = set()
+    for term, left, _ in _candidates(text):
+        counts[term] += 1
+        if term not in determined and _DETERMINED.search(text, max(0, left - 8), left):
+            determined.add(term)
+    frequent = [(-count, term) for term, count in counts.items() if count >= FEWEST_REPEATS and term in determined]
     return frozenset(term for _, term in sorted(frequent)[:MOST_TERMS])
+
+
+_DETERMINED = re.compile(r"\b(?:the|an?|of|this|each|its|their|your|any|every|in|for|from|no)\s\Z", re.IGNORECASE)
 
 
 def terms(text: str, start: int, end: int, known: frozenset[str]) -> list[Span]:
@@ -440,5 +505,15 @@ def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
-    if 2 <= len(run) <= _MOST_WORDS and not run[-1][0].lower().endswith(("ly", "ing", "ed")):
-        yield " ".join(piece[0].lower() for piece in run), run[0].start(), run[-1].end()
+    """The run as a term, without the adjectives before it that say nothing of what it is."""
+    while run and run[0][0].lower() in WORDS["loose adjectives"]:
+        run = run[1:]
+    if not 2 <= len(run) <= _MOST_WORDS:
+        return
+    words = [piece[0].lower() for piece in run]
+    inflected = words[-1].endswith(("ly", "ing", "ed")) or words[0].endswith(("ly", "ed")) or words[0] in _VERB_FORMS
+    if not inflected and len(set(words)) == len(words) and words[-1] not in _VERB_FORMS:
+        yield " ".join(words), run[0].start(), run[-1].end()
+
+
+_VERB_FORMS = frozenset(verb + ending for verb in WORDS["verbs"] for ending in ("s", "es", "ing")) - {"uses", "ends", "works"}

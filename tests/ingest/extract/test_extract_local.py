@@ -215,7 +215,7 @@ def test_types_come_from_the_schema_and_from_no_other() -> None:
 def test_kinds_by_form() -> None:
     assert kind_of_name("Battle of Hastings") == "Event"
     assert kind_of_name("George Washington University") == "Organization"
-    assert kind_of_name("Paris") is None
+    assert kind_of_name("Sputnik") is None
     assert kind_of_name("") is None
 
 
