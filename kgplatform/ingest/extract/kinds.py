@@ -55,7 +55,8 @@ _PERSON_AFTER = re.compile(
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
 _SAID = re.compile(r"\ (?:said|says|explained|argued|added|wrote|thinks|believes)\b")
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}(?!s\Z)[a-z]")
+_PLURAL = re.compile(r"[A-Z]+s|The .*s")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
     r",\ (?:an?|the|one\ of\ the)\ ((?:[\w'-]+\ ){0,6}?[a-z-]+)(?=[,.;:)]|\ (?:who|which|that|from|in|of|at|for|by|with|on)\b)"
@@ -129,7 +130,7 @@ def _by_words_before(before: str) -> Iterator[tuple[str, int]]:
 
 def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
     several = " " in span.name
-    if _PERSON_AFTER.match(after) or (several and _SAID.match(after) and not span.name.isupper()):
+    if (_PERSON_AFTER.match(after) and not _PLURAL.fullmatch(span.name)) or (several and _SAID.match(after) and not span.name.isupper()):
         yield "Person", _LIKELY
     if (match := _APPOSITION.match(after)) is not None:
         if (kind := kind_of_noun_phrase(match[1])) is not None:

@@ -38,6 +38,8 @@ FEW_CAPITALS = 0.08
 
 _ASIDE = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*\Z")
 LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
+"""What a heading that counts itself begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
 _HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|:?!…;]")
 _LONGEST_TITLE = 6
@@ -177,6 +179,8 @@ def title_forms(name: str) -> tuple[str, ...]:
     if not any(letter.isalpha() for letter in title) or _FILE_NAME.search(title):
         return ()
     bare = _ASIDE.sub("", title) or title
+    if (numbered := _NUMBERED.match(title)) is not None:
+        title = bare = bare[numbered.end() :]
     forms = (title, bare, LEADING_ARTICLE.sub("", bare))
     return tuple(dict.fromkeys(form for form in forms if form))
 
@@ -234,7 +238,7 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     parts = forms[-1].split()
     first = parts[0].lower().rstrip(".:")
     like_a_name = len(parts) <= _LONGEST_TITLE and not words.german and not _HEADLINE.search(forms[0])
-    like_a_name &= sum(not word[0].islower() for word in parts) > len(parts) / 2
+    like_a_name &= not _NUMBERED.match(document.title) and sum(not word[0].islower() for word in parts) > len(parts) / 2
     if first in WORDS["parts of texts"] or first[0].isdecimal():
         return ()
     mentioned = any(_is_mentioned(form, document.text) for form in forms)

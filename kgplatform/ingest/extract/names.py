@@ -112,8 +112,8 @@ class DocumentWords:
             words = [match["word"] for match in TOKEN.finditer(text, sentence.start, sentence.end)]
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
-                inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
-                capital.update(word for word in inner if word[0].isupper())
+                found = TOKEN.finditer(text, sentence.start, sentence.end)
+                capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
         known = [count for word, count in lower.items() if word in GERMAN]
         german = len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total()
         technical = sum(1 for _ in _CODE.finditer(text)) > _CODE_SHARE * (lower.total() + 20)
@@ -125,8 +125,18 @@ class DocumentWords:
         return capital > lower and (not self.technical or (capital > 1 and not lower))
 
 
+def _tells(text: str, start: int, token: re.Match[str]) -> bool:
+    """Whether the word has a capital that the beginning of something does not explain."""
+    left = token.start()
+    return text[left].isupper() and left > start and text[left - 1] not in _OPEN_QUOTES and text[left - 2] not in _OPENERS
+
+
+_OPEN_QUOTES = frozenset('"“„‘(')
+_OPENERS = frozenset(":;|•·–—>*.")
+
+
 _CODE = re.compile(r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|\w\.(?:conf|html|txt|py|sh|c|h|deb|gz)\b|<\w+>|\$\w")
-_CODE_SHARE = 0.01
+_CODE_SHARE = 0.005
 """Of a manual's words, so many are paths, options, identifiers; of other texts, hardly one in a thousand."""
 
 
@@ -152,6 +162,7 @@ def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
     """The names in the sentence ``text[start:end]`` in reading order; a name inside a quoted title is not one more."""
     found = list(_quoted(text, start, end))
     taken = [(span.start, span.end) for span in found]
+    taken += [match.span() for match in _SECTION.finditer(text, start, end)]
     if words.technical:  # what it quotes are headings, buttons and values
         found = []
     for span in _capitalised(text, start, end, words):
@@ -159,6 +170,12 @@ def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
             found.append(span)
     found.extend(_caseless(text, start, end))
     return sorted(found, key=lambda span: (span.start, -span.end))
+
+
+_SECTION = re.compile(
+    r"\b(?:Chapter|Section|Appendix|Table|Figure|Kapitel|Abschnitt|Anhang)\ [\dA-Z][\w.]*,\ (?:[“„\"][^”“\"]{1,90}|[^.,;)]{1,90})"
+)
+"""A reference to a part of a text with that part's heading."""
 
 
 def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
@@ -217,7 +234,7 @@ def _opens(text: str, start: int, tokens: Sequence[re.Match[str]], position: int
     return _OPENING.search(text, max(start, left - 4), left) is not None
 
 
-_GLUE_BEFORE = frozenset("_=$@\\{~#^/+<%`")
+_GLUE_BEFORE = frozenset("-_=$@\\{~#^/+<%`")
 _GLUE_AFTER = re.compile(r"[_=$@\\{~^`]|\(\)|::|\.[A-Za-z0-9]|/[^A-Z\s]|:[^\s\W]")
 _BEFORE_SLASH = re.compile(r"(?<![\w/])[A-Z][\w-]*/\Z")
 
@@ -228,7 +245,7 @@ def is_glued(text: str, token: re.Match[str]) -> bool:
     before = text[left - 1 : left]
     if before == "/":
         return _BEFORE_SLASH.search(text, max(0, left - 30), left) is None
-    if before in (".", "-", ":"):
+    if before in (".", ":"):
         return left > 1 and (before != "." or not text[left - 2].isupper()) and not text[left - 2].isspace()
     return before in _GLUE_BEFORE or _GLUE_AFTER.match(text, right) is not None
 
@@ -305,7 +322,9 @@ def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
             break
         word = tokens[stop]["word"]
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
-        numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS
+        right = tokens[stop].end()
+        whole = text[right : right + 1] not in (".", ",") or not text[right + 1 : right + 2].isdecimal()
+        numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS and whole
         if goes_on or numbered:
             stop += 1
         elif (after := _past_particles(text, tokens, stop)) is not None:
@@ -355,12 +374,6 @@ def joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     return gap in (" ", "\n", "\u00a0", " & ", "& ", "\r\n") or (gap == "- " and is_capital(before["word"]))
 
 
-def _opens_with_word(text: str, start: int, end: int) -> bool:
-    """Whether a word of a cased script is the first thing in the sentence that is a letter or a digit."""
-    match = TOKEN.search(text, start, end)
-    return match is not None and not any(letter.isalnum() for letter in text[start : match.start()])
-
-
 def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords, opens: bool) -> int:
     """``first`` moved past words that stand before a name but are not a part of it; ``opens``: it begins a sentence."""
     begin = first
@@ -374,6 +387,7 @@ def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words
             droppable |= _is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
             droppable |= opens and first == begin and _only_opens(word, words)
+        droppable |= first == begin and not last and _is_initial(word) and _after_comma(tokens, first)
         if not droppable and not word.isdecimal():
             return first
         first += 1
@@ -393,6 +407,56 @@ _BEFORE_NAMES = frozenset(
     "these those see use using per than but also both between against under over through".split()
 )
 """Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
+
+
+def _is_initial(word: str) -> bool:
+    return "." in word and word.isupper()
+
+
+def _after_comma(tokens: Sequence[re.Match[str]], position: int) -> bool:
+    """Whether the token stands behind a capitalised word and a comma: "Quill, A.B. Letters" is a reference's author."""
+    if position == 0:
+        return False
+    before, token = tokens[position - 1], tokens[position]
+    return is_capital(before["word"]) and token.string[before.end() : token.start()] == ", "
+
+
+def _is_role(tokens: Sequence[re.Match[str]], first: int, stop: int) -> bool:
+    """Whether the word only says what the person named after it is: "American", "Pastor" or "Varland President"."""
+    rest = [token["word"] for token in tokens[first:stop]]
+    roles = [at for at, word in enumerate(rest[:-2]) if at < 4 and NOUN_KINDS.get(word.lower()) == "Person"]
+    if not roles:
+        return rest[0].lower() in PEOPLES and len(rest) > 2 and kind_of_name(" ".join(rest[1:])) == "Person"
+    if roles == [0] and rest[0].lower() in WORDS["first words of Person"]:
+        return False
+    return kind_of_name(" ".join(rest[roles[-1] + 1 :])) == "Person"
+
+
+def _only_opens(word: str, words: DocumentWords) -> bool:
+    """Whether the document gives reason to think that ``word`` has its capital from the beginning of the sentence."""
+    if word.lower() in words.lower and word not in words.capital:
+        return True
+    sure = words.is_proper(word) or any(letter.isupper() for letter in word[1:])
+    return words.technical and not sure and word.lower() not in GIVEN_NAMES and kind_of_name(word) is None
+
+
+_BEFORE_NAMES = frozenset(
+    "in at on from of by for to with and or as into via during after before since until when where while if that this "
+    "these those see use using per than but also both between against under over through".split()
+)
+"""Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
+
+
+def _is_initial(word: str) -> bool:
+    return "." in word and word.isupper()
+
+
+def _after_comma(tokens: Sequence[re.Match[str]], position: int) -> bool:
+    """Whether the token stands behind a capitalised word and a comma: "Quill, A.B. Letters" is a reference's author."""
+    if position == 0:
+        return False
+    before, token = tokens[position - 1], tokens[position]
+    return is_capital(before["word"]) and token.string[before.end() : token.start()] == ", "
 
 
 def _is_role(tokens: Sequence[re.Match[str]], first: int, stop: int) -> bool:
@@ -424,6 +488,8 @@ def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool)
         shouted = [word for word in run if word.isupper() and len(word) > 4 and word.isalpha()]
         return len(shouted) < 2 and not all(_is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
     word = run[0]
+    if _NO_WORD.match(word):
+        return False
     if len(word.strip(".")) < 2 or _is_function_word(word.lower()):
         return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and not opens
     if word.isupper() and "." not in word:
@@ -437,6 +503,12 @@ def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool)
         return True
     common = word.lower() in NOUN_KINDS or kind_ending(word.lower()) is not None or word.lower() in WORDS["generic"]
     return words.is_proper(word) and (not opens or word.lower() not in OPENERS) and not common
+
+
+_NO_WORD = re.compile(
+    r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|F\d+\Z|.*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long)\Z|[A-Z]+s\Z"
+)
+"""A key, an adjective made of a name ("Go-playing"), the plural of an acronym."""
 
 
 def _is_number(word: str) -> bool:
@@ -511,9 +583,10 @@ def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
     if not 2 <= len(run) <= _MOST_WORDS:
         return
     words = [piece[0].lower() for piece in run]
-    inflected = words[-1].endswith(("ly", "ing", "ed")) or words[0].endswith(("ly", "ed")) or words[0] in _VERB_FORMS
+    inflected = words[-1].endswith(("ly", "ing", "ed", "able")) or _PARTICIPLE.search(words[0]) or words[0] in _VERB_FORMS
     if not inflected and len(set(words)) == len(words) and words[-1] not in _VERB_FORMS:
         yield " ".join(words), run[0].start(), run[-1].end()
 
 
+_PARTICIPLE = re.compile(r"(?:ly|ed|(?<!operat)(?<!programm)(?<!mail)(?<!process)(?<!comput)(?<!spr)ing)\Z")
 _VERB_FORMS = frozenset(verb + ending for verb in WORDS["verbs"] for ending in ("s", "es", "ing")) - {"uses", "ends", "works"}
