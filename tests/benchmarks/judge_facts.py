@@ -44,10 +44,14 @@ class Found:
     def add(self, extraction: Extraction, passage: Passage, document: Document) -> None:
         for entity in extraction.entities:
             context = f"[{document.title}] {_around(passage.text, entity.quote or entity.name)}"
-            self.names.setdefault((normalise_name(entity.name), entity.type), f"{entity.name}\t{entity.type}\t{context}")
+            self.names.setdefault(
+                (normalise_name(entity.name), entity.type), f"{entity.name}\t{entity.type}\t{context}"
+            )
         for triple in extraction.triples:
             stated = (triple.subject, triple.predicate, triple.object)
-            self.relations.setdefault(tuple(map(normalise_name, stated)), f"{' | '.join(stated)}\t{tidy(triple.quote or '')}")
+            self.relations.setdefault(
+                tuple(map(normalise_name, stated)), f"{' | '.join(stated)}\t{tidy(triple.quote or '')}"
+            )
         for each in extraction.attributes:
             if each.key in ("born", "died"):
                 line = f"{each.entity} | {each.key} | {each.value}\t{tidy(each.quote or '')}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, kind_of_name
+from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, known_name
 from kgplatform.ingest.extract.names import GERMAN, TOKEN, DocumentWords, Span, is_capital, is_glued, is_shouted, joins
 
 _TITLES = WORDS["german titles"]
@@ -52,12 +52,15 @@ def _name_at(
         return None, at + 1
     stop = _run_end(text, tokens, at)
     for last, kind in _candidates(text, tokens, at, stop):
-        return _span(text, tokens, at, last, kind), last
+        return _span(text, tokens, at, last, kind, words), last
     if word.lower() in _TITLES and stop - at > 1:
         return None, at + 1
     if word in surnames:
-        return _span(text, tokens, at, at + 1, "Person"), at + 1
-    return _alone(text, tokens[at], words), at + 1
+        return _span(text, tokens, at, at + 1, "Person", words), at + 1
+    beside = [token["word"] for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])]
+    if any(word.isupper() and len(word) > 4 for word in beside):  # a heading in capitals
+        return None, at + 1
+    return _alone(tokens[at], words), at + 1
 
 
 def _run_end(text: str, tokens: _Tokens, first: int) -> int:
@@ -86,9 +89,18 @@ def _candidates(text: str, tokens: _Tokens, at: int, stop: int) -> Iterator[tupl
     if words[0].lower() in _LEAD:
         return
     for last in range(len(words), 0, -1):
-        kind = kind_of_name(" ".join(words[:last]))
-        if kind is not None and kind != "Person" and not (last > 1 and words[last - 1].islower()):
+        name = " ".join(words[:last])
+        kind = known_name(name)
+        if kind is None and last > 1 and _is_institution(words[:last]):
+            kind = "Organization"
+        if kind is not None and not words[last - 1].islower():
             yield at + last, kind
+
+
+def _is_institution(words: Sequence[str]) -> bool:
+    lowered = [word.lower().strip(".") for word in words]
+    first = lowered[0] in WORDS["german institutions"] and lowered[-1][0].isalpha()
+    return first or (lowered[-1] in WORDS["german companies"] and not set(lowered) & GERMAN)
 
 
 def _person_end(words: Sequence[str], titled: bool) -> int | None:
@@ -112,14 +124,14 @@ def _is_given(word: str, *, first: bool) -> bool:
     return all(part in GIVEN_NAMES for part in parts) or (not first and len(word.strip(".")) == 1)
 
 
-def _alone(text: str, token: re.Match[str], words: DocumentWords) -> Span | None:
+def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     """One word that is a name by its capitals, or the first part of a compound that is: "HTTP" of "HTTP-Server"."""
     word = token["word"]
     head = re.split(r"[-\u2010\u2011]", word)[0]
     inner = any(letter.isupper() for letter in head[1:])
     if inner and not head.isupper() and not _GENDERED.search(word) and head == word:
         return Span(word, token.start("word"), token.end("word"))
-    known = kind_of_name(head) if head != word else None
+    known = known_name(head) if head != word else None
     acronym = (
         head.isupper()
         and 2 <= len(head) <= _LONGEST_ACRONYM
@@ -133,10 +145,11 @@ def _alone(text: str, token: re.Match[str], words: DocumentWords) -> Span | None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
 
 
-def _span(text: str, tokens: _Tokens, first: int, last: int, kind: str | None) -> Span:
+def _span(text: str, tokens: _Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:
     """The span of the tokens; a genitive before a noun loses its "s": "Ada Quills Haus"."""
     left, right = tokens[first].start("word"), tokens[last - 1].end("word")
     if kind == "Person" and text[right - 1] == "s" and last < len(tokens) and is_capital(tokens[last]["word"]):
-        if text[right : tokens[last].start()] == " " and text[right - 2 : right - 1] not in "sx":
+        stem = tokens[last - 1]["word"][:-1]
+        if text[right : tokens[last].start()] == " " and stem in words.capital:
             right -= 1
     return Span(" ".join(text[left:right].split()), left, right, kind)

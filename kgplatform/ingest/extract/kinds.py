@@ -17,6 +17,7 @@ from kgplatform.ingest.extract.lexicon import (
     FUNCTION_WORDS,
     GIVEN_NAMES,
     NOUN_KINDS,
+    PEOPLES,
     WORDS,
     kind_of_name,
     kind_of_noun_phrase,
@@ -46,7 +47,9 @@ _PLACE_OF = re.compile(
     r"|king|queen|duke|earl|bishop|residents|people|government|university|mayor|coast|north|south|east|west)\ of\ \Z"
 )
 _BY = re.compile(r"\b(?:directed|written|composed|starring|stars?|edited|painted|sung|portrayed|played)(?:\ by)?\ \Z")
-_BORN_IN = re.compile(r"\b(?:born|died|lived|lives|living|raised|buried|settled|moved|emigrated)(?:\ (?:in|to|at|near))\ \Z")
+_BORN_IN = re.compile(
+    r"\b(?:born|died|lived|lives|living|raised|buried|settled|moved|emigrated)(?:\ (?:in|to|at|near))\ \Z"
+)
 _IN = re.compile(r"\b(?:in|near|from|at|of|to)\ \Z")
 _IN_ONLY = re.compile(r"\b(?:in|near|outside|in\ nearby)\ \Z")
 _PERSON_AFTER = re.compile(
@@ -70,7 +73,9 @@ _HEADS = (
     | dict.fromkeys(("programming language", "language", "dialect"), "Language")
 )
 _KNOWN_AFTER = re.compile(r",\ ([A-Z][\w.]*(?:\ [A-Z][\w.]*){0,2})")
-_ENDS_CLAUSE = re.compile(r"\Z|[.,;:)]|\ (?:and|in|on|with|where|when|for|from|to|until|during|by|after|before|as|at)\b")
+_ENDS_CLAUSE = re.compile(
+    r"\Z|[.,;:)]|\ (?:and|in|on|with|where|when|for|from|to|until|during|by|after|before|as|at)\b"
+)
 _BETWEEN = re.compile(r",?\ (?:and|&|und|et)\ |,\ ")
 _ACRONYM = re.compile(r"\ \(([A-Z][A-Za-z]{1,6})\)")
 
@@ -130,7 +135,9 @@ def _by_words_before(before: str) -> Iterator[tuple[str, int]]:
 
 def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
     several = " " in span.name
-    if (_PERSON_AFTER.match(after) and not _PLURAL.fullmatch(span.name)) or (several and _SAID.match(after) and not span.name.isupper()):
+    if (_PERSON_AFTER.match(after) and not _PLURAL.fullmatch(span.name)) or (
+        several and _SAID.match(after) and not span.name.isupper()
+    ):
         yield "Person", _LIKELY
     if (match := _APPOSITION.match(after)) is not None:
         if (kind := kind_of_noun_phrase(match[1])) is not None:
@@ -159,7 +166,11 @@ def _by_place(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
 
 def _may_be_place(name: str) -> bool:
     words = name.split()
-    return len(words) <= 2 and all(word[0].isupper() and not word.isupper() and word.isalpha() for word in words)
+    return (
+        len(words) <= 2
+        and words[0].lower() not in PEOPLES
+        and all(word[0].isupper() and not word.isupper() and word.isalpha() for word in words)
+    )
 
 
 def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
@@ -175,15 +186,15 @@ def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
 
 
 def _lists(text: str, spans: Sequence[Span]) -> Iterator[list[Span]]:
+    """Names one after another, parted by commas and "and": three, or two with "and"."""
     group: list[Span] = []
-    for span in spans:
-        if group and (span.start < group[-1].end or not _BETWEEN.fullmatch(text, group[-1].end, span.start)):
-            if len(group) > 1:
+    for span in [*spans, None]:
+        if group and (span is None or not _BETWEEN.fullmatch(text, group[-1].end, max(span.start, group[-1].end))):
+            if len(group) > 2 or (len(group) == 2 and text[group[0].end : group[1].start] != ", "):
                 yield group
             group = []
-        group.append(span)
-    if len(group) > 1:
-        yield group
+        if span is not None:
+            group.append(span)
 
 
 def _looks_like(name: str, kind: str) -> bool:

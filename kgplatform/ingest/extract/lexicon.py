@@ -88,6 +88,11 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
     return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
 
 
+def known_name(name: str) -> str | None:
+    """The kind of a name that is known as a whole."""
+    return _KNOWN.get(name.lower())
+
+
 def kind_ending(word: str) -> str | None:
     """The kind of the names that end in ``word``, such as "university"."""
     return _LAST_WORDS.get(word)

@@ -17,7 +17,16 @@ from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import WORDS, kind_of_name, kind_of_noun_phrase, type_in
-from kgplatform.ingest.extract.names import TOKEN, DocumentWords, Span, is_prose, is_running, names, recurring_terms, terms
+from kgplatform.ingest.extract.names import (
+    TOKEN,
+    DocumentWords,
+    Span,
+    is_prose,
+    is_running,
+    names,
+    recurring_terms,
+    terms,
+)
 from kgplatform.ingest.extract.statements import relations, values
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
@@ -102,7 +111,9 @@ class _Lines:
 
     def filled(self, text: str, places: Sequence[Sentence], found: Sequence[list[Span]]) -> _Lines:
         """These with what was ``found`` in each of ``places``."""
-        pairs = [(at, spans, not spans or self.keeps_all or _runs(text, at)) for at, spans in zip(places, found, strict=True)]
+        pairs = [
+            (at, spans, not spans or self.keeps_all or _runs(text, at)) for at, spans in zip(places, found, strict=True)
+        ]
         prose = frozenset(normalise_name(span.name) for _, spans, runs in pairs if runs for span in spans)
         lines = replace(self, sure=self.sure | prose)
         for at, spans, runs in pairs:
@@ -281,7 +292,7 @@ def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
         start,
         tuple(found),
         tuple(relations(text, apart, start, end, kind_of)),
-        tuple(values(text, apart, start, end)),
+        tuple(values(text, apart, start, end, kind_of)),
     )
 
 

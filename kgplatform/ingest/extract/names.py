@@ -17,8 +17,8 @@ from kgplatform.ingest.extract.lexicon import (
     GIVEN_NAMES,
     INNER_PARTICLES,
     MONTHS,
-    OPENERS,
     NOUN_KINDS,
+    OPENERS,
     PEOPLES,
     WORDS,
     kind_ending,
@@ -84,8 +84,32 @@ class Span:
 
 
 GERMAN = WORDS["german function words"]
-_GERMAN_SHARE = 0.2
-"""Of a text's words in lower case, so many are German function words if it is German; of an English text, 0.05."""
+_ONLY_GERMAN = GERMAN - frozenset(
+    [
+        "also",
+        "am",
+        "an",
+        "bin",
+        "da",
+        "des",
+        "die",
+        "du",
+        "er",
+        "hat",
+        "hier",
+        "in",
+        "ist",
+        "man",
+        "mine",
+        "oder",
+        "so",
+        "war",
+        "was",
+        "will",
+    ]
+)
+_GERMAN_SHARE = 0.06
+"""Of a text's words in lower case, so many are German alone if it, or a good part of it, is German."""
 _LEAST_GERMAN = 6
 """Different ones that must be there: a short English text may hold "in", "so" and "was" alone."""
 
@@ -114,7 +138,7 @@ class DocumentWords:
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 found = TOKEN.finditer(text, sentence.start, sentence.end)
                 capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
-        known = [count for word, count in lower.items() if word in GERMAN]
+        known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
         german = len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total()
         technical = sum(1 for _ in _CODE.finditer(text)) > _CODE_SHARE * (lower.total() + 20)
         return cls(lower, capital, german, technical)
@@ -128,14 +152,18 @@ class DocumentWords:
 def _tells(text: str, start: int, token: re.Match[str]) -> bool:
     """Whether the word has a capital that the beginning of something does not explain."""
     left = token.start()
-    return text[left].isupper() and left > start and text[left - 1] not in _OPEN_QUOTES and text[left - 2] not in _OPENERS
+    return (
+        text[left].isupper() and left > start and text[left - 1] not in _OPEN_QUOTES and text[left - 2] not in _OPENERS
+    )
 
 
 _OPEN_QUOTES = frozenset('"“„‘(')
 _OPENERS = frozenset(":;|•·–—>*.")
 
 
-_CODE = re.compile(r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|\w\.(?:conf|html|txt|py|sh|c|h|deb|gz)\b|<\w+>|\$\w")
+_CODE = re.compile(
+    r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|\w\.(?:conf|html|txt|py|sh|c|h|deb|gz)\b|<\w+>|\$\w"
+)
 _CODE_SHARE = 0.005
 """Of a manual's words, so many are paths, options, identifiers; of other texts, hardly one in a thousand."""
 
@@ -216,10 +244,16 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         first = _first_of_name(tokens, position, stop, words, opens)
         last = _last_of_name(text, tokens, first, stop)
         if first < last and _is_name(tokens[first:last], words, opens and first == position):
-            if last - first > 1 or not (_is_adjective(text, tokens, first, end) or _is_inflected(tokens[first], words)):
+            adjective = last - first == 2 and _is_people([token["word"].lower() for token in tokens[first:last]])
+            if (last - first > 1 and not adjective) or not (
+                _is_adjective(text, tokens, first, end) or adjective or _is_inflected(tokens[first], words)
+            ):
                 first = _with_number_before(text, tokens, first)
                 left, right = tokens[first].start("word"), tokens[last - 1].end("word")
+                right = _with_title_after(text, tokens, last, right)
                 yield Span(" ".join(text[left:right].split()), left, right)
+                while stop < len(tokens) and tokens[stop].start() < right:
+                    stop += 1
         position = max(stop, position + 1)
 
 
@@ -254,13 +288,60 @@ _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
 _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 
 
+_NOBLE = re.compile(
+    r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness|Margrave"
+    r"|Landgrave|Elector|Viscount|Viscountess|Baron|Baroness|Lord|King|Queen|Archduke|Seigneur|Bishop|Archbishop)\b"
+    rf"(?:\ of)?\ [{_UPPER}][\w'’-]*(?:-\ [{_UPPER}][\w'’-]*|\ (?:of\ )?[{_UPPER}][\w'’-]*)?"
+)
+
+
+def _with_title_after(text: str, tokens: Sequence[re.Match[str]], last: int, right: int) -> int:
+    """The end of the name with the title of nobility behind its comma: "Ada, Duchess of Lund"."""
+    if not text.startswith(", ", right) or not is_capital(tokens[last - 1]["word"]):
+        return right
+    match = _NOBLE.match(text, right)
+    return match.end() if match is not None else right
+
+
+def _is_people(words: Sequence[str]) -> bool:
+    """Whether two words are an adjective: "South African", "Puerto Rican", "Anglo-Saxon German"."""
+    return words[-1] in PEOPLES | {"rican", "lankan"} and (words[0] in PEOPLES or words[0] in _BEFORE_PEOPLES)
+
+
+_BEFORE_PEOPLES = frozenset(
+    [
+        "north",
+        "south",
+        "east",
+        "west",
+        "puerto",
+        "sri",
+        "costa",
+        "saudi",
+        "new",
+        "central",
+        "old",
+        "ancient",
+        "modern",
+        "medieval",
+    ]
+)
+
+
 def _is_adjective(text: str, tokens: Sequence[re.Match[str]], position: int, end: int) -> bool:
     """Whether the one word says of what people or kind something is: "Swedish", "the Darwinian view", "an Actress"."""
     word = tokens[position]["word"]
-    if text[max(0, tokens[position].start() - 4) : tokens[position].start()].endswith((" a ", " an ")) and kind_of_name(word) is None and word.isalpha():
+    if (
+        text[max(0, tokens[position].start() - 4) : tokens[position].start()].endswith((" a ", " an "))
+        and kind_of_name(word) is None
+        and word.isalpha()
+    ):
         return not word.isupper()
     if word.lower() in PEOPLES:
-        return not (kind_of_name(word) == "Language" and text[max(0, tokens[position].start() - 6) : tokens[position].start()].endswith((" in ", " into ")))
+        return not (
+            kind_of_name(word) == "Language"
+            and text[max(0, tokens[position].start() - 6) : tokens[position].start()].endswith((" in ", " into "))
+        )
     after = _NOUN_AFTER.match(text, tokens[position].end(), end)
     return bool(after and _ADJECTIVE.match(word) and after[0][1:] not in FUNCTION_WORDS and kind_of_name(word) is None)
 
@@ -310,7 +391,11 @@ def is_running(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     if len(lower) >= 2 and len(lower) >= _RUNNING * cased:
         return True
     ended = _ENDED.search(text, max(start, end - 4), end) is not None
-    return cased == 0 or is_unspaced(text[start:end]) or (ended and any(word not in FUNCTION_WORDS and word not in INNER_PARTICLES for word in lower))
+    return (
+        cased == 0
+        or is_unspaced(text[start:end])
+        or (ended and any(word not in FUNCTION_WORDS and word not in INNER_PARTICLES for word in lower))
+    )
 
 
 def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
@@ -347,9 +432,7 @@ def _past_particles(text: str, tokens: Sequence[re.Match[str]], position: int) -
     return None
 
 
-def _may_join(
-    particles: Sequence[str], before: str, tokens: Sequence[re.Match[str]], position: int, word: str
-) -> bool:
+def _may_join(particles: Sequence[str], before: str, tokens: Sequence[re.Match[str]], position: int, word: str) -> bool:
     """Whether ``particles`` go on a name. "For" and "and" do where it is an institution's, "the" in "Philip the Good"."""
     if particles[0] in ("on", "upon"):
         return before[0].isupper() and word.lower() not in MONTHS | DAYS and len(particles) < 3 and word != "Level"
@@ -403,8 +486,48 @@ def _only_opens(word: str, words: DocumentWords) -> bool:
 
 
 _BEFORE_NAMES = frozenset(
-    "in at on from of by for to with and or as into via during after before since until when where while if that this "
-    "these those see use using per than but also both between against under over through".split()
+    [
+        "in",
+        "at",
+        "on",
+        "from",
+        "of",
+        "by",
+        "for",
+        "to",
+        "with",
+        "and",
+        "or",
+        "as",
+        "into",
+        "via",
+        "during",
+        "after",
+        "before",
+        "since",
+        "until",
+        "when",
+        "where",
+        "while",
+        "if",
+        "that",
+        "this",
+        "these",
+        "those",
+        "see",
+        "use",
+        "using",
+        "per",
+        "than",
+        "but",
+        "also",
+        "both",
+        "between",
+        "against",
+        "under",
+        "over",
+        "through",
+    ]
 )
 """Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
 
@@ -441,8 +564,48 @@ def _only_opens(word: str, words: DocumentWords) -> bool:
 
 
 _BEFORE_NAMES = frozenset(
-    "in at on from of by for to with and or as into via during after before since until when where while if that this "
-    "these those see use using per than but also both between against under over through".split()
+    [
+        "in",
+        "at",
+        "on",
+        "from",
+        "of",
+        "by",
+        "for",
+        "to",
+        "with",
+        "and",
+        "or",
+        "as",
+        "into",
+        "via",
+        "during",
+        "after",
+        "before",
+        "since",
+        "until",
+        "when",
+        "where",
+        "while",
+        "if",
+        "that",
+        "this",
+        "these",
+        "those",
+        "see",
+        "use",
+        "using",
+        "per",
+        "than",
+        "but",
+        "also",
+        "both",
+        "between",
+        "against",
+        "under",
+        "over",
+        "through",
+    ]
 )
 """Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
 
@@ -583,10 +746,16 @@ def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
     if not 2 <= len(run) <= _MOST_WORDS:
         return
     words = [piece[0].lower() for piece in run]
-    inflected = words[-1].endswith(("ly", "ing", "ed", "able")) or _PARTICIPLE.search(words[0]) or words[0] in _VERB_FORMS
+    inflected = (
+        words[-1].endswith(("ly", "ing", "ed", "able")) or _PARTICIPLE.search(words[0]) or words[0] in _VERB_FORMS
+    )
     if not inflected and len(set(words)) == len(words) and words[-1] not in _VERB_FORMS:
         yield " ".join(words), run[0].start(), run[-1].end()
 
 
 _PARTICIPLE = re.compile(r"(?:ly|ed|(?<!operat)(?<!programm)(?<!mail)(?<!process)(?<!comput)(?<!spr)ing)\Z")
-_VERB_FORMS = frozenset(verb + ending for verb in WORDS["verbs"] for ending in ("s", "es", "ing")) - {"uses", "ends", "works"}
+_VERB_FORMS = frozenset(verb + ending for verb in WORDS["verbs"] for ending in ("s", "es", "ing")) - {
+    "uses",
+    "ends",
+    "works",
+}

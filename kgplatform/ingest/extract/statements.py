@@ -75,7 +75,8 @@ _FORWARD = {
     "starred in": rf"(?:,?\ who)?\ (?:starred|appeared|acted)\ in{_ARTICLE}{_ROLE}\ ",
     "won": r"(?:,?\ who)?\ (?:won|received|was\ awarded)\ (?:the|a|an)\ ",
     "named after": rf",?{_BE}\ named\ (?:after|for|in\ honou?r\ of)(?:\ the)?\ ",
-    "fought in": r"(?:,?\ who)?\ (?:fought|served)\ in(?:\ the)?\ ",
+    "fought in": r"(?:,?\ who)?\ fought\ in(?:\ the)?\ ",
+    "served in": r"(?:,?\ who)?\ served\ in(?:\ the)?\ ",
     "succeeded by": rf",?{_BE}\ succeeded\ by\ ",
 }
 _INVERSE = {
@@ -142,8 +143,9 @@ _ENDS = {
     "works for": (_PERSON, _GROUP | {"Person", "Work"}),
     "subsidiary of": (_GROUP, _GROUP),
     "starred in": (_PERSON, _WORK),
-    "won": (_MAKER | _WORK, _ANY | {"Award", "Event"}),
+    "won": (_PERSON | _WORK, _ANY | {"Award", "Event"}),
     "fought in": (_MAKER, _ANY | {"Event", "Organization"}),
+    "served in": (_PERSON, _GROUP | {"Event"}),
     "leads": (_PERSON, _GROUP | _PLACE | {"Event"}),
 } | dict.fromkeys(("directed", "wrote", "composed", "painted", "published"), (_MAKER, _WORK))
 """The kinds that a relation's ends may have; None is a name whose kind is not known."""
@@ -222,15 +224,18 @@ def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | Non
     return None
 
 
-def values(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedAttribute]:
+def values(
+    text: str, spans: Sequence[Span], start: int, end: int, kind_of: KindOf = kind_of_name
+) -> Iterator[ExtractedAttribute]:
     """Dates of birth, death and founding, and what its first name is, as ``text[start:end]`` says."""
     quote = text[start:end]
     described = _what_first_is(text, spans, start, end)
     for span in spans:
-        if (match := _LIFE.match(text, span.end, end)) is not None:
+        living = kind_of(span.name) in (None, "Person")
+        if living and (match := _LIFE.match(text, span.end, end)) is not None:
             yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
         for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
-            if (match := pattern.match(text, span.end, end)) is not None:
+            if (living or key == "founded") and (match := pattern.match(text, span.end, end)) is not None:
                 yield ExtractedAttribute(span.name, key, match["date"], quote)
     if described is not None:
         yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
