@@ -1,4 +1,4 @@
-"""Names in German texts, where every noun has a capital, so that one tells nothing: only what shows by itself is a name.
+"""Names in German texts, where every noun has a capital: only what shows by itself is a name.
 
 A first name and what follows it, a title and what follows it, institutions by their first or last word, acronyms, words
 with a second capital, what is known, and the surnames of the document's people. Towns that are not known are lost.
@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kgplatform.ingest.extract.document_words import GERMAN, DocumentWords
 from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, known_name
-from kgplatform.ingest.extract.names import GERMAN, TOKEN, DocumentWords, Span, is_capital, is_glued, is_shouted, joins
+from kgplatform.ingest.extract.no_names import is_acronym
+from kgplatform.ingest.extract.tokens import TOKEN, Span, Tokens, is_capital, is_glued, is_shouted, joins
 
 _TITLES = WORDS["german titles"]
 _PARTICLES = frozenset({"von", "van", "de", "zu", "der", "den", "vom", "zum", "del", "da", "di", "la"})
 _LEAD = WORDS["german nouns before names"]
 _MOST_WORDS = 6
-_LONGEST_ACRONYM = 6
 _NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
 _GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
-_Tokens = Sequence[re.Match[str]]
 
 
 def german_names(
@@ -44,7 +44,7 @@ def surnames_of(spans: Sequence[Span]) -> frozenset[str]:
 
 
 def _name_at(
-    text: str, tokens: _Tokens, at: int, words: DocumentWords, surnames: frozenset[str]
+    text: str, tokens: Tokens, at: int, words: DocumentWords, surnames: frozenset[str]
 ) -> tuple[Span | None, int]:
     """The name that begins at the token ``at``, if one does, and the token to go on with."""
     word = tokens[at]["word"]
@@ -63,7 +63,7 @@ def _name_at(
     return _alone(tokens[at], words), at + 1
 
 
-def _run_end(text: str, tokens: _Tokens, first: int) -> int:
+def _run_end(text: str, tokens: Tokens, first: int) -> int:
     """One past the last of the capitalised words and particles that stand side by side from ``first`` on."""
     stop = first + 1
     while stop < len(tokens) and stop - first < _MOST_WORDS and joins(text, tokens, stop):
@@ -79,7 +79,7 @@ def _run_end(text: str, tokens: _Tokens, first: int) -> int:
 _ENDS = (GERMAN - _PARTICLES - {"für"}) | {"uhr", "euro", "prozent", "januar", "februar", "märz", "mai", "juni", "juli"}
 
 
-def _candidates(text: str, tokens: _Tokens, at: int, stop: int) -> Iterator[tuple[int, str | None]]:
+def _candidates(text: str, tokens: Tokens, at: int, stop: int) -> Iterator[tuple[int, str | None]]:
     """Where a name that begins at ``at`` ends, and its kind: a person, what is known, an institution."""
     words = [token["word"] for token in tokens[at:stop]]
     if (last := _person_end(words, at > 0 and tokens[at - 1]["word"].lower() in _TITLES)) is not None:
@@ -132,20 +132,13 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     if inner and not head.isupper() and not _GENDERED.search(word) and head == word:
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
-    acronym = (
-        head.isupper()
-        and 2 <= len(head) <= _LONGEST_ACRONYM
-        and any(letter.isalpha() for letter in head)
-        and head.lower() not in WORDS["no acronyms"]
-        and head.lower() not in words.lower
-        and head.lower() not in GERMAN
-    )
+    acronym = head.isupper() and is_acronym(head, words) and head.lower() not in GERMAN
     if known is None and not acronym:
         return None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
 
 
-def _span(text: str, tokens: _Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:
+def _span(text: str, tokens: Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:
     """The span of the tokens; a genitive before a noun loses its "s": "Ada Quills Haus"."""
     left, right = tokens[first].start("word"), tokens[last - 1].end("word")
     if kind == "Person" and text[right - 1] == "s" and last < len(tokens) and is_capital(tokens[last]["word"]):

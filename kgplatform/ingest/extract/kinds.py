@@ -22,7 +22,7 @@ from kgplatform.ingest.extract.lexicon import (
     kind_of_name,
     kind_of_noun_phrase,
 )
-from kgplatform.ingest.extract.names import Span
+from kgplatform.ingest.extract.tokens import Span
 from kgplatform.text import normalise_name
 
 Votes = Mapping[str, "Counter[str]"]
@@ -39,7 +39,7 @@ _TITLE_BEFORE = re.compile(
     r"|Judge|Justice|King|Queen|Prince|Princess|Emperor|Bishop|Pope|Herr|Frau|Präsident|Kanzlerin)\.?\ [\"“]?\Z"
 )
 _NOUN_BEFORE = re.compile(
-    r"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts|by|of|and|with|'s|[A-Z]?[a-z]+(?:an|ish|ese|ch)|former|der|die)\ "
+    r"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts|by|of|and|with|'s|[A-Z]?[a-z]+(?:an|ish|ese|ch)|former)\ "
     r"(?:[a-z-]+\ ){0,3}?([a-z-]{3,})\ [\"“„]?\Z"
 )
 _PLACE_OF = re.compile(
@@ -62,7 +62,8 @@ _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}(?!s\Z)[a-z]")
 _PLURAL = re.compile(r"[A-Z]+s|The .*s")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
-    r",\ (?:an?|the|one\ of\ the)\ ((?:[\w'-]+\ ){0,6}?[a-z-]+)(?=[,.;:)]|\ (?:who|which|that|from|in|of|at|for|by|with|on)\b)"
+    r",\ (?:an?|the|one\ of\ the)\ ((?:[\w'-]+\ ){0,6}?[a-z-]+)"
+    r"(?=[,.;:)]|\ (?:who|which|that|from|in|of|at|for|by|with|on)\b)"
 )
 _NOUN_AFTER = re.compile(r"\ ((?:programming\ |file\ )?[a-z]{4,})\b(?!-)")
 _HEADS = (
@@ -139,9 +140,9 @@ def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[s
         several and _SAID.match(after) and not span.name.isupper()
     ):
         yield "Person", _LIKELY
-    if (match := _APPOSITION.match(after)) is not None:
-        if (kind := kind_of_noun_phrase(match[1])) is not None:
-            yield kind, _LIKELY
+    apposition = _APPOSITION.match(after)
+    if apposition is not None and (kind := kind_of_noun_phrase(apposition[1])) is not None:
+        yield kind, _LIKELY
     if (match := _NOUN_AFTER.match(after)) is not None and match[1] in _HEADS:
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
@@ -218,15 +219,19 @@ def _abbreviates(acronym: str, name: str) -> bool:
 
 
 def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
-    """A person's last word, or first name, alone is the person; not where the document says that it is something else."""
+    """A person's last word, or first name, alone is the person, unless the document says that it is something else."""
     people: set[str] = set()
     for _, spans in lines:
         for span in spans:
             words = span.name.split()
-            if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person":
-                if words[-2].lower() not in ("of", "the") and words[0].lower() not in WORDS["first words of Person"]:
-                    people.update((words[-1], words[0]))
+            if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
+                people.update((words[-1], words[0]))
     for _, spans in lines:
         for span in spans:
             if span.name in people and len(span.name) > 2:
                 kinds.setdefault(normalise_name(span.name), "Person")
+
+
+def _has_surname(words: Sequence[str]) -> bool:
+    """Whether a name of a person ends with one: "King Olaf" and "Olaf of Lund" do not."""
+    return words[-2].lower() not in ("of", "the") and words[0].lower() not in WORDS["first words of Person"]

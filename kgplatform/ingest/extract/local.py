@@ -14,20 +14,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.extract.document_words import DocumentWords, is_prose, is_running
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import WORDS, kind_of_name, kind_of_noun_phrase, type_in
-from kgplatform.ingest.extract.names import (
-    TOKEN,
-    DocumentWords,
-    Span,
-    is_prose,
-    is_running,
-    names,
-    recurring_terms,
-    terms,
-)
+from kgplatform.ingest.extract.names import names
 from kgplatform.ingest.extract.statements import relations, values
+from kgplatform.ingest.extract.terms import recurring_terms, terms
+from kgplatform.ingest.extract.tokens import TOKEN, Span
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
     AtomicFact,
@@ -58,7 +52,7 @@ _PERSON_KEYS = ("born", "died")
 
 
 class _TitleFinder:
-    """Finds the forms of the document's name as whole words, the longest first; forms of one letter are not looked for."""
+    """Finds the forms of the document's name as whole words, the longest first; none of one letter."""
 
     def __init__(self, forms: Sequence[str]) -> None:
         ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
@@ -101,8 +95,8 @@ class _Finder:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """The names of a document's sentences, by where these begin, with where they end. What is no sentence but a heading,
-    a list of names or a reference has those that are surely names, or that stand in a sentence elsewhere.
+    """The names of a document's sentences, by where these begin, with where they end. What is no sentence but a
+    heading, a list of names or a reference has those that are surely names, or that stand in a sentence elsewhere.
     """
 
     by_start: dict[int, tuple[int, list[Span]]]

@@ -14,7 +14,7 @@ from kgplatform.ingest.extract.lexicon import (
     kind_of_name,
     kind_of_noun_phrase,
 )
-from kgplatform.ingest.extract.names import Span
+from kgplatform.ingest.extract.tokens import Span
 from kgplatform.records import ExtractedAttribute, ExtractedTriple
 
 _MONTH = (
