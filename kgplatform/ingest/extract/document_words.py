@@ -45,10 +45,10 @@ class DocumentWords:
         lower: Counter[str] = Counter()
         capital = Counter(match["word"] for match in TOKEN.finditer(title) if is_capital(match["word"]))
         for sentence in places:
-            words = [match["word"] for match in TOKEN.finditer(text, sentence.start, sentence.end)]
+            found = list(TOKEN.finditer(text, sentence.start, sentence.end))
+            words = [match["word"] for match in found]
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
-                found = TOKEN.finditer(text, sentence.start, sentence.end)
                 capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
         german = len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total()

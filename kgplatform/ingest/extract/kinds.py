@@ -34,10 +34,43 @@ _LEAD = 2
 """How many times the votes of the second kind the first must have."""
 _WINDOW = 60
 
-_TITLE_BEFORE = re.compile(
-    r"\b(?:Mr|Mrs|Ms|Dr|Prof|Professor|Sir|President|Senator|Sen|Rep|Gov|Governor|Minister|Captain|Capt|General|Colonel"
-    r"|Judge|Justice|King|Queen|Prince|Princess|Emperor|Bishop|Pope|Herr|Frau|Präsident|Kanzlerin)\.?\ [\"“]?\Z"
+_TITLES = frozenset(
+    [
+        "Mr",
+        "Mrs",
+        "Ms",
+        "Dr",
+        "Prof",
+        "Professor",
+        "Sir",
+        "President",
+        "Senator",
+        "Sen",
+        "Rep",
+        "Gov",
+        "Governor",
+        "Minister",
+        "Captain",
+        "Capt",
+        "General",
+        "Colonel",
+        "Judge",
+        "Justice",
+        "King",
+        "Queen",
+        "Prince",
+        "Princess",
+        "Emperor",
+        "Bishop",
+        "Pope",
+        "Herr",
+        "Frau",
+        "Präsident",
+        "Kanzlerin",
+    ]
 )
+_PREPOSITIONS = frozenset({"in", "to", "at", "near", "from", "of", "outside", "nearby"})
+_LAST_WORD = re.compile(r"([^\W\d_-]+)\.? [\"“„]?\Z")
 _NOUN_BEFORE = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts|by|of|and|with|'s|[A-Z]?[a-z]+(?:an|ish|ese|ch)|former)\ "
     r"(?:[a-z-]+\ ){0,3}?([a-z-]{3,})\ [\"“„]?\Z"
@@ -50,8 +83,6 @@ _BY = re.compile(r"\b(?:directed|written|composed|starring|stars?|edited|painted
 _BORN_IN = re.compile(
     r"\b(?:born|died|lived|lives|living|raised|buried|settled|moved|emigrated)(?:\ (?:in|to|at|near))\ \Z"
 )
-_IN = re.compile(r"\b(?:in|near|from|at|of|to)\ \Z")
-_IN_ONLY = re.compile(r"\b(?:in|near|outside|in\ nearby)\ \Z")
 _PERSON_AFTER = re.compile(
     r"(?:\ ?\([^()]*\))?(?:,?\ who\b(?!se)|,\ \d\d,|\ (?:was|were)\ (?:born|married|educated)\b|,?\ born\b"
     r"|\ (?:married|recalled|graduated|retired|starred|told)\b"
@@ -119,19 +150,22 @@ def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]
     after = text[span.end : span.end + _WINDOW]
     if span.kind is not None:
         yield span.kind, _LIKELY
-    yield from _by_words_before(before)
+    found = _LAST_WORD.search(before, max(0, len(before) - 24))
+    last = found[1] if found else ""
+    yield from _by_words_before(before, last)
     yield from _by_words_after(after, span, technical)
     if not technical:
-        yield from _by_place(before, after, span)
+        yield from _by_place(last, after, span)
 
 
-def _by_words_before(before: str) -> Iterator[tuple[str, int]]:
-    if _TITLE_BEFORE.search(before) or _BY.search(before):
+def _by_words_before(before: str, last: str) -> Iterator[tuple[str, int]]:
+    """``last``: the word that stands directly before the name; it says which pattern can match at all."""
+    if last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
         yield "Person", _LIKELY
-    if _PLACE_OF.search(before) or _BORN_IN.search(before):
+    elif (last == "of" and _PLACE_OF.search(before)) or (last in _PREPOSITIONS and _BORN_IN.search(before)):
         yield "Place", _LIKELY
-    if (match := _NOUN_BEFORE.search(before)) is not None and match[1] in NOUN_KINDS:
-        yield NOUN_KINDS[match[1]], _LIKELY
+    elif last in NOUN_KINDS and _NOUN_BEFORE.search(before):
+        yield NOUN_KINDS[last], _LIKELY
 
 
 def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
@@ -154,13 +188,14 @@ def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[s
             yield "Product", _MAYBE
 
 
-def _by_place(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
+def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
     """Names of places by what stands before and behind: "in Lund, Sweden", "in Lund."; a first name alone."""
-    known = _KNOWN_AFTER.match(after)
-    if known is not None and kind_of_name(known[1]) == "Place" and _IN.search(before):
-        yield "Place", _LIKELY
-    elif _IN_ONLY.search(before) and _ENDS_CLAUSE.match(after) and _may_be_place(span.name):
-        yield "Place", _MAYBE
+    if last in _PREPOSITIONS:
+        known = _KNOWN_AFTER.match(after)
+        if known is not None and kind_of_name(known[1]) == "Place":
+            yield "Place", _LIKELY
+        elif last in ("in", "near", "outside") and _ENDS_CLAUSE.match(after) and _may_be_place(span.name):
+            yield "Place", _MAYBE
     if span.name.lower() in GIVEN_NAMES:
         yield "Person", _MAYBE
 

@@ -89,6 +89,8 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
+    if text[start:end].isascii():
+        return
     for pattern in (_CASELESS, _INSTITUTION):
         for match in pattern.finditer(text, start, end):
             number = match.lastindex or 0

@@ -117,6 +117,8 @@ _DIED_ON = re.compile(rf"(?:\s*\([^()]*\))?(?:,?\ who)?\ died\ (?:[a-z\ ]{{0,20}
 _FOUNDED_IN = re.compile(
     rf"(?:\s*\([^()]*\))?,?\ (?:was|were)\ (?:founded|established|formed|incorporated)\ (?:on\ |in\ )(?P<date>{DATE})"
 )
+_DATED = re.compile(r"\s*\(|,?\ (?:was|were|who|died)\b")
+"""What stands behind a name of which a date can be stated: the other patterns are tried only there."""
 _IS_A = re.compile(
     r"(?:\s*\([^()]*\))?,?\ (?:is|was|are|were)\ (?:a|an|the|one\ of\ the)\ (?P<what>[^.,;:()\n]{3,80}?)"
     r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
@@ -231,6 +233,8 @@ def values(
     quote = text[start:end]
     described = _what_first_is(text, spans, start, end)
     for span in spans:
+        if _DATED.match(text, span.end, end) is None:
+            continue
         living = kind_of(span.name) in (None, "Person")
         if living and (match := _LIFE.match(text, span.end, end)) is not None:
             yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
