@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import GERMAN, DocumentWords
 from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, known_name
-from kgplatform.ingest.extract.no_names import is_acronym
+from kgplatform.ingest.extract.no_names import is_acronym, is_name
 from kgplatform.ingest.extract.tokens import TOKEN, Span, Tokens, is_capital, is_glued, is_shouted, joins
 
 _TITLES = WORDS["german titles"]
@@ -58,8 +58,8 @@ def _name_at(
     if word in surnames:
         return _span(text, tokens, at, at + 1, "Person", words), at + 1
     beside = [token["word"] for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2])]
-    if any(word.isupper() and len(word) > 4 for word in beside):  # a heading in capitals
-        return None, at + 1
+    if any(word.isupper() and len(word) > 1 and known_name(word) is None for word in beside):
+        return None, at + 1  # a heading in capitals, or a table's
     return _alone(tokens[at], words), at + 1
 
 
@@ -129,7 +129,13 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     word = token["word"]
     head = re.split(r"[-\u2010\u2011]", word)[0]
     inner = any(letter.isupper() for letter in head[1:])
-    if inner and not head.isupper() and not _GENDERED.search(word) and head == word:
+    if (
+        inner
+        and is_name([word], words, opens=False)
+        and not head.isupper()
+        and not _GENDERED.search(word)
+        and head == word
+    ):
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
     acronym = head.isupper() and is_acronym(head, words) and head.lower() not in GERMAN

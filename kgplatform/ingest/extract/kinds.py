@@ -34,41 +34,7 @@ _LEAD = 2
 """How many times the votes of the second kind the first must have."""
 _WINDOW = 60
 
-_TITLES = frozenset(
-    [
-        "Mr",
-        "Mrs",
-        "Ms",
-        "Dr",
-        "Prof",
-        "Professor",
-        "Sir",
-        "President",
-        "Senator",
-        "Sen",
-        "Rep",
-        "Gov",
-        "Governor",
-        "Minister",
-        "Captain",
-        "Capt",
-        "General",
-        "Colonel",
-        "Judge",
-        "Justice",
-        "King",
-        "Queen",
-        "Prince",
-        "Princess",
-        "Emperor",
-        "Bishop",
-        "Pope",
-        "Herr",
-        "Frau",
-        "Präsident",
-        "Kanzlerin",
-    ]
-)
+_TITLES = WORDS["titles"]
 _PREPOSITIONS = frozenset({"in", "to", "at", "near", "from", "of", "outside", "nearby"})
 _LAST_WORD = re.compile(r"([^\W\d_-]+)\.? [\"“„]?\Z")
 _NOUN_BEFORE = re.compile(

@@ -28,6 +28,8 @@ _NO_WORD = re.compile(
     r"|.*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long)\Z"
 )
 """A key, the plural of an acronym, an adjective made of a name ("Go-playing")."""
+_NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
+"""In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
 _LONGEST_ACRONYM = 6
 
 
@@ -100,8 +102,12 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
         return False
     if len(run) == 1:
         return _is_name_alone(run[0], words, opens)
-    shouted = [word for word in run if word.isupper() and len(word) > 4 and word.isalpha()]
-    return len(shouted) < 2 and not all(is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
+    shouted = [word for word in run if word.isupper() and word.isalpha() and len(word) > 1]
+    if len(shouted) > 2 or sum(1 for word in shouted if len(word) > 4) > 1:
+        return False
+    if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
+        return False
+    return not all(is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
 
 
 def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
@@ -113,7 +119,7 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
     if word.isupper() and "." not in word:
         return kind_of_name(word) is not None or is_acronym(word, words)
     if any(letter.isupper() for letter in word[1:]):
-        return True
+        return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
     if low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]:
         return False
     return words.is_proper(word) and (not opens or low not in OPENERS)
