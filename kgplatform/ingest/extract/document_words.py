@@ -62,7 +62,7 @@ class DocumentWords:
 
 
 _OPEN_QUOTES = frozenset('"“„‘(')
-_OPENERS = frozenset(":;|•·–—>*.")
+_OPENERS = frozenset(":;|•·–—>*.-")
 
 
 def _tells(text: str, start: int, token: re.Match[str]) -> bool:
@@ -73,7 +73,7 @@ def _tells(text: str, start: int, token: re.Match[str]) -> bool:
     )
 
 
-_FIELDS = re.compile(r"(?<![\w-])[A-Z][\w-]*: ")
+_FIELDS = re.compile(r"(?<![\w-])[A-Z][\w-]*: |[\w)]\": ")
 _PROMPT = re.compile(r"\s*[$#>%] |.*\s\$ ")
 _LEADERS = re.compile(r"\.{4}|(?:\. ){4}|…{2}")
 _SYMBOLS = re.compile(r"[{}=;<>$\\`_|]|->|::|\(\)")

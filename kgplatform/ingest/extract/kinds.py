@@ -55,7 +55,6 @@ _PERSON_AFTER = re.compile(
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
 _SAID = re.compile(r"\ (?:said|says|explained|argued|added|wrote|thinks|believes)\b")
-_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}(?!s\Z)[a-z]")
 _PLURAL = re.compile(r"[A-Z]+s|The .*s")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
@@ -83,14 +82,17 @@ def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, techni
     win. ``technical``: the text is a manual or of a science, where an acronym is a concept and "in X" no place.
     """
     votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    forms: dict[str, str | None] = {}
     for text, spans in lines:
         for span in spans:
             key = normalise_name(span.name)
+            forms[key] = kind_of_name(span.name)
             for kind, weight in _around(text, span, technical):
                 votes[key][kind] += weight
     for key, kind in stated:
+        forms.setdefault(key, None)
         votes[key][kind] += _SURE
-    kinds = dict(_winners(votes))
+    kinds = dict(_winners(votes, forms))
     _share_in_lists(lines, kinds)
     _share_acronyms(lines, kinds)
     _share_surnames(lines, kinds)
@@ -98,16 +100,17 @@ def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, techni
 
 
 def known_kind(name: str, kinds: Mapping[str, str]) -> str | None:
-    """The kind of ``name`` by its form, else by the document."""
-    return kind_of_name(name) or kinds.get(normalise_name(name))
+    """The kind of ``name`` that the document is sure of, else by its form, else what the document makes likely."""
+    return kinds.get(normalise_name(name)) or kind_of_name(name)
 
 
-def _winners(votes: Votes) -> Iterator[tuple[str, str]]:
-    """Names with the kind that has most votes, where it has by far the most."""
+def _winners(votes: Votes, forms: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+    """Names with the kind that has most votes, where it has by far the most; more are needed against a form."""
     for key, counts in votes.items():
-        first, *rest = counts.most_common(2)
-        if not rest or first[1] >= _LEAD * rest[0][1]:
-            yield key, first[0]
+        (kind, most), *rest = counts.most_common(2)
+        by_form = forms[key]
+        if (not rest or most >= _LEAD * rest[0][1]) and (by_form in (None, kind) or most >= _SURE):
+            yield key, kind
 
 
 def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
@@ -147,11 +150,8 @@ def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[s
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
         yield "Concept", _LIKELY
-    if technical and not several and len(span.name) > 2:
-        if span.name.isupper():
-            yield "Concept", _MAYBE
-        elif _CAMEL.search(span.name):
-            yield "Product", _MAYBE
+    if technical and not several and len(span.name) > 2 and span.name.isupper():
+        yield "Concept", _MAYBE
 
 
 def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
@@ -164,6 +164,10 @@ def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
             yield "Place", _MAYBE
     if span.name.lower() in GIVEN_NAMES:
         yield "Person", _MAYBE
+
+
+_ABSTRACT = re.compile(r"(?:ions?|ments?|logy|ing|ics|isms?|ness|ity|ence|ance|ology|graphy|ture|ers|ists)\Z")
+"""What stands in "in Operations", and is no place."""
 
 
 def _may_be_place(name: str) -> bool:

@@ -68,8 +68,10 @@ def kind_of_name(name: str) -> str | None:
     >>> kind_of_name("University of Copenhagen"), kind_of_name("Jane Goodall"), kind_of_name("Sputnik")
     ('Organization', 'Person', None)
     """
-    if (known := _KNOWN.get(name.lower().rstrip("."))) is not None:
+    if (known := known_name(name.rstrip("."))) is not None:
         return known
+    if ", " in name and known_name(name.rpartition(", ")[2]) == "Place":
+        return "Place"
     if name.islower():
         return None
     parts = [part.strip(".'’\"").lower() for part in _WORD.findall(name)]
@@ -89,8 +91,9 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
 
 
 def known_name(name: str) -> str | None:
-    """The kind of a name that is known as a whole."""
-    return _KNOWN.get(name.lower())
+    """The kind of a name that is known as a whole; in capitals, "ROM" is no town."""
+    kind = _KNOWN.get(name.lower())
+    return None if kind == "Place" and name.isupper() and len(name) == 3 and name != "USA" else kind
 
 
 def kind_ending(word: str) -> str | None:

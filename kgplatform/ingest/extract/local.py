@@ -244,7 +244,7 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     first = parts[0].lower().rstrip(".:")
     like_a_name = len(parts) <= _LONGEST_TITLE and not words.german and not _HEADLINE.search(forms[0])
     like_a_name &= not _NUMBERED.match(document.title) and sum(not word[0].islower() for word in parts) > len(parts) / 2
-    if first in WORDS["parts of texts"] or first[0].isdecimal():
+    if first in WORDS["parts of texts"] or first[:1].isdecimal():
         return ()
     mentioned = any(_is_mentioned(form, document.text) for form in forms)
     return forms if mentioned or like_a_name else ()

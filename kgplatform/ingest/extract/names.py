@@ -59,16 +59,20 @@ _BEFORE_NAMES = WORDS["before names"]
 
 def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
     """The names in the sentence ``text[start:end]`` in reading order; a name inside a quoted title is not one more."""
-    found = list(_quoted(text, start, end))
-    taken = [(span.start, span.end) for span in found]
-    taken += [match.span() for match in _SECTION.finditer(text, start, end)]
+    sections = [match.span() for match in _SECTION.finditer(text, start, end)]
+    found = [span for span in _quoted(text, start, end) if not _is_inside(span, sections)]
+    taken = [(span.start, span.end) for span in found] + sections
     if words.technical:  # what it quotes are headings, buttons and values
         found = []
     for span in _capitalised(text, start, end, words):
-        if not any(left <= span.start and span.end <= right for left, right in taken):
+        if not _is_inside(span, taken):
             found.append(span)
     found.extend(_caseless(text, start, end))
     return sorted(found, key=lambda span: (span.start, -span.end))
+
+
+def _is_inside(span: Span, taken: Sequence[tuple[int, int]]) -> bool:
+    return any(left <= span.start and span.end <= right for left, right in taken)
 
 
 def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
@@ -85,7 +89,7 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
             if nickname and nickname.strip()[:1].isupper():
                 continue
             if not _NO_TITLE.search(inner) and inner.lower() not in FUNCTION_WORDS:
-                yield Span(inner, left, left + len(inner), "Work")
+                yield Span(inner, left, left + len(inner), None if inner.isupper() else "Work")
 
 
 def _caseless(text: str, start: int, end: int) -> Iterator[Span]:

@@ -24,13 +24,15 @@ _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
 _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 _BEFORE_PEOPLES = WORDS["before peoples"]
 _NO_WORD = re.compile(
-    r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|F\d+\Z|[A-Z]+s\Z"
+    r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z"
     r"|.*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long)\Z"
 )
 """A key, the plural of an acronym, an adjective made of a name ("Go-playing")."""
 _NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
 """In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
 _LONGEST_ACRONYM = 6
+_MOST_WORDS = 4
+"""Of a name in a manual that nothing else tells to be one."""
 
 
 def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int) -> bool:
@@ -105,9 +107,18 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
     shouted = [word for word in run if word.isupper() and word.isalpha() and len(word) > 1]
     if len(shouted) > 2 or sum(1 for word in shouted if len(word) > 4) > 1:
         return False
+    if words.technical and _is_heading(run):
+        return False
     if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
         return False
     return not all(is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
+
+
+def _is_heading(run: Sequence[str]) -> bool:
+    """Whether the words, in a manual, are a heading, a list of headings, or a word in capitals before one."""
+    function = any(word[0].isupper() and not word.isupper() and is_function_word(word.lower()) for word in run)
+    long = len(run) > _MOST_WORDS and kind_of_name(" ".join(run)) is None
+    return function or long or (run[0].isupper() and run[0].isalpha() and len(run[0]) > 4)
 
 
 def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:

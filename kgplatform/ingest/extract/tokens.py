@@ -75,7 +75,7 @@ def joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
 
 
 _GLUE_BEFORE = frozenset("-_=$@\\{~#^/+<%`")
-_GLUE_AFTER = re.compile(r"[_=$@\\{~^`]|\(\)|::|\.[A-Za-z0-9]|/[^A-Z\s]|:[^\s\W]")
+_GLUE_AFTER = re.compile(r"[_=$@\\{~^`]|\(\)|::|\.[A-Za-z0-9]|/[^A-Z\s]|/\w+[./]\w|:[^\s\W]")
 _BEFORE_SLASH = re.compile(r"(?<![\w/])[A-Z][\w-]*/\Z")
 
 
