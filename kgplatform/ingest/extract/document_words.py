@@ -78,12 +78,17 @@ _PROMPT = re.compile(r"\s*[$#>%] |.*\s\$ ")
 _LEADERS = re.compile(r"\.{4}|(?:\. ){4}|…{2}")
 _SYMBOLS = re.compile(r"[{}=;<>$\\`_|]|->|::|\(\)")
 _LEAST_SYMBOLS = 3
+_MARKS = re.compile(r"[^\w\s]")
+_LONG, _MARK_EACH = 300, 150
+"""Characters of a line, and how many of them have one mark at least in a sentence; headings in a row have none."""
 _SYMBOL_SHARE = 0.03
 
 
 def is_prose(line: str) -> bool:
     """Whether ``line`` may state something: not a row of a table, not code, not a line of a list of contents."""
     if line.count("|") >= 3 or line.count("\t") >= 3 or _LEADERS.search(line):
+        return False
+    if len(line) > _LONG and len(_MARKS.findall(line)) * _MARK_EACH < len(line):
         return False
     if _PROMPT.match(line) or len(_FIELDS.findall(line)) >= 3:
         return False

@@ -30,6 +30,7 @@ _NO_WORD = re.compile(
 """A key, the plural of an acronym, an adjective made of a name ("Go-playing")."""
 _NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
 """In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
+_INFLECTED = ("ing", "ed", "ly", "tion", "ment", "ity")
 _LONGEST_ACRONYM = 6
 _MOST_WORDS = 4
 """Of a name in a manual that nothing else tells to be one."""
@@ -57,8 +58,8 @@ def _is_people(first: str, second: str) -> bool:
 
 
 def is_inflected(run: Sequence[str], words: DocumentWords) -> bool:
-    """Whether the word of a manual is a verb's form, with a capital for a button or a heading: "Guided", "Building"."""
-    return words.technical and len(run) == 1 and run[0].endswith(("ing", "ed", "ly")) and kind_of_name(run[0]) is None
+    """Whether the word of a manual comes from a verb, with a capital for a button or a heading: "Guided", "Building"."""
+    return words.technical and len(run) == 1 and run[0].endswith(_INFLECTED) and kind_of_name(run[0]) is None
 
 
 def is_function_word(low: str) -> bool:
@@ -139,7 +140,7 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
 def is_acronym(word: str, words: DocumentWords) -> bool:
     """Whether the word in capitals is short and no word that the document, or any program, writes otherwise too."""
     low = word.lower()
-    short = 2 <= len(word) <= _LONGEST_ACRONYM and len(set(word)) > 1 and any(letter.isalpha() for letter in word)
+    short = 2 <= len(word) <= _LONGEST_ACRONYM and len(set(word)) > 1 and sum(map(str.isalpha, word)) > 1
     return short and low not in WORDS["no acronyms"] and low not in words.lower
 
 
