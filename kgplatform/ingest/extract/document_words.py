@@ -76,7 +76,7 @@ def _tells(text: str, start: int, token: re.Match[str]) -> bool:
 _FIELDS = re.compile(r"(?<![\w-])[A-Z][\w-]*: |[\w)]\": ")
 _PROMPT = re.compile(r"\s*[$#>%] |.*\s\$ ")
 _LEADERS = re.compile(r"\.{4}|(?:\. ){4}|…{2}")
-_SYMBOLS = re.compile(r"[{}=;<>$\\`_|]|->|::|\(\)")
+_SYMBOLS = re.compile(r"[{}=;<>$\\`_|%]|->|::|\(\)|(?<!\w)/\w")
 _LEAST_SYMBOLS = 3
 _MARKS = re.compile(r"[^\w\s]")
 _LONG, _MARK_EACH = 300, 150

@@ -54,7 +54,11 @@ _PERSON_AFTER = re.compile(
     r"|\ (?:married|recalled|graduated|retired|starred|told)\b"
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
-_SAID = re.compile(r"\ (?:said|says|explained|argued|added|wrote|thinks|believes)\b")
+_SAID = re.compile(
+    r"\ (?:said|says|explained|argued|added|wrote|writes|thinks|believes|noted|told|asked|warned|recalled|replied)\b"
+)
+_REFERENCE = re.compile(r"(?:\A|[,;]\ |\.\ |\n)([A-Z][\w'’-]+\ [A-Z]{1,3})(?=[,;.]|\ et\ al)")
+"""An author in a list of references: "Quill AB, Stone X"."""
 _PLURAL = re.compile(r"[A-Z]+s|The .*s")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
@@ -96,6 +100,7 @@ def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, techni
     _share_in_lists(lines, kinds)
     _share_acronyms(lines, kinds)
     _share_surnames(lines, kinds)
+    kinds.update((normalise_name(name), "Person") for text, _ in lines for name in _authors(text))
     return kinds
 
 
@@ -179,6 +184,11 @@ def _may_be_place(name: str) -> bool:
     )
 
 
+def _authors(text: str) -> Sequence[str]:
+    found = _REFERENCE.findall(text)
+    return found if len(found) > 1 or " et al" in text else ()
+
+
 def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """Names of people and of places beside others of their kind: "Ada Quill, Bo Stone and Xu Reed"."""
     for text, spans in lines:
@@ -226,8 +236,11 @@ def _abbreviates(acronym: str, name: str) -> bool:
 def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """A person's last word, or first name, alone is the person, unless the document says that it is something else."""
     people: set[str] = set()
+    speakers = {span.name for text, spans in lines for span in spans if _SAID.match(text, span.end)}
     for _, spans in lines:
         for span in spans:
+            if span.name.split()[-1] in speakers and _looks_like(span.name, "Person"):
+                kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
             words = span.name.split()
             if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
                 people.update((words[-1], words[0]))

@@ -40,6 +40,10 @@ _INSTITUTION = re.compile(
 )
 _NO_TITLE = re.compile(r"[/\\=<>{}|_$~]|\w\(|\.\w|^\W*\w\W*$")
 """What a quoted title does not have: signs of paths and of code, and one letter alone."""
+_NO_WORK = re.compile(
+    r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled)\W{1,4}\Z"
+)
+"""Before quotation marks that hold a word or a name, and no title."""
 _IN_A_NAME = re.compile(r"[A-Z][\w.]* ?\Z")
 """Before a nickname: Ada "Red" Quill."""
 _SECTION = re.compile(
@@ -51,7 +55,7 @@ _OPENING = re.compile(r"(?:[:;|•·–—>*]|--|\d[.)])\s+[\"“‘'(\[]?\Z|[\"
 _NOBLE = re.compile(
     r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness"
     r"|Margrave|Landgrave|Elector|Viscount|Viscountess|Baron|Baroness|Lord|King|Queen|Archduke|Seigneur|Bishop|Archbishop)\b"
-    rf"(?:\ of)?\ [{UPPER}][\w'’-]*(?:-\ [{UPPER}][\w'’-]*|\ (?:of\ )?[{UPPER}][\w'’-]*)?"
+    rf"(?:\ (?:of|de))?\ [{UPPER}][\w'’-]*(?:-\ [{UPPER}][\w'’-]*|\ (?:of\ )?[{UPPER}][\w'’-]*)?"
 )
 _BEFORE_NAMES = WORDS["before names"]
 """Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
@@ -89,7 +93,8 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
             if nickname and nickname.strip()[:1].isupper():
                 continue
             if not _NO_TITLE.search(inner) and inner.lower() not in FUNCTION_WORDS:
-                yield Span(inner, left, left + len(inner), None if inner.isupper() else "Work")
+                kind = None if inner.isupper() or _NO_WORK.search(text, max(0, left - 24), left) else "Work"
+                yield Span(inner, left, left + len(inner), kind)
 
 
 def _caseless(text: str, start: int, end: int) -> Iterator[Span]:

@@ -30,8 +30,11 @@ _NO_WORD = re.compile(
 """A key, the plural of an acronym, an adjective made of a name ("Go-playing")."""
 _NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
 """In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
+_NUMBERS = frozenset({"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
 _INFLECTED = ("ing", "ed", "ly", "tion", "ment", "ity")
 _LONGEST_ACRONYM = 6
+_LONGEST_IN_A_MANUAL = 4
+"""A longer one is a constant or a word of a heading there, where it is not known."""
 _MOST_WORDS = 4
 """Of a name in a manual that nothing else tells to be one."""
 
@@ -58,8 +61,11 @@ def _is_people(first: str, second: str) -> bool:
 
 
 def is_inflected(run: Sequence[str], words: DocumentWords) -> bool:
-    """Whether the word of a manual comes from a verb, with a capital for a button or a heading: "Guided", "Building"."""
-    return words.technical and len(run) == 1 and run[0].endswith(_INFLECTED) and kind_of_name(run[0]) is None
+    """Whether the word comes from a verb, with a capital for a button or a heading: "Guided", "Building"."""
+    alone = len(run) == 1 and kind_of_name(run[0]) is None and run[0].lower() not in GIVEN_NAMES
+    if words.technical:
+        return alone and run[0].endswith(_INFLECTED)
+    return alone and run[0].endswith(("ing", "ed")) and words.capital.get(run[0], 0) < 2
 
 
 def is_function_word(low: str) -> bool:
@@ -99,7 +105,7 @@ def only_opens(word: str, words: DocumentWords) -> bool:
 
 def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
     """Whether the run is a name: not a date, not a function word, not a word that only its sentence capitalises."""
-    if all(word.isdecimal() or word.lower() in MONTHS or word.lower() in DAYS for word in run):
+    if all(word.isdecimal() or word.lower() in MONTHS or word.lower().rstrip("s") in DAYS for word in run):
         return False
     if run[0].lower() in WORDS["parts of texts"] and all(_is_number(word) for word in run[1:]):
         return False
@@ -108,7 +114,7 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
     shouted = [word for word in run if word.isupper() and word.isalpha() and len(word) > 1]
     if len(shouted) > 2 or sum(1 for word in shouted if len(word) > 4) > 1:
         return False
-    if words.technical and _is_heading(run):
+    if (words.technical and _is_heading(run)) or (is_function_word(run[-1].lower()) and not run[-1].isupper()):
         return False
     if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
         return False
@@ -140,9 +146,10 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
 def is_acronym(word: str, words: DocumentWords) -> bool:
     """Whether the word in capitals is short and no word that the document, or any program, writes otherwise too."""
     low = word.lower()
-    short = 2 <= len(word) <= _LONGEST_ACRONYM and len(set(word)) > 1 and sum(map(str.isalpha, word)) > 1
+    longest = _LONGEST_IN_A_MANUAL if words.technical and word.isalpha() else _LONGEST_ACRONYM
+    short = 2 <= len(word) <= longest and len(set(word)) > 1 and sum(map(str.isalpha, word)) > 1
     return short and low not in WORDS["no acronyms"] and low not in words.lower
 
 
 def _is_number(word: str) -> bool:
-    return word[0].isdecimal() or len(word) == 1 or set(word) <= set("IVXLC")
+    return word[0].isdecimal() or len(word) == 1 or set(word) <= set("IVXLC") or word.lower() in _NUMBERS

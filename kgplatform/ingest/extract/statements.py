@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kgplatform.ingest.extract.lexicon import (
     FUNCTION_WORDS,
     OPENERS,
+    PEOPLES,
     WORDS,
     kind_of_name,
     kind_of_noun_phrase,
@@ -153,10 +154,16 @@ _ENDS = {
 """The kinds that a relation's ends may have; None is a name whose kind is not known."""
 
 
+_OFFICE = re.compile(r"(?:\d+\w\w\ )?(?:Duke|Count|Earl|Seigneur|Archbishop|Bishop|(?:\w+\ )?Minister)\ (?:of|de)\b")
+"""What names an office, and no person: the end of an apposition."""
+
+
 def _fits(relation: tuple[str, str, str], kind_of: KindOf) -> bool:
     """Whether the names may stand in the relation, as far as their kinds are known; what makes something is known."""
     subject, predicate, object_ = relation
     heads, tails = _ENDS.get(predicate, (None, None))
+    if object_.split()[-1].lower() in PEOPLES or _OFFICE.match(subject) or _OFFICE.match(object_):
+        return False
     if predicate in _MADE.values() and kind_of(subject) not in ("Person", "Organization"):
         return False
     return (heads is None or kind_of(subject) in heads) and (tails is None or kind_of(object_) in tails)
