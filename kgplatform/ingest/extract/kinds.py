@@ -106,7 +106,8 @@ def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, techni
 
 def known_kind(name: str, kinds: Mapping[str, str]) -> str | None:
     """The kind of ``name`` that the document is sure of, else by its form, else what the document makes likely."""
-    return kinds.get(normalise_name(name)) or kind_of_name(name)
+    kind, by_form = kinds.get(normalise_name(name)), kind_of_name(name)
+    return by_form if by_form is not None and kind in (None, "Concept") else kind
 
 
 def _winners(votes: Votes, forms: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

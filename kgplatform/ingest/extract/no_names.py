@@ -125,7 +125,8 @@ def _is_heading(run: Sequence[str]) -> bool:
     """Whether the words, in a manual, are a heading, a list of headings, or a word in capitals before one."""
     function = any(word[0].isupper() and not word.isupper() and is_function_word(word.lower()) for word in run)
     long = len(run) > _MOST_WORDS and kind_of_name(" ".join(run)) is None
-    return function or long or (run[0].isupper() and run[0].isalpha() and len(run[0]) > 4)
+    option = any(word[0].islower() and any(map(str.isupper, word)) and kind_of_name(word) is None for word in run)
+    return function or long or option or (run[0].isupper() and run[0].isalpha() and len(run[0]) > 4)
 
 
 def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
