@@ -218,6 +218,7 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
             droppable |= is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
             droppable |= opens and first == begin and only_opens(word, words)
+        droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
         droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)
         if not droppable and not word.isdecimal():
             return first

@@ -114,6 +114,8 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
     shouted = [word for word in run if word.isupper() and word.isalpha() and len(word) > 1]
     if len(shouted) > 2 or sum(1 for word in shouted if len(word) > 4) > 1:
         return False
+    if all(word.lower() in WORDS["generic"] or is_function_word(word.lower()) for word in run):
+        return False
     if (words.technical and _is_heading(run)) or (is_function_word(run[-1].lower()) and not run[-1].isupper()):
         return False
     if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
