@@ -246,8 +246,18 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     like_a_name &= not _NUMBERED.match(document.title) and sum(not word[0].islower() for word in parts) > len(parts) / 2
     if first in WORDS["parts of texts"] or first[:1].isdecimal():
         return ()
+    if words.german and not _is_defined(forms, document.text):
+        return ()
     mentioned = any(_is_mentioned(form, document.text) for form in forms)
     return forms if mentioned or like_a_name else ()
+
+
+def _is_defined(forms: Sequence[str], text: str) -> bool:
+    """Whether a German text is about one of ``forms``: it is known, a person, or said what it is; a heading is not."""
+    if any(kind_of_name(form) for form in forms):
+        return True
+    found = re.escape(forms[-1]) + r"(?: \([^()]*\))?,? (?:ist|war|sind|waren|bezeichnet) (?:ein|der|die|das|eine)\b"
+    return re.search(found, text) is not None
 
 
 def _is_mentioned(form: str, text: str) -> bool:

@@ -17,6 +17,7 @@ from kgplatform.ingest.extract.no_names import (
     is_function_word,
     is_inflected,
     is_initial,
+    is_made_of_a_name,
     is_name,
     is_role,
     only_opens,
@@ -53,9 +54,10 @@ _SECTION = re.compile(
 """A reference to a part of a text with that part's heading."""
 _OPENING = re.compile(r"(?:[:;|•·–—>*]|--|\d[.)])\s+[\"“‘'(\[]?\Z|[\"“‘]\Z")
 _NOBLE = re.compile(
-    r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness"
-    r"|Margrave|Landgrave|Elector|Viscount|Viscountess|Baron|Baroness|Lord|King|Queen|Archduke|Seigneur|Bishop|Archbishop)\b"
-    rf"(?:\ (?:of|de))?\ [{UPPER}][\w'’-]*(?:-\ [{UPPER}][\w'’-]*|\ (?:of\ )?[{UPPER}][\w'’-]*)?"
+    r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness"
+    r"|Margrave|Landgrave|Elector|Viscount|Viscountess|Baron|Baroness|Lord|King|Queen|Archduke|Seigneur|Bishop"
+    r"|Archbishop)\ (?:of|de)|(?<=[tdh]\ )(?:Earl|Viscount|Baron|Lord|Marquess))"
+    rf"\ [{UPPER}][\w'’-]*(?:-\ [{UPPER}][\w'’-]*|\ (?:of\ )?[{UPPER}][\w'’-]*)?"
 )
 _BEFORE_NAMES = WORDS["before names"]
 """Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
@@ -212,13 +214,15 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
-        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or low in INNER_PARTICLES
+        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"]
+        droppable |= low in INNER_PARTICLES and (word.islower() or low in FUNCTION_WORDS or last)
         if not last:
             droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})
             droppable |= is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
             droppable |= opens and first == begin and only_opens(word, words)
         droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
+        droppable |= not last and is_made_of_a_name(word)
         droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)
         if not droppable and not word.isdecimal():
             return first

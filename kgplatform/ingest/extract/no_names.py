@@ -23,11 +23,11 @@ from kgplatform.ingest.extract.tokens import Tokens, is_capital
 _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
 _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 _BEFORE_PEOPLES = WORDS["before peoples"]
-_NO_WORD = re.compile(
-    r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z"
-    r"|.*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long)\Z"
+_NO_WORD = re.compile(r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z")
+"""A key, the plural of an acronym."""
+_OF_A_NAME = re.compile(
+    r".*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long|level|based|bug|friendly|related)\Z"
 )
-"""A key, the plural of an acronym, an adjective made of a name ("Go-playing")."""
 _NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
 """In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
 _NUMBERS = frozenset({"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
@@ -103,6 +103,11 @@ def only_opens(word: str, words: DocumentWords) -> bool:
     return words.technical and not sure and word.lower() not in GIVEN_NAMES and kind_of_name(word) is None
 
 
+def is_made_of_a_name(word: str) -> bool:
+    """Whether the word is an adjective with a name in it: "Go-playing", "NASA-inspired"."""
+    return _OF_A_NAME.match(word) is not None
+
+
 def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
     """Whether the run is a name: not a date, not a function word, not a word that only its sentence capitalises."""
     if all(word.isdecimal() or word.lower() in MONTHS or word.lower().rstrip("s") in DAYS for word in run):
@@ -133,7 +138,7 @@ def _is_heading(run: Sequence[str]) -> bool:
 
 def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
     low = word.lower()
-    if _NO_WORD.match(word):
+    if _NO_WORD.match(word) or is_made_of_a_name(word):
         return False
     if len(word.strip(".")) < 2 or is_function_word(low):
         return word.isupper() and len(word) > 1 and low in {"us", "it"} and not opens
