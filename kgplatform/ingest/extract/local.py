@@ -44,9 +44,9 @@ LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 _NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
 """What a heading that counts itself begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
-_HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|:?!…;]")
+_HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|?…;]|/\Z")
 _LONGEST_TITLE = 6
-"""Words of a title that is a name without being mentioned in its text; a longer one is a headline."""
+"""Words of a manual's title that is a name without being mentioned in its text; of others, twice as many."""
 _EDGE = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]")
 _PERSON_KEYS = ("born", "died")
 
@@ -236,20 +236,23 @@ def _stated(lines: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[tuple[str, 
 
 
 def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
-    """The forms of the title, if it is a name: short and written like one, or mentioned by the text."""
+    """The forms of the title, if it is a name: written like one, or mentioned by the text. A headline is none."""
     forms = title_forms(document.title)
-    if not forms:
+    if not forms or (words.german and not _is_defined(forms, document.text)):
         return ()
     parts = forms[-1].split()
-    first = parts[0].lower().rstrip(".:")
-    like_a_name = len(parts) <= _LONGEST_TITLE and not words.german and not _HEADLINE.search(forms[0])
-    like_a_name &= not _NUMBERED.match(document.title) and sum(not word[0].islower() for word in parts) > len(parts) / 2
-    if first in WORDS["parts of texts"] or first[:1].isdecimal():
-        return ()
-    if words.german and not _is_defined(forms, document.text):
+    if not parts or parts[0].lower().rstrip(".:") in WORDS["parts of texts"]:
         return ()
     mentioned = any(_is_mentioned(form, document.text) for form in forms)
-    return forms if mentioned or like_a_name else ()
+    if words.german or mentioned:
+        return forms if mentioned else ()
+    written_so = _HEADLINE.search(forms[0]) is None and not _NUMBERED.match(document.title)
+    if words.technical:
+        written_so &= len(parts) <= _LONGEST_TITLE and sum(not word[0].islower() for word in parts) > len(parts) / 2
+    else:
+        says = any(word.islower() and word in WORDS["function words"] - WORDS["in titles"] for word in parts)
+        written_so &= len(parts) <= 2 * _LONGEST_TITLE and not says
+    return forms if written_so else ()
 
 
 def _is_defined(forms: Sequence[str], text: str) -> bool:

@@ -146,7 +146,7 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
         return kind_of_name(word) is not None or is_acronym(word, words)
     if any(letter.isupper() for letter in word[1:]):
         return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
-    if low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]:
+    if kind_of_name(word) is None and (low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]):
         return False
     return words.is_proper(word) and (not opens or low not in OPENERS)
 
