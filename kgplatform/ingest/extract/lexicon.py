@@ -58,6 +58,7 @@ _SYNONYMS = {
     "Work": ("Work", "Creative Work", "Publication"),
 }
 _WORD = re.compile(r"[^\s,]+")
+_INITIAL = re.compile(r" [A-Z]\. [A-Z][a-z]+\Z")
 _MOST_OF_A_PERSON = 5
 
 
@@ -79,6 +80,8 @@ def kind_of_name(name: str) -> str | None:
         return None
     if parts[:2] == ["world", "war"]:
         return "Event"
+    if parts[0] in GIVEN_NAMES and _INITIAL.search(name):
+        return "Person"
     return _by_its_head(parts) or ("Person" if _is_person(parts, name) else None)
 
 
@@ -93,7 +96,7 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
 def known_name(name: str) -> str | None:
     """The kind of a name that is known as a whole; in capitals, "ROM" is no town."""
     kind = _KNOWN.get(name.lower())
-    return None if kind == "Place" and name.isupper() and len(name) == 3 and name != "USA" else kind
+    return None if kind == "Place" and name.isupper() and name.isalpha() and len(name) == 3 and name != "USA" else kind
 
 
 def kind_ending(word: str) -> str | None:

@@ -23,7 +23,7 @@ from kgplatform.ingest.extract.tokens import Tokens, is_capital
 _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
 _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 _BEFORE_PEOPLES = WORDS["before peoples"]
-_NO_WORD = re.compile(r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z")
+_NO_WORD = re.compile(r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|[CM]-\w+\Z|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z")
 """A key, the plural of an acronym."""
 _OF_A_NAME = re.compile(
     r".*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long|level|based|bug|friendly|related)\Z"
@@ -65,7 +65,7 @@ def is_inflected(run: Sequence[str], words: DocumentWords) -> bool:
     alone = len(run) == 1 and kind_of_name(run[0]) is None and run[0].lower() not in GIVEN_NAMES
     if words.technical:
         return alone and run[0].endswith(_INFLECTED)
-    return alone and run[0].endswith(("ing", "ed")) and words.capital.get(run[0], 0) < 2
+    return alone and run[0].endswith(("ing", "ed", "ly")) and words.capital.get(run[0], 0) < 2
 
 
 def is_function_word(low: str) -> bool:
