@@ -28,8 +28,8 @@ _KNOWN_LISTS = _read_lists("known.txt")
 GIVEN_NAMES = _KNOWN_LISTS["given names"]
 PEOPLES = _KNOWN_LISTS["peoples"]
 _KNOWN = {
-    name.replace("_", " "): "Place" if kind == "city" else kind
-    for kind in ("Concept", "Product", "Organization", "Language", "city", "Place")
+    name.replace("_", " "): "Place" if kind in ("city", "region") else kind
+    for kind in ("Concept", "Product", "Organization", "Language", "region", "city", "Place")
     for name in _KNOWN_LISTS[f"known {kind}"]
 }
 

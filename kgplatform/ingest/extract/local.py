@@ -17,7 +17,7 @@ from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.document_words import DocumentWords, is_prose, is_running
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
-from kgplatform.ingest.extract.lexicon import WORDS, kind_of_name, kind_of_noun_phrase, type_in
+from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
 from kgplatform.ingest.extract.names import names
 from kgplatform.ingest.extract.statements import relations, values
 from kgplatform.ingest.extract.terms import recurring_terms, terms
@@ -33,7 +33,7 @@ from kgplatform.records import (
     Passage,
 )
 from kgplatform.sentences import Sentence, sentences
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import WORD, normalise_name, tidy
 
 DOCUMENTS_KEPT = 64
 FEW_CAPITALS = 0.08
@@ -334,11 +334,15 @@ def _entities(
 
 
 def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
-    """Sentences that join two names or more."""
+    """Sentences that join two names or more, or a name and a people: "Ada Quill was a Swedish chemist"."""
     for line in lines:
         by_key: dict[str, str] = {}
         for span in line.spans:
             by_key.setdefault(normalise_name(span.name), span.name)
         key_elements = tuple(by_key.values())
-        if len(key_elements) > 1:
+        if len(key_elements) > 1 or (key_elements and _names_a_people(line.text)):
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
+
+
+def _names_a_people(text: str) -> bool:
+    return any(word[0].isupper() and word.lower() in PEOPLES for word in WORD.findall(text))
