@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import DocumentWords
-from kgplatform.ingest.extract.lexicon import DAYS, FUNCTION_WORDS, INNER_PARTICLES, MONTHS, OPENERS, WORDS
+from kgplatform.ingest.extract.lexicon import DAYS, FUNCTION_WORDS, INNER_PARTICLES, MONTHS, OPENERS, WORDS, known_name
 from kgplatform.ingest.extract.no_names import (
     is_adjective,
     is_after_comma,
@@ -210,7 +210,7 @@ def _may_join(particles: Sequence[str], before: str, tokens: Tokens, position: i
 def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, opens: bool) -> int:
     """``first`` moved past words that stand before a name but are not a part of it; ``opens``: it begins a sentence."""
     begin = first
-    while first < stop:
+    while first < stop and not _begins_known(tokens, first, stop):
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
@@ -228,6 +228,12 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
             return first
         first += 1
     return first
+
+
+def _begins_known(tokens: Tokens, first: int, stop: int) -> bool:
+    """Whether the first words are known together: "New" of "New Zealand" is no word that only opens the sentence."""
+    words = [token["word"] for token in tokens[first : min(stop, first + 3)]]
+    return any(known_name(" ".join(words[:count])) for count in range(2, len(words) + 1))
 
 
 def _with_number_before(text: str, tokens: Tokens, first: int) -> int:
