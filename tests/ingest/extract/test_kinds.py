@@ -153,7 +153,10 @@ def test_acronyms_of_a_manual_are_concepts() -> None:
 
 
 def test_terms_of_a_manual_stand_behind_an_article() -> None:
-    text = MANUAL + "the pack file is read first. then the pack file is cut, and a pack file is kept. quill push origin. " * 2
+    text = (
+        MANUAL
+        + "the pack file is read first. then the pack file is cut, and a pack file is kept. quill push origin. " * 2
+    )
     found = kinds(text)
     assert found["pack file"] == "Concept"
     assert not [name for name in found if "origin" in name]
@@ -191,7 +194,9 @@ def test_german_names_show_by_themselves() -> None:
 
 
 def test_a_german_heading_is_no_name() -> None:
-    text = "Interne Prüfungen sind wichtig, und so werden die Interne Prüfungen nicht nur von uns durch das Amt gemacht."
+    text = (
+        "Interne Prüfungen sind wichtig, und so werden die Interne Prüfungen nicht nur von uns durch das Amt gemacht."
+    )
     assert "Interne Prüfungen" not in kinds(text + " " + GERMAN, "Interne Prüfungen")
 
 
