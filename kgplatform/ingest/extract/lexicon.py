@@ -1,4 +1,4 @@
-"""What closed lists of English words tell, which lie in ``words.txt``: words, and the kinds of named things.
+"""What closed lists tell: the words of ``words.txt`` and the names of ``known.txt``.
 
 The kind of a named thing, where rules can tell: from the form of its name, or from what a sentence says it is. A schema
 that has no type of that name or alias leaves the entity without a type. The form of a name gives the same kind in every
@@ -8,30 +8,46 @@ text, so that equal names stay one entity.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from importlib import resources
 
 from kgplatform.ingest.schema import Schema
 
 
-def _read_lists() -> dict[str, frozenset[str]]:
-    source = (resources.files("kgplatform.ingest.extract") / "words.txt").read_text("utf-8")
+def _read_lists(file: str) -> dict[str, frozenset[str]]:
+    source = (resources.files("kgplatform.ingest.extract") / file).read_text("utf-8")
     lists = re.sub("^#.*\n", "", source, flags=re.M).split("\n\n")
     return {name.strip(): frozenset(words.split()) for name, _, words in (each.partition(":") for each in lists)}
 
 
-WORDS = _read_lists()
+WORDS = _read_lists("words.txt")
 """The lists of ``words.txt`` by their names."""
+
+_KNOWN_LISTS = _read_lists("known.txt")
+GIVEN_NAMES = _KNOWN_LISTS["given names"]
+PEOPLES = _KNOWN_LISTS["peoples"]
+_KNOWN = {
+    name.replace("_", " "): "Place" if kind in ("city", "region") else kind
+    for kind in ("Concept", "Product", "Organization", "Language", "region", "city", "Place")
+    for name in _KNOWN_LISTS[f"known {kind}"]
+}
 
 FUNCTION_WORDS = WORDS["function words"]
 OPENERS = WORDS["openers"]
 MONTHS = WORDS["months"]
 DAYS = WORDS["days"]
 INNER_PARTICLES = WORDS["inner particles"]
-_LAST_WORDS = {kind: WORDS[f"last words of {kind}"] for kind in ("Organization", "Place", "Event", "Award")}
+_LAST_WORDS = {
+    word: kind
+    for kind in ("Concept", "Product", "Work", "Place", "Organization", "Event", "Award")
+    for word in WORDS[f"last words of {kind}"]
+}
 _FIRST_WORDS = {word: kind for kind in ("Organization", "Place", "Event") for word in WORDS[f"first words of {kind}"]}
+_TITLES = WORDS["first words of Person"]
 NOUN_KINDS = {
     word: kind
-    for kind in ("Person", "Place", "Work", "Organization", "Event", "Award", "Language")
+    for kind in ("Person", "Place", "Work", "Organization", "Event", "Award", "Language", "Product", "Concept")
     for word in WORDS[f"nouns of {kind}"]
 }
 """What a sentence says a thing is, and the kind of thing that this is."""
@@ -42,34 +58,66 @@ _SYNONYMS = {
     "Work": ("Work", "Creative Work", "Publication"),
 }
 _WORD = re.compile(r"[^\s,]+")
+_INITIAL = re.compile(r" [A-Z]\. [A-Z][a-z]+\Z")
+_MOST_OF_A_PERSON = 5
 
 
+@lru_cache(maxsize=1 << 15)
 def kind_of_name(name: str) -> str | None:
-    """The kind that the form of ``name`` shows, in any text.
+    """The kind that the form of ``name`` shows, in any text: it is known, or its first or last word tells.
 
     >>> kind_of_name("University of Copenhagen"), kind_of_name("Jane Goodall"), kind_of_name("Sputnik")
     ('Organization', 'Person', None)
     """
-    parts = [part.strip(".").lower() for part in _WORD.findall(name)]
+    if (known := known_name(name.rstrip("."))) is not None:
+        return known
+    if ", " in name and known_name(name.rpartition(", ")[2]) == "Place":
+        return "Place"
+    if name.islower():
+        return None
+    parts = [part.strip(".'’\"").lower() for part in _WORD.findall(name)]
     if len(parts) < 2:
         return None
-    head = parts[parts.index("of") - 1] if "of" in parts[1:] else parts[-1]
-    for kind, endings in _LAST_WORDS.items():
-        if head in endings:
-            return kind
-    if parts[0] in _FIRST_WORDS:
-        return _FIRST_WORDS[parts[0]]
     if parts[:2] == ["world", "war"]:
         return "Event"
-    is_person = (
-        parts[0] in WORDS["given names"] and len(parts) <= 4 and not set(parts[1:]) & WORDS["not after a given name"]
-    )
-    return "Person" if is_person and not any(letter.isdigit() for letter in name) else None
+    if parts[0] in GIVEN_NAMES and _INITIAL.search(name):
+        return "Person"
+    return _by_its_head(parts) or ("Person" if _is_person(parts, name) else None)
+
+
+def _by_its_head(parts: Sequence[str]) -> str | None:
+    """By the word that says what it is, which stands last, or before "of": "Lake Placid", "University of Lund"."""
+    of = next((at for at, part in enumerate(parts) if at and part in ("of", "for", "für", "von", "der")), None)
+    last = parts[-1] if not parts[-1].isdecimal() or len(parts) < 3 else parts[-2]
+    head = parts[of - 1] if of is not None else last
+    return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
+
+
+def known_name(name: str) -> str | None:
+    """The kind of a name that is known as a whole; in capitals, "ROM" is no town."""
+    kind = _KNOWN.get(name.lower())
+    return None if kind == "Place" and name.isupper() and name.isalpha() and len(name) == 3 and name != "USA" else kind
+
+
+def kind_ending(word: str) -> str | None:
+    """The kind of the names that end in ``word``, such as "university"."""
+    return _LAST_WORDS.get(word)
+
+
+def _is_person(parts: Sequence[str], name: str) -> bool:
+    if len(parts) > _MOST_OF_A_PERSON or set(parts[1:]) & WORDS["not after a given name"]:
+        return False
+    if parts[0] in _TITLES:
+        return parts[1] not in FUNCTION_WORDS or parts[1] == "of"
+    initials = all(len(part.replace(".", "")) == 1 for part in parts[:-1]) and "." in name
+    given = parts[0] in GIVEN_NAMES or initials or (len(parts[0]) == 1 and len(parts) > 2 and parts[1] in GIVEN_NAMES)
+    honoured = parts[0] in WORDS["formal honorifics"] and parts[1] in GIVEN_NAMES
+    return (given or honoured) and not any(letter.isdigit() for letter in name) and name.split()[-1][0].isupper()
 
 
 def kind_of_noun_phrase(phrase: str) -> str | None:
-    """The kind that "an American film actor" is: that of its last noun that has one."""
-    for word in reversed([word.lower() for word in re.findall(r"[^\W\d_]+", phrase)]):
+    """The kind that "an American film actor" is: that of its last noun, or of the one before."""
+    for word in reversed([word.lower() for word in re.findall(r"[^\W\d_]+", phrase)][-2:]):
         if word in NOUN_KINDS:
             return NOUN_KINDS[word]
     return None

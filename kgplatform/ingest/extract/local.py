@@ -2,27 +2,26 @@
 
     extraction = LocalExtractor().extract(passage, document, schema)
 
-Named things, typed where their form or their sentence tells; relations, dates and descriptions that a sentence states
+Named things, typed where their form or their document tells; relations, dates and descriptions that a sentence states
 in so many words; every sentence that joins two named things as an atomic fact. Quotes are verbatim.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract.lexicon import (
-    FUNCTION_WORDS,
-    OPENERS,
-    WORDS,
-    kind_of_name,
-    kind_of_noun_phrase,
-    type_in,
-)
-from kgplatform.ingest.extract.names import DocumentWords, Span, is_prose, names, recurring_terms, terms
+from kgplatform.ingest.extract.document_words import DocumentWords, is_prose, is_running
+from kgplatform.ingest.extract.german import german_names, surnames_of
+from kgplatform.ingest.extract.kinds import kinds_of, known_kind
+from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
+from kgplatform.ingest.extract.names import names
+from kgplatform.ingest.extract.statements import relations, values
+from kgplatform.ingest.extract.terms import recurring_terms, terms
+from kgplatform.ingest.extract.tokens import TOKEN, Span
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
     AtomicFact,
@@ -34,27 +33,112 @@ from kgplatform.records import (
     Passage,
 )
 from kgplatform.sentences import Sentence, sentences
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import WORD, normalise_name, tidy
 
 DOCUMENTS_KEPT = 64
 FEW_CAPITALS = 0.08
 """Below this share of words with a capital inside sentences, a document is read for recurring terms too."""
 
-_ASIDE = re.compile(r"\s*[(（][^()（）]*[)）]\s*\Z")
+_ASIDE = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*\Z")
 LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
+_NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
+"""What a heading that counts itself begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
-_EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
+_HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|?…;]|/\Z")
+_LONGEST_TITLE = 6
+"""Words of a manual's title that is a name without being mentioned in its text; of others, twice as many."""
+_EDGE = re.compile(r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]")
 _PERSON_KEYS = ("born", "died")
+
+
+class _TitleFinder:
+    """Finds the forms of the document's name as whole words, the longest first; none of one letter."""
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
+        self._pattern = re.compile("|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered))
+        self._any = bool(ordered)
+
+    def find(self, text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+        for match in self._pattern.finditer(text, start, end) if self._any else ():
+            before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+            cut = (_EDGE.match(before) and _EDGE.match(match[0])) or (_EDGE.match(after) and _EDGE.match(match[0][-1]))
+            if not cut:
+                yield match
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text."""
+
+    words: DocumentWords
+    terms: frozenset[str]
+    title: _TitleFinder
+    surnames: frozenset[str] = frozenset()
+
+    def find(self, text: str, sentence: Sentence) -> list[Span]:
+        """The names in reading order; none where the sentence is a row of a table, code, a line of contents."""
+        start, end = sentence.start, sentence.end
+        if not is_prose(text[start:end]):
+            return []
+        if self.words.german:
+            found = german_names(text, start, end, self.words, self.surnames)
+        else:
+            found = names(text, start, end, self.words)
+        found = _with_titles(text, sentence, self.title, found)
+        if self.terms:
+            recurring = terms(text, start, end, self.terms)
+            fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
+            found = sorted(found + fresh, key=lambda span: (span.start, -span.end))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The names of a document's sentences, by where these begin, with where they end. What is no sentence but a
+    heading, a list of names or a reference has those that are surely names, or that stand in a sentence elsewhere.
+    """
+
+    by_start: dict[int, tuple[int, list[Span]]]
+    sure: frozenset[str]
+    keeps_all: bool
+
+    def filled(self, text: str, places: Sequence[Sentence], found: Sequence[list[Span]]) -> _Lines:
+        """These with what was ``found`` in each of ``places``."""
+        pairs = [
+            (at, spans, not spans or self.keeps_all or _runs(text, at)) for at, spans in zip(places, found, strict=True)
+        ]
+        prose = frozenset(normalise_name(span.name) for _, spans, runs in pairs if runs for span in spans)
+        lines = replace(self, sure=self.sure | prose)
+        for at, spans, runs in pairs:
+            lines.by_start[at.start] = (at.end, spans if runs else lines._sure_ones(spans))
+        return lines
+
+    def kept(self, text: str, place: Sentence, spans: list[Span]) -> list[Span]:
+        """Those of ``spans`` that are names, the sentence being what it is."""
+        return spans if not spans or self.keeps_all or _runs(text, place) else self._sure_ones(spans)
+
+    def _sure_ones(self, spans: Sequence[Span]) -> list[Span]:
+        return [
+            span
+            for span in spans
+            if normalise_name(span.name) in self.sure or kind_of_name(span.name) or span.name in self.sure
+        ]
+
+
+def _runs(text: str, place: Sentence) -> bool:
+    words = [match["word"] for match in TOKEN.finditer(text, place.start, place.end)]
+    return is_running(text, place.start, place.end, words)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What the whole document tells about its words. ``title`` finds the forms of the document's name in a text."""
+    """What the whole document tells: its names by sentence, and their kinds."""
 
-    words: DocumentWords
-    terms: frozenset[str]
+    finder: _Finder
+    lines: _Lines
     forms: tuple[str, ...]
-    title: re.Pattern[str] | None
+    kinds: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +164,10 @@ class LocalExtractor:
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         """What ``passage`` says; never raises for any text. Types are those of ``schema``, or None."""
         reading = self._reading(document)
-        lines = [_line(passage.text, sentence, reading) for sentence in sentences(passage.text)]
+        lines = [_line(passage, sentence, reading) for sentence in sentences(passage.text)]
         of_document = reading.forms if passage.index == 0 else ()
         return Extraction(
-            entities=tuple(_entities(lines, of_document, schema)),
+            entities=tuple(_entities(lines, of_document, schema, reading.kinds)),
             triples=tuple(dict.fromkeys(triple for line in lines for triple in line.triples)),
             attributes=tuple(dict.fromkeys(attribute for line in lines for attribute in line.attributes)),
             facts=tuple(_facts(lines)),
@@ -100,319 +184,165 @@ def title_forms(name: str) -> tuple[str, ...]:
     if not any(letter.isalpha() for letter in title) or _FILE_NAME.search(title):
         return ()
     bare = _ASIDE.sub("", title) or title
+    if (numbered := _NUMBERED.match(title)) is not None:
+        title = bare = bare[numbered.end() :]
     forms = (title, bare, LEADING_ARTICLE.sub("", bare))
     return tuple(dict.fromkeys(form for form in forms if form))
 
 
 def _read(document: Document) -> _Reading:
-    words = DocumentWords.of(document.text, document.title)
+    places = list(sentences(document.text))
+    words = DocumentWords.of(document.text, document.title, places)
     capitals, others = sum(words.capital.values()), sum(words.lower.values())
-    is_plain = capitals < FEW_CAPITALS * (capitals + others)
+    is_plain = capitals < FEW_CAPITALS * (capitals + others) and not words.german
+    forms = _forms(document, words)
+    finder = _Finder(words, recurring_terms(document.text) if is_plain else frozenset(), _TitleFinder(forms))
+    found = [finder.find(document.text, place) for place in places]
+    if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
+        finder = replace(finder, surnames=surnames)
+        found = [finder.find(document.text, place) for place in places]
+    lines = _Lines({}, frozenset(forms), keeps_all=words.german).filled(document.text, places, found)
+    kinds = _kinds(document, lines, finder.terms, forms, technical=words.technical)
+    return _Reading(finder, lines, forms, kinds)
+
+
+def _kinds(
+    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], *, technical: bool
+) -> dict[str, str]:
+    """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
+    lines = [
+        (document.text[start:end], [_shifted(span, -start) for span in spans])
+        for start, (end, spans) in found.by_start.items()
+        if spans
+    ]
+    kinds = kinds_of(lines, _stated(lines), technical=technical)
+    kinds.update((normalise_name(term), "Concept") for term in terms)
+    aside = _ASIDE.search(document.title)
+    said = kind_of_noun_phrase(aside[1]) if aside else None
+    keys = [normalise_name(form) for form in forms]
+    kind = said or next((kinds[key] for key in keys if key in kinds), None)
+    if kind is not None:
+        kinds.update(dict.fromkeys(keys, kind))
+    return kinds
+
+
+def _stated(lines: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[tuple[str, str]]:
+    """The kinds that sentences state: by what something is, and by being born."""
+    for text, spans in lines:
+        for stated in values(text, spans, 0, len(text)) if spans else ():
+            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
+            if kind is not None and stated.key != "founded":
+                yield normalise_name(stated.entity), kind
+
+
+def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
+    """The forms of the title, if it is a name: written like one, or mentioned by the text. A headline is none."""
     forms = title_forms(document.title)
-    return _Reading(words, recurring_terms(document.text) if is_plain else frozenset(), forms, _finder(forms))
+    if not forms or (words.german and not _is_defined(forms, document.text)):
+        return ()
+    parts = forms[-1].split()
+    if not parts or parts[0].lower().rstrip(".:") in WORDS["parts of texts"]:
+        return ()
+    mentioned = any(_is_mentioned(form, document.text) for form in forms)
+    if words.german or mentioned:
+        return forms if mentioned else ()
+    written_so = _HEADLINE.search(forms[0]) is None and not _NUMBERED.match(document.title)
+    if words.technical:
+        written_so &= len(parts) <= _LONGEST_TITLE and sum(not word[0].islower() for word in parts) > len(parts) / 2
+    else:
+        says = any(word.islower() and word in WORDS["function words"] - WORDS["in titles"] for word in parts)
+        written_so &= len(parts) <= 2 * _LONGEST_TITLE and not says
+    return forms if written_so else ()
 
 
-def _finder(forms: Sequence[str]) -> re.Pattern[str] | None:
-    """A pattern that finds the forms as whole words, the longest first; forms of one letter are not looked for."""
-    patterns = []
-    for form in sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form)):
-        before = rf"(?<!{_EDGE})" if re.match(_EDGE, form) else ""
-        after = rf"(?!{_EDGE})" if re.match(_EDGE, form[-1]) else ""
-        patterns.append(before + r"\s+".join(map(re.escape, form.split())) + after)
-    return re.compile("|".join(patterns)) if patterns else None
+def _is_defined(forms: Sequence[str], text: str) -> bool:
+    """Whether a German text is about one of ``forms``: it is known, a person, or said what it is; a heading is not."""
+    if any(kind_of_name(form) for form in forms):
+        return True
+    found = re.escape(forms[-1]) + r"(?: \([^()]*\))?,? (?:ist|war|sind|waren|bezeichnet) (?:ein|der|die|das|eine)\b"
+    return re.search(found, text) is not None
 
 
-def _line(text: str, sentence: Sentence, reading: _Reading) -> _Line:
-    if not is_prose(text[sentence.start : sentence.end]):
-        return _Line(text[sentence.start : sentence.end], sentence.start, (), (), ())
-    found = names(text, sentence.start, sentence.end, reading.words)
-    if reading.title is not None:
-        found = _with_titles(text, sentence, reading.title, found)
-    if reading.terms:
-        recurring = terms(text, sentence.start, sentence.end, reading.terms)
-        fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
-        found = sorted(found + fresh, key=lambda span: (span.start, -span.end))
+def _is_mentioned(form: str, text: str) -> bool:
+    """Whether ``text`` has ``form`` inside a line, and not only as a line of its own, as a heading has it."""
+    at = text.find(form)
+    while at >= 0:
+        line = text[text.rfind("\n", 0, at) + 1 : (text.find("\n", at) + 1 or len(text) + 1) - 1]
+        if len(line.strip("#* ")) > len(form) + 3:
+            return True
+        at = text.find(form, at + len(form))
+    return False
+
+
+def _shifted(span: Span, by: int) -> Span:
+    return Span(span.name, span.start + by, span.end + by, span.kind)
+
+
+def _spans_of(passage: Passage, sentence: Sentence, reading: _Reading) -> list[Span]:
+    """The names of a sentence of ``passage``: as found in the document, where its sentences are cut alike."""
+    known = reading.lines.by_start.get(passage.start + sentence.start)
+    if known is not None and known[0] == passage.start + sentence.end:
+        return [_shifted(span, -passage.start) for span in known[1]]
+    return reading.lines.kept(passage.text, sentence, reading.finder.find(passage.text, sentence))
+
+
+def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
+    text, start, end = passage.text, sentence.start, sentence.end
+    found = _spans_of(passage, sentence, reading)
     apart: list[Span] = []
     for span in found:
         if not apart or span.start >= apart[-1].end:
             apart.append(span)
+    kind_of = partial(known_kind, kinds=reading.kinds)
     return _Line(
-        text[sentence.start : sentence.end],
-        sentence.start,
+        text[start:end],
+        start,
         tuple(found),
-        tuple(relations(text, apart, sentence.start, sentence.end)),
-        tuple(values(text, apart, sentence.start, sentence.end)),
+        tuple(relations(text, apart, start, end, kind_of)),
+        tuple(values(text, apart, start, end, kind_of)),
     )
 
 
-def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: list[Span]) -> list[Span]:
+def _with_titles(text: str, sentence: Sentence, title: _TitleFinder, found: list[Span]) -> list[Span]:
     """The names and the document's own; a name inside a mention of the title is a part of it."""
     own = [
         Span(tidy(match[0]), match.start(), match.end())
-        for match in title.finditer(text, sentence.start, sentence.end)
+        for match in title.find(text, sentence.start, sentence.end)
         if not any(span.start <= match.start() and match.end() <= span.end for span in found)
     ]
     kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]
     return sorted(kept + own, key=lambda span: (span.start, -span.end))
 
 
-def _entities(lines: Sequence[_Line], of_document: Sequence[str], schema: Schema) -> Iterator[ExtractedEntity]:
+def _entities(
+    lines: Sequence[_Line], of_document: Sequence[str], schema: Schema, kinds: Mapping[str, str]
+) -> Iterator[ExtractedEntity]:
     """Each name once, as it is first written; the document's own name has a quote only where the passage writes it."""
-    kinds = _stated_kinds(lines)
     seen: set[str] = set()
     for line in lines:
         for span in line.spans:
             key = normalise_name(span.name)
             if key and key not in seen:
                 seen.add(key)
-                kind = kind_of_name(span.name) or kinds.get(key)
                 quote = line.text[span.start - line.start : span.end - line.start]
-                yield ExtractedEntity(span.name, type_in(schema, kind), quote=quote)
+                yield ExtractedEntity(span.name, type_in(schema, known_kind(span.name, kinds)), quote=quote)
     for form in of_document:
         key = normalise_name(form)
         if key not in seen:
             seen.add(key)
-            yield ExtractedEntity(form, type_in(schema, kind_of_name(form) or kinds.get(key)))
-
-
-def _stated_kinds(lines: Sequence[_Line]) -> dict[str, str]:
-    """The kinds that the sentences give to names: by what something is, and by being born."""
-    kinds: dict[str, str] = {}
-    for line in lines:
-        for stated in line.attributes:
-            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
-            if kind is not None and stated.key != "founded":
-                kinds.setdefault(normalise_name(stated.entity), kind)
-    return kinds
+            yield ExtractedEntity(form, type_in(schema, known_kind(form, kinds)))
 
 
 def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
-    """Sentences that join two names or more."""
+    """Sentences that join two names or more, or a name and a people: "Ada Quill was a Swedish chemist"."""
     for line in lines:
         by_key: dict[str, str] = {}
         for span in line.spans:
             by_key.setdefault(normalise_name(span.name), span.name)
         key_elements = tuple(by_key.values())
-        if len(key_elements) > 1:
+        if len(key_elements) > 1 or (key_elements and _names_a_people(line.text)):
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
 
 
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
-)
-DATE = (
-    rf"(?:\d{{1,2}}\ {_MONTH},?\ \d{{3,4}}|{_MONTH}\ \d{{1,2}},?\ \d{{3,4}}|{_MONTH},?\ \d{{3,4}}"
-    r"|c\.\ ?\d{3,4}|\d{4})"
-)
-
-_MADE = {
-    "directed": "directed",
-    "written": "wrote",
-    "wrote": "wrote",
-    "composed": "composed",
-    "produced": "produced",
-    "founded": "founded",
-    "established": "founded",
-    "created": "created",
-    "designed": "designed",
-    "developed": "developed",
-    "published": "published",
-    "invented": "invented",
-    "painted": "painted",
-    "owned": "owns",
-    "acquired": "acquired",
-    "manufactured": "manufactured",
-    "authored": "wrote",
-}
-_BE = r"(?:\ (?:is|was|are|were|has\ been))?"
-_IS = r"(?:,?\ (?:is|was|are|were|has\ been)|,)"
-_OFTEN = r"(?:\ (?:also|later|first|originally|currently|jointly|officially|mainly|now))?"
-_ARTICLE = r"(?:\ (?:the|a|an|his|her|their|its))?"
-_ROLE = (
-    r"(?:\ (?:[a-z-]+\ ){0,2}(?:film|novel|book|album|song|play|opera|company|band|city|town|magazine|series|director"
-    r"|writer|author|filmmaker|brothers|architect|engineer|businessman|actor|king|queen))?"
-)
-_PASSIVE = re.compile(rf",?(?:\ and)?{_BE}{_OFTEN}\ ({'|'.join(_MADE)})(?:\ (?:in|on)\ {DATE})?\ by{_ARTICLE}{_ROLE}\ ")
-_ACTIVE = re.compile(
-    rf"(?:,\ who|\ who)?{_OFTEN}\ ({'|'.join(word for word in _MADE if word != 'written')}){_ARTICLE}{_ROLE}\ "
-)
-
-_FORWARD = {
-    "born in": rf"(?:,|,?\ who)?{_BE}\ born(?:\ on\ {DATE}|\ {DATE})?(?:\ in|\ at)(?:\ the)?\ ",
-    "died in": rf"(?:\ who)?\ died(?:\ on\ {DATE}|\ {DATE})?\ in(?:\ the)?\ ",
-    "located in": rf",?{_BE}{_OFTEN}\ (?:located|situated|based|headquartered)\ in(?:\ the)?\ ",
-    "capital of": rf"{_IS}(?:\ the)?\ capital(?:\ city)?(?:\ and\ largest\ city)?\ of(?:\ the)?\ ",
-    "member of": rf"{_IS}(?:\ a|\ the)?(?:\ former|\ founding)?\ members?\ of(?:\ the)?(?:\ [a-z-]+){{0,2}}\ ",
-    "married to": rf",?{_BE}\ (?:married(?:\ to)?|(?:the\ )?(?:wife|husband|widow|spouse)\ of)\ ",
-    "sibling of": rf"{_IS}(?:\ the)?(?:\ (?:older|younger|elder|twin))?\ (?:brother|sister|sibling)\ of\ ",
-    "educated at": r"(?:,?\ who)?\ (?:attended|graduated\ from|studied\ at|was\ educated\ at)(?:\ the)?\ ",
-    "plays for": r"(?:,?\ who)?\ (?:plays|played)\ for(?:\ the)?\ ",
-    "works for": r"(?:,?\ who)?\ (?:works|worked)\ (?:for|at)(?:\ the)?\ ",
-    "subsidiary of": rf"{_IS}(?:\ a|\ the)?(?:\ wholly[\ -]owned)?\ (?:subsidiary|division)\ of(?:\ the)?\ ",
-    "part of": rf"{_IS}\ (?:a\ )?part\ of(?:\ the)?\ ",
-    "based on": rf",?{_BE}(?:\ loosely)?\ based\ on{_ARTICLE}{_ROLE}(?:\ of\ the\ same\ name\ by)?\ ",
-    "starred in": rf"(?:,?\ who)?\ (?:starred|appeared|acted)\ in{_ARTICLE}{_ROLE}\ ",
-    "won": r"(?:,?\ who)?\ (?:won|received|was\ awarded)\ (?:the|a|an)\ ",
-    "named after": rf",?{_BE}\ named\ (?:after|for|in\ honou?r\ of)(?:\ the)?\ ",
-    "fought in": r"(?:,?\ who)?\ (?:fought|served)\ in(?:\ the)?\ ",
-    "succeeded by": rf",?{_BE}\ succeeded\ by\ ",
-}
-_INVERSE = {
-    "parent of": rf"{_IS}(?:\ the|\ a)?(?:\ [a-z]+)?\ (?:son|daughter|child)\ of(?:\ the\ [a-z]+)?\ ",
-    "starred in": r",?(?:\ is\ a[a-z\d\ -]{0,60}|\ and)?\ starring\ ",
-    "leads": rf",?{_BE}\ (?:led|headed)\ by(?:\ the)?\ ",
-}
-_PLACE_NOUN = (
-    r"(?:city|town|village|municipality|county|province|commune|district|suburb|neighbou?rhood|borough|township|hamlet"
-    r"|river|lake|island|region|airport)"
-)
-_IS_PLACE = re.compile(
-    r"\ (?:is|was)\ (?:a|an|the|one\ of\ the)\ (?:[a-z-]+\ ){0,5}?"
-    rf"(?:{_PLACE_NOUN}(?:\ located|\ situated)?\ (?:in|of)"
-    r"|(?:school|university|college|museum)(?:\ located|\ situated)?\ in)(?:\ the)?\ "
-)
-_FORWARD_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _FORWARD.items()]
-_INVERSE_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in _INVERSE.items()]
-_BRACKETS = re.compile(r"\s*\([^()]*\)")
-_BEGINS = re.compile(r"(?:The\ |A\ |An\ )?[\"“«'‘]?")
-_LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as"})
-_POSSESSIVE = re.compile(r"['’]s?\b")
-_PARTICIPLE = re.compile(
-    rf",?(?:\ and)?{_OFTEN}\ (?:starring\b|(?:{'|'.join(_MADE)}|based|located|situated|headquartered|led|headed|born"
-    r"|named|succeeded)\b(?=.*\ (?:by|on|in|after|for)\b))"
-)
-_AND = re.compile(r",?\ and\ ")
-_LONGEST_BETWEEN = 160
-
-_LIFE = re.compile(
-    rf"\s*\(\s?(?:[^()]{{0,80}}?[;,]\ ?)??(?:(?:born|b\.)\ (?:[^()\d]{{0,40}})?(?P<born>{DATE})"
-    rf"|(?P<from>{DATE})\s?[–—-]\s?(?P<to>{DATE})\))"
-)
-_AGES = range(10, 116)
-"""Years of a life that is worth a sentence: what took less was an office, a war or a tour."""
-_BORN_ON = re.compile(rf"(?:\s*\([^()]*\))?\ was\ born\ (?:on\ |in\ )?(?P<date>{DATE})")
-_DIED_ON = re.compile(rf"(?:\s*\([^()]*\))?(?:,?\ who)?\ died\ (?:[a-z\ ]{{0,20}}?)?(?:on\ |in\ )?(?P<date>{DATE})")
-_FOUNDED_IN = re.compile(
-    rf"(?:\s*\([^()]*\))?,?\ (?:was|were)\ (?:founded|established|formed|incorporated)\ (?:on\ |in\ )(?P<date>{DATE})"
-)
-_IS_A = re.compile(
-    r"(?:\s*\([^()]*\))?,?\ (?:is|was|are|were)\ (?:a|an|the|one\ of\ the)\ (?P<what>[^.,;:()\n]{3,80}?)"
-    r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
-    r"|and\ is|and\ was|released|directed|written|known|to)\b|\Z)"
-)
-
-
-def relations(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedTriple]:
-    """What the words between neighbouring names state; ``spans`` are the names of ``text[start:end]``, one sentence.
-
-    A participle without "is" or "was" (", directed by", "starring") belongs to what the sentence is about: its first
-    name if the sentence says what that is, else only a name that stands first.
-    """
-    described = _what_first_is(text, spans, start, end)
-    topic = spans[0] if described else None
-    for position, (left, right) in enumerate(zip(spans, spans[1:], strict=False)):
-        if not left.end < right.start <= left.end + _LONGEST_BETWEEN or _POSSESSIVE.match(text, right.end, end):
-            continue
-        if _is_cut(text, left, end) or _is_cut(text, right, end):
-            continue
-        between = _BRACKETS.sub("", text[left.end : right.start]).replace("\n", " ").rstrip("\"“'«")
-        subject = left
-        if _PARTICIPLE.match(between) or _AND.match(between):
-            if topic is None and (position > 0 or _AND.match(between)):
-                continue
-            subject = topic or left
-        relation = _relation(subject.name, between, right.name)
-        if relation is None and described and position == 0:
-            relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
-        if relation is not None and relation[0] != relation[2]:
-            yield ExtractedTriple(*relation, quote=text[start:end])
-
-
-_FOLLOWS = re.compile(r"\s([a-z]{3,})(?![\w-])")
-
-
-def _is_cut(text: str, span: Span, end: int) -> bool:
-    """Whether ``span`` is a part of something: of a name with a hyphen and a space ("Jean- Baptiste"), or, as one word,
-    of what a noun after it names ("the Parisian suburb").
-    """
-    if text[span.end : span.end + 1] == "-" or text[: span.start].endswith(("-", "- ")):
-        return True
-    after = _FOLLOWS.match(text, span.end, end)
-    if after is None or " " in span.name:
-        return False
-    word = after[1]
-    said = word in FUNCTION_WORDS | OPENERS | WORDS["verbs"] or word.endswith(("ed", "ing", "ly"))
-    return not said and word not in _MADE
-
-
-def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | None:
-    """Subject, predicate and object that the words ``between`` two names state."""
-    if (match := _PASSIVE.fullmatch(between)) is not None:
-        return right, _MADE[match[1]], left
-    if (match := _ACTIVE.fullmatch(between)) is not None:
-        return left, _MADE[match[1]], right
-    if _IS_PLACE.fullmatch(between) and kind_of_name(right) in (None, "Place"):
-        return left, "located in", right
-    for predicate, pattern in _FORWARD_PATTERNS:
-        if pattern.fullmatch(between):
-            return left, predicate, right
-    for predicate, pattern in _INVERSE_PATTERNS:
-        if pattern.fullmatch(between):
-            return right, predicate, left
-    return None
-
-
-def values(text: str, spans: Sequence[Span], start: int, end: int) -> Iterator[ExtractedAttribute]:
-    """Dates of birth, death and founding, and what its first name is, as ``text[start:end]`` says."""
-    quote = text[start:end]
-    described = _what_first_is(text, spans, start, end)
-    for span in spans:
-        if (match := _LIFE.match(text, span.end, end)) is not None:
-            yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
-        for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
-            if (match := pattern.match(text, span.end, end)) is not None:
-                yield ExtractedAttribute(span.name, key, match["date"], quote)
-    if described is not None:
-        yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
-
-
-def _life(name: str, match: re.Match[str], quote: str, what: str | None) -> Iterator[ExtractedAttribute]:
-    """Birth and death from brackets. A range is a life only where the sentence begins with the name and goes on to say
-    ``what`` that is: "Ada (1815–1852) was a mathematician", but not "under Bill (1975–2000)". Of bare years, which
-    bands and empires have too, it must be a person's.
-    """
-    if match["born"]:
-        yield ExtractedAttribute(name, "born", match["born"], quote)
-    elif what is not None and _years(match["to"]) - _years(match["from"]) in _AGES:
-        bare = match["from"].isdecimal() and match["to"].isdecimal()
-        if not bare or "Person" in (kind_of_name(name), kind_of_noun_phrase(what)):
-            yield ExtractedAttribute(name, "born", match["from"], quote)
-            yield ExtractedAttribute(name, "died", match["to"], quote)
-
-
-def _years(date: str) -> int:
-    return int(re.findall(r"\d{3,4}", date)[-1])
-
-
-def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:
-    """What the sentence says that its first name is, if that name begins it, and where the saying ends.
-
-    "American film" for "X is an American film directed by Y".
-    """
-    if not spans or not _BEGINS.fullmatch(text, start, spans[0].start):
-        return None
-    match = _IS_A.match(text, spans[0].end, end)
-    phrase = _noun_phrase(match["what"]) if match else None
-    return (phrase, match.end()) if match and phrase else None
-
-
-def _noun_phrase(words: str) -> str | None:
-    """``words`` without loose ends; None if what is left is quoted, or is one word that names no kind of thing."""
-    parts = re.split(r"\ and\ (?=the\b|was\b|is\b|later\b)", words)[0].split()
-    while parts and (parts[-1].endswith("ed") or parts[-1] in _LOOSE_ENDS):
-        parts.pop()
-    phrase = " ".join(parts)
-    if not phrase or set("\"“”'") & set(phrase) or (len(parts) == 1 and kind_of_noun_phrase(phrase) is None):
-        return None
-    return phrase
+def _names_a_people(text: str) -> bool:
+    return any(word[0].isupper() and word.lower() in PEOPLES for word in WORD.findall(text))

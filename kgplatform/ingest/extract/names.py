@@ -7,47 +7,27 @@ Everything is decided by the sentence and by what the document does elsewhere wi
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from kgplatform.ingest.extract.lexicon import (
-    DAYS,
-    FUNCTION_WORDS,
-    INNER_PARTICLES,
-    MONTHS,
-    OPENERS,
-    WORDS,
+from kgplatform.ingest.extract.document_words import DocumentWords
+from kgplatform.ingest.extract.lexicon import DAYS, FUNCTION_WORDS, INNER_PARTICLES, MONTHS, OPENERS, WORDS, known_name
+from kgplatform.ingest.extract.no_names import (
+    is_adjective,
+    is_after_comma,
+    is_function_word,
+    is_inflected,
+    is_initial,
+    is_made_of_a_name,
+    is_name,
+    is_role,
+    only_opens,
 )
-from kgplatform.sentences import ABBREVIATIONS, sentences
+from kgplatform.ingest.extract.tokens import TOKEN, UPPER, Span, Tokens, is_capital, is_glued, is_shouted, joins
 
 MOST_WORDS = 12
 """Words in a name; a longer run of capitals is a heading or a list, and is cut there."""
 
-_GO_ON = ABBREVIATIONS - {"ca", "corp", "etc", "inc", "ltd"}
-"""Abbreviations with a name behind them; "CA" is California more often than circa."""
-
-
-def _letters(test: str) -> str:
-    """The letters below U+2C00 whose ``str`` method ``test`` is true, as ranges for a class of a regex."""
-    ranges: list[list[int]] = []
-    for code in (code for code in range(0x2C00) if chr(code).isalpha() and getattr(chr(code), test)()):
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-
-
-_UPPER = _letters("isupper")
-_LOWER = _letters("islower")
-_WORD = f"0-9{_UPPER}{_LOWER}\u0300-\u036f"
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-# Initials with their full stops, or a word of a cased script; a possessive ending is not a part of it.
-_TOKEN = re.compile(
-    rf"(?P<word>(?:[{_UPPER}]\.)+(?![{_LOWER}])|[{_WORD}]+(?:(?!['’]s(?![{_WORD}]))['’\-\u2010\u2011&][{_WORD}]+)*)"
-    rf"(?P<possessive>['’]s(?![{_WORD}]))?"
-)
 _QUOTED = re.compile(r'"([^"“”\n]{2,80})"|“([^"“”\n]{2,80})”|«\s?([^«»\n]{2,80}?)\s?»|„([^„“”\n]{2,80})[“”]')
 _CASELESS = re.compile(
     r"《([^《》\n]{1,60})》|〈([^〈〉\n]{1,60})〉|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』"
@@ -59,77 +39,46 @@ _INSTITUTION = re.compile(
     rf"(?<![{_HAN}])(?:[{_HAN}]*?[于於在的是和与與及或由从從到向为為至去往对對被把，])?"
     rf"([{_HAN}]{{2,10}}?(?:大学|大學|公司|学院|學院|研究所|研究院|银行|銀行|博物馆|博物館|出版社|委员会|委員會))"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A name and where it stands: ``text[start:end]`` names it, give or take white space."""
-
-    name: str
-    start: int
-    end: int
-
-
-_GERMAN = WORDS["german function words"]
-_GERMAN_SHARE = 0.2
-"""Of a text's words in lower case, so many are German function words if it is German; of an English text, 0.05."""
-_LEAST_GERMAN = 6
-"""Different ones that must be there: a short English text may hold "in", "so" and "was" alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentWords:
-    """How a document writes its words: in lower case anywhere, and capitalised where no sentence begins.
-
-    ``german``: it writes every noun with a capital, so that one tells nothing.
-    """
-
-    lower: Mapping[str, int]
-    capital: Mapping[str, int]
-    german: bool
-
-    @classmethod
-    def of(cls, text: str, title: str) -> DocumentWords:
-        """The words of ``text``; the words of ``title`` count as capitalised, whatever its case."""
-        lower: Counter[str] = Counter()
-        capital = Counter(match["word"] for match in _TOKEN.finditer(title) if _is_capital(match["word"]))
-        for sentence in sentences(text):
-            words = [match["word"] for match in _TOKEN.finditer(text, sentence.start, sentence.end)]
-            lower.update(word for word in words if word[0].islower())
-            if not _is_shouted(words):
-                inner = words[1:] if _opens_with_word(text, sentence.start, sentence.end) else words
-                capital.update(word for word in inner if word[0].isupper())
-        known = [count for word, count in lower.items() if word in _GERMAN]
-        return cls(lower, capital, len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total())
-
-    def is_proper(self, word: str) -> bool:
-        """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
-        return self.capital.get(word, 0) > self.lower.get(word.lower(), 0)
-
-
-_LEADERS = re.compile(r"\.{4}|(?:\. ){4}|…{2}")
-_SYMBOLS = re.compile(r"[{}=;<>$\\`_|]|->|::|\(\)")
-_LEAST_SYMBOLS = 3
-_SYMBOL_SHARE = 0.03
-
-
-def is_prose(line: str) -> bool:
-    """Whether ``line`` may state something: not a row of a table, not code, not a line of a list of contents."""
-    if line.count("|") >= 3 or line.count("\t") >= 3 or _LEADERS.search(line):
-        return False
-    symbols = len(_SYMBOLS.findall(line))
-    return symbols < _LEAST_SYMBOLS or symbols < _SYMBOL_SHARE * len(line)
+_NO_TITLE = re.compile(r"[/\\=<>{}|_$~]|\w\(|\.\w|^\W*\w\W*$")
+"""What a quoted title does not have: signs of paths and of code, and one letter alone."""
+_NO_WORK = re.compile(
+    r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled)\W{1,4}\Z"
+)
+"""Before quotation marks that hold a word or a name, and no title."""
+_IN_A_NAME = re.compile(r"[A-Z][\w.]* ?\Z")
+"""Before a nickname: Ada "Red" Quill."""
+_SECTION = re.compile(
+    r"\b(?:Chapter|Section|Appendix|Table|Figure|Kapitel|Abschnitt|Anhang)\ [\dA-Z][\w.]*,\ "
+    r"(?:[“„\"][^”“\"]{1,90}|[^.,;)]{1,90})"
+)
+"""A reference to a part of a text with that part's heading."""
+_OPENING = re.compile(r"(?:[:;|•·–—>*]|--|\d[.)])\s+[\"“‘'(\[]?\Z|[\"“‘]\Z")
+_NOBLE = re.compile(
+    r",\ (?:\d+(?:st|nd|rd|th)\ )?(?:(?:Duke|Count|Earl|Prince|Princess|Duchess|Countess|Marquess|Marquis|Marchioness"
+    r"|Margrave|Landgrave|Elector|Viscount|Viscountess|Baron|Baroness|Lord|King|Queen|Archduke|Seigneur|Bishop"
+    r"|Archbishop)\ (?:of|de)|(?<=[tdh]\ )(?:Earl|Viscount|Baron|Lord|Marquess))"
+    rf"\ [{UPPER}][\w'’-]*(?:-\ [{UPPER}][\w'’-]*|\ (?:of\ )?[{UPPER}][\w'’-]*)?"
+)
+_BEFORE_NAMES = WORDS["before names"]
+"""Function words that begin no name, wherever the run stands; others do: "No Doubt", "All Saints", "Our Town"."""
 
 
 def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
     """The names in the sentence ``text[start:end]`` in reading order; a name inside a quoted title is not one more."""
-    found = list(_quoted(text, start, end))
-    taken = [(span.start, span.end) for span in found]
+    sections = [match.span() for match in _SECTION.finditer(text, start, end)]
+    found = [span for span in _quoted(text, start, end) if not _is_inside(span, sections)]
+    taken = [(span.start, span.end) for span in found] + sections
+    if words.technical:  # what it quotes are headings, buttons and values
+        found = []
     for span in _capitalised(text, start, end, words):
-        if not any(left <= span.start and span.end <= right for left, right in taken):
+        if not _is_inside(span, taken):
             found.append(span)
     found.extend(_caseless(text, start, end))
     return sorted(found, key=lambda span: (span.start, -span.end))
+
+
+def _is_inside(span: Span, taken: Sequence[tuple[int, int]]) -> bool:
+    return any(left <= span.start and span.end <= right for left, right in taken)
 
 
 def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
@@ -140,12 +89,19 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
         long_words = [word for word in inner.split() if len(word) > 3] or inner.split()
         titled = sum(1 for word in long_words if not word[0].islower())
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
-        if short and not inner[0].islower() and 2 * titled > len(long_words):
+        if short and inner[0].isalnum() and not inner[0].islower() and 2 * titled > len(long_words):
             left = text.index(inner, match.start(number))
-            yield Span(inner, left, left + len(inner))
+            nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
+            if nickname and nickname.strip()[:1].isupper():
+                continue
+            if not _NO_TITLE.search(inner) and inner.lower() not in FUNCTION_WORDS:
+                kind = None if inner.isupper() or _NO_WORK.search(text, max(0, left - 24), left) else "Work"
+                yield Span(inner, left, left + len(inner), kind)
 
 
 def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
+    if text[start:end].isascii():
+        return
     for pattern in (_CASELESS, _INSTITUTION):
         for match in pattern.finditer(text, start, end):
             number = match.lastindex or 0
@@ -153,69 +109,68 @@ def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Iterator[Span]:
-    tokens = list(_TOKEN.finditer(text, start, end))
-    if _is_shouted([token["word"] for token in tokens]):
+    tokens = list(TOKEN.finditer(text, start, end))
+    if is_shouted([token["word"] for token in tokens]):
         return
     position = 0
     while position < len(tokens):
-        if not _is_capital(tokens[position]["word"]):
+        if not is_capital(tokens[position]["word"]) or is_glued(text, tokens[position]):
             position += 1
             continue
         stop = _run_end(text, tokens, position)
-        if words.german:
-            position, stop = _german_name(tokens, position, stop)
-            if position == stop:
-                continue
-        opens = position == 0 and _opens_with_word(text, start, end)
+        opens = _opens(text, start, tokens, position)
         first = _first_of_name(tokens, position, stop, words, opens)
-        if first < stop and _is_name(tokens[first:stop], words, opens and first == 0):
-            first = _with_number_before(text, tokens, first)
-            left, right = tokens[first].start("word"), tokens[stop - 1].end("word")
+        last = _last_of_name(tokens, first, stop)
+        run = [token["word"] for token in tokens[first:last]]
+        named = run and is_name(run, words, opens and first == position) and not is_inflected(run, words)
+        if named and not is_adjective(text, tokens, first, last, end):
+            left = tokens[_with_number_before(text, tokens, first)].start("word")
+            right = _with_title_after(text, tokens[last - 1])
             yield Span(" ".join(text[left:right].split()), left, right)
+            stop = next((at for at in range(stop, len(tokens)) if tokens[at].start() >= right), len(tokens))
         position = stop
 
 
-def _german_name(tokens: Sequence[re.Match[str]], first: int, stop: int) -> tuple[int, int]:
-    """What of the run may be a name where nouns have capitals: what stands before function words ("Liste der Pakete"),
-    without such words before it ("Unter Linux"). One word is a name only by a second capital ("HTTP-Server"): a
-    town and a thing are written alike.
-    """
-    while first < stop and tokens[first]["word"].lower() in _GERMAN:
-        first += 1
-    end = first
-    while end < stop and (tokens[end]["word"].lower() not in _GERMAN or tokens[end]["word"] in ("von", "zu")):
-        end += 1
-    while end > first and not _is_capital(tokens[end - 1]["word"]) and not tokens[end - 1]["word"].isdecimal():
-        end -= 1
-    alone = end - first == 1 and not any(letter.isupper() for letter in tokens[first]["word"][1:])
-    return (stop, stop) if alone or end == first else (first, end)
+def _opens(text: str, start: int, tokens: Tokens, position: int) -> bool:
+    """Whether a word would have a capital there in any case: it begins a sentence, a cell, an item or a quotation."""
+    left = tokens[position].start()
+    if position == 0:
+        return not any(letter.isalnum() for letter in text[start:left])
+    return _OPENING.search(text, max(start, left - 4), left) is not None
 
 
-def _is_capital(word: str) -> bool:
-    """``Word``, ``WORD``, ``W.``, and names such as ``iPhone`` and ``d'Artagnan``."""
-    return word[0].isupper() or (len(word) > 3 and word[0].islower() and any(letter.isupper() for letter in word[1:4]))
+def _with_title_after(text: str, token: re.Match[str]) -> int:
+    """The end of the name with the title of nobility behind its comma: "Ada, Duchess of Lund"."""
+    right = token.end("word")
+    match = _NOBLE.match(text, right) if text.startswith(", ", right) and is_capital(token["word"]) else None
+    return match.end() if match is not None else right
 
 
-def _is_shouted(words: Sequence[str]) -> bool:
-    """Whether a sentence stands in capitals, so that they tell nothing: a heading, a warning."""
-    cased = [word for word in words if word[0].isalpha()]
-    upper = sum(len(word) for word in cased if word.isupper())
-    total = sum(len(word) for word in cased)
-    if len(cased) < 3:
-        return total > 0 and upper == total and max(len(word) for word in cased) > 5
-    return upper > 0.7 * total
+def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
+    """``stop`` moved before a date that ends the run: "Ada Quill August 1993", "Lund on Sunday"."""
+    for position in range(first + 1, stop):
+        word = tokens[position]["word"].lower()
+        dated = word in MONTHS and position + 1 < len(tokens) and tokens[position + 1]["word"].isdecimal()
+        if dated or (word in DAYS and tokens[position - 1]["word"].islower()):
+            stop = position
+            break
+    while stop > first + 1 and tokens[stop - 1]["word"] in INNER_PARTICLES:
+        stop -= 1
+    return stop
 
 
-def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
+def _run_end(text: str, tokens: Tokens, first: int) -> int:
     """One past the last token of the run of capitalised words, inner particles and numbers that begins at ``first``."""
     stop = first + 1
     while stop < len(tokens) and stop - first < MOST_WORDS:
         before = tokens[stop - 1]["word"]
-        if not _joins(text, tokens, stop):
+        if not joins(text, tokens, stop):
             break
         word = tokens[stop]["word"]
-        goes_on = _is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
-        numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS
+        goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
+        right = tokens[stop].end()
+        whole = text[right : right + 1] not in (".", ",") or not text[right + 1 : right + 2].isdecimal()
+        numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS and whole
         if goes_on or numbered:
             stop += 1
         elif (after := _past_particles(text, tokens, stop)) is not None:
@@ -225,66 +180,63 @@ def _run_end(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
     return stop
 
 
-def _past_particles(text: str, tokens: Sequence[re.Match[str]], position: int) -> int | None:
+def _past_particles(text: str, tokens: Tokens, position: int) -> int | None:
     """The capitalised token after one to three particles at ``position``, if that is what stands there."""
+    before = tokens[position - 1]["word"]
     for after in range(position + 1, min(position + 4, len(tokens))):
-        if tokens[after - 1]["word"] not in INNER_PARTICLES or not _joins(text, tokens, after):
+        word = tokens[after - 1]["word"]
+        if not (word in INNER_PARTICLES or (word == "and" and after == position + 1)) or not joins(text, tokens, after):
             return None
-        if _is_capital(tokens[after]["word"]):
-            dated = tokens[after]["word"].lower() in MONTHS and tokens[after - 1]["word"] in ("on", "in")
-            return None if dated else after
+        if is_capital(tokens[after]["word"]):
+            particles = [token["word"] for token in tokens[position:after]]
+            return after if _may_join(particles, before, tokens, position, tokens[after]["word"]) else None
     return None
 
 
-def _joins(text: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
-    """Whether the token at ``position`` can go on the name of the token before it."""
-    before = tokens[position - 1]
-    gap = text[before.end() : tokens[position].start()]
-    if before["possessive"]:
-        return False
-    if gap == ". ":
-        return before["word"].lower() in _GO_ON
-    return gap in (" ", "\n", "\u00a0", " & ", "\r\n")
+def _may_join(particles: Sequence[str], before: str, tokens: Tokens, position: int, word: str) -> bool:
+    """Whether ``particles`` go on a name: "for" and "and" an institution's, "the" before "Great" and the like."""
+    if particles[0] in ("on", "upon"):
+        return before[0].isupper() and word.lower() not in MONTHS | DAYS and len(particles) < 3 and word != "Level"
+    if particles[0] == "for":
+        return before.lower() in WORDS["joins more"]
+    if particles[0] == "and":
+        start = next((at for at in range(position - 1, 0, -1) if tokens[at]["word"] in ("of", "for")), 0)
+        return start > 0 and position - start < 4 and tokens[start - 1]["word"].lower() in WORDS["joins more"]
+    if particles[0] == "the":
+        return word.lower() in WORDS["epithets"] and before.lower() not in FUNCTION_WORDS
+    return not (before.lower() in FUNCTION_WORDS and len(before) > 1)
 
 
-def _opens_with_word(text: str, start: int, end: int) -> bool:
-    """Whether a word of a cased script is the first thing in the sentence that is a letter or a digit."""
-    match = _TOKEN.search(text, start, end)
-    return match is not None and not any(letter.isalnum() for letter in text[start : match.start()])
-
-
-def _first_of_name(tokens: Sequence[re.Match[str]], first: int, stop: int, words: DocumentWords, opens: bool) -> int:
+def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, opens: bool) -> int:
     """``first`` moved past words that stand before a name but are not a part of it; ``opens``: it begins a sentence."""
-    while first < stop:
+    begin = first
+    while first < stop and not _begins_known(tokens, first, stop):
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
-        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or low in INNER_PARTICLES
-        if opens and not last:
-            droppable |= low in OPENERS or (low in FUNCTION_WORDS and low not in {"will", "may"})
-            droppable |= low in words.lower and word not in words.capital
+        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"]
+        droppable |= low in INNER_PARTICLES and (word.islower() or low in FUNCTION_WORDS or last)
+        if not last:
+            droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})
+            droppable |= is_role(tokens, first, stop)
+            droppable |= opens and low in OPENERS
+            droppable |= opens and first == begin and only_opens(word, words)
+        droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
+        droppable |= not last and is_made_of_a_name(word)
+        droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)
         if not droppable and not word.isdecimal():
             return first
         first += 1
     return first
 
 
-def _is_name(tokens: Sequence[re.Match[str]], words: DocumentWords, opens: bool) -> bool:
-    """Whether the run is a name: not a date, not a function word, not a word that only its sentence capitalises."""
-    run = [token["word"] for token in tokens]
-    if all(word.isdecimal() or word.lower() in MONTHS or word.lower() in DAYS for word in run):
-        return False
-    if len(run) > 1:
-        return True
-    word = run[0]
-    if len(word.strip(".")) < 2 or word.lower() in FUNCTION_WORDS:
-        return word.isupper() and len(word) > 1 and word.lower() in {"us", "it"} and not opens
-    if word.isupper() or any(letter.isupper() for letter in word[1:]):
-        return True
-    return words.is_proper(word) and (not opens or word.lower() not in OPENERS)
+def _begins_known(tokens: Tokens, first: int, stop: int) -> bool:
+    """Whether the first words are known together: "New" of "New Zealand" is no word that only opens the sentence."""
+    words = [token["word"] for token in tokens[first : min(stop, first + 3)]]
+    return any(known_name(" ".join(words[:count])) for count in range(2, len(words) + 1))
 
 
-def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) -> int:
+def _with_number_before(text: str, tokens: Tokens, first: int) -> int:
     """``first`` moved before "2018" in "the 2018 FIFA World Cup" and "20th" in "20th Century Fox"."""
     if first == 0:
         return first
@@ -295,48 +247,3 @@ def _with_number_before(text: str, tokens: Sequence[re.Match[str]], first: int) 
         return first - 1
     after_article = first >= 2 and tokens[first - 2]["word"].lower() == "the"
     return first - 1 if after_article and re.fullmatch(r"(?:1[5-9]|20)\d\d", number) else first
-
-
-FEWEST_REPEATS = 3
-MOST_TERMS = 2000
-_MOST_WORDS = 4
-
-_PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*)|(?P<space>[ \n])|(?P<stop>.)", re.DOTALL)
-_BREAKS = FUNCTION_WORDS | OPENERS | WORDS["verbs"]
-
-
-def recurring_terms(text: str) -> frozenset[str]:
-    """Folded terms of ``text`` that stand in it at least three times, the most frequent ones if there are many.
-
-    Domain texts (medicine, law, manuals) write what they are about in lower case. A term is two to four words between
-    function words and punctuation that the document repeats (after Rose and others, 2010, "Automatic keyword
-    extraction from individual documents").
-    """
-    counts = Counter(term for term, _, _ in _candidates(text))
-    frequent = [(-count, term) for term, count in counts.items() if count >= FEWEST_REPEATS]
-    return frozenset(term for _, term in sorted(frequent)[:MOST_TERMS])
-
-
-def terms(text: str, start: int, end: int, known: frozenset[str]) -> list[Span]:
-    """The ``known`` terms in ``text[start:end]``, in reading order."""
-    part = text[start:end]
-    return [Span(term, start + left, start + right) for term, left, right in _candidates(part) if term in known]
-
-
-def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
-    """Every run of two to four content words: its folded form and its characters."""
-    run: list[re.Match[str]] = []
-    for piece in _PIECE.finditer(text):
-        if piece["space"]:
-            continue
-        if piece["word"] and piece["word"].lower() not in _BREAKS and len(piece["word"]) > 1:
-            run.append(piece)
-            continue
-        yield from _term(run)
-        run = []
-    yield from _term(run)
-
-
-def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
-    if 2 <= len(run) <= _MOST_WORDS and not run[-1][0].lower().endswith(("ly", "ing", "ed")):
-        yield " ".join(piece[0].lower() for piece in run), run[0].start(), run[-1].end()

@@ -215,7 +215,7 @@ def test_types_come_from_the_schema_and_from_no_other() -> None:
 def test_kinds_by_form() -> None:
     assert kind_of_name("Battle of Hastings") == "Event"
     assert kind_of_name("George Washington University") == "Organization"
-    assert kind_of_name("Paris") is None
+    assert kind_of_name("Sputnik") is None
     assert kind_of_name("") is None
 
 
@@ -315,7 +315,7 @@ def test_a_date_after_a_name_is_no_part_of_it() -> None:
 
 
 def test_german_nouns_are_no_names() -> None:
-    assert names(GERMAN) == ["Ada Quill", "Universität Varburg", "Otto von Stein", "HTTP-Protokoll", "RFC 2616"]
+    assert names(GERMAN) == ["Linux", "Ada Quill", "Universität Varburg", "Otto von Stein", "HTTP", "RFC 2616"]
 
 
 def test_an_english_text_about_germans_is_english() -> None:

@@ -1,0 +1,163 @@
+"""Capitalised words that are no names: dates, adjectives, roles, parts of texts, keys, shouted words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgplatform.ingest.extract.document_words import DocumentWords
+from kgplatform.ingest.extract.lexicon import (
+    DAYS,
+    FUNCTION_WORDS,
+    GIVEN_NAMES,
+    MONTHS,
+    NOUN_KINDS,
+    OPENERS,
+    PEOPLES,
+    WORDS,
+    kind_ending,
+    kind_of_name,
+)
+from kgplatform.ingest.extract.tokens import Tokens, is_capital
+
+_ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
+_NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
+_BEFORE_PEOPLES = WORDS["before peoples"]
+_NO_WORD = re.compile(r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|[CM]-\w+\Z|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z")
+"""A key, the plural of an acronym."""
+_OF_A_NAME = re.compile(
+    r".*-[a-z]*(?:ing|ed|like|style|born|era|wide|free|only|led|own|run|long|level|based|bug|friendly|related)\Z"
+)
+_NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
+"""In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
+_NUMBERS = frozenset({"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
+_INFLECTED = ("ing", "ed", "ly", "tion", "ment", "ity")
+_LONGEST_ACRONYM = 6
+_LONGEST_IN_A_MANUAL = 4
+"""A longer one is a constant or a word of a heading there, where it is not known."""
+_MOST_WORDS = 4
+"""Of a name in a manual that nothing else tells to be one."""
+
+
+def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int) -> bool:
+    """Whether the words say of what people or kind something is: "Swedish", "the Darwinian view", "an Actress"."""
+    word, left = tokens[first]["word"], tokens[first].start()
+    if last - first == 2:
+        return _is_people(word.lower(), tokens[first + 1]["word"].lower())
+    if last - first > 2:
+        return False
+    known = kind_of_name(word)
+    if known is None and word.isalpha() and text[max(0, left - 4) : left].endswith((" a ", " an ")):
+        return not word.isupper()
+    if word.lower() in PEOPLES:
+        return known != "Language" or not text[max(0, left - 6) : left].endswith((" in ", " into "))
+    after = _NOUN_AFTER.match(text, tokens[first].end(), end)
+    return bool(after and _ADJECTIVE.match(word) and after[0][1:] not in FUNCTION_WORDS and known is None)
+
+
+def _is_people(first: str, second: str) -> bool:
+    """Whether two words are an adjective: "South African", "Puerto Rican", "Anglo-Saxon German"."""
+    return second in PEOPLES | {"rican", "lankan"} and (first in PEOPLES or first in _BEFORE_PEOPLES)
+
+
+def is_inflected(run: Sequence[str], words: DocumentWords) -> bool:
+    """Whether the word comes from a verb, with a capital for a button or a heading: "Guided", "Building"."""
+    alone = len(run) == 1 and kind_of_name(run[0]) is None and run[0].lower() not in GIVEN_NAMES
+    if words.technical:
+        return alone and run[0].endswith(_INFLECTED)
+    return alone and run[0].endswith(("ing", "ed", "ly")) and words.capital.get(run[0], 0) < 2
+
+
+def is_function_word(low: str) -> bool:
+    return low in FUNCTION_WORDS or low.replace("’", "'") in FUNCTION_WORDS
+
+
+def is_role(tokens: Tokens, first: int, stop: int) -> bool:
+    """Whether the word only says what the person named after it is: "American", "Pastor" or "Varland President"."""
+    rest = [token["word"] for token in tokens[first:stop]]
+    roles = [at for at, word in enumerate(rest[:-2]) if at < 4 and NOUN_KINDS.get(word.lower()) == "Person"]
+    if not roles:
+        return rest[0].lower() in PEOPLES and len(rest) > 2 and kind_of_name(" ".join(rest[1:])) == "Person"
+    if roles == [0] and rest[0].lower() in WORDS["first words of Person"]:
+        return False
+    return kind_of_name(" ".join(rest[roles[-1] + 1 :])) == "Person"
+
+
+def is_initial(word: str) -> bool:
+    return "." in word and word.isupper()
+
+
+def is_after_comma(tokens: Tokens, position: int) -> bool:
+    """Whether the token stands behind a capitalised word and a comma: "Quill, A.B. Letters" is a reference's author."""
+    if position == 0:
+        return False
+    before, token = tokens[position - 1], tokens[position]
+    return is_capital(before["word"]) and token.string[before.end() : token.start()] == ", "
+
+
+def only_opens(word: str, words: DocumentWords) -> bool:
+    """Whether the document gives reason to think that ``word`` has its capital from the beginning of the sentence."""
+    if word.lower() in words.lower and word not in words.capital:
+        return True
+    sure = words.is_proper(word) or any(letter.isupper() for letter in word[1:])
+    return words.technical and not sure and word.lower() not in GIVEN_NAMES and kind_of_name(word) is None
+
+
+def is_made_of_a_name(word: str) -> bool:
+    """Whether the word is an adjective with a name in it: "Go-playing", "NASA-inspired"."""
+    return _OF_A_NAME.match(word) is not None
+
+
+def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
+    """Whether the run is a name: not a date, not a function word, not a word that only its sentence capitalises."""
+    if all(word.isdecimal() or word.lower() in MONTHS or word.lower().rstrip("s") in DAYS for word in run):
+        return False
+    if run[0].lower() in WORDS["parts of texts"] and all(_is_number(word) for word in run[1:]):
+        return False
+    if len(run) == 1:
+        return _is_name_alone(run[0], words, opens)
+    shouted = [word for word in run if word.isupper() and word.isalpha() and len(word) > 1]
+    if len(shouted) > 2 or sum(1 for word in shouted if len(word) > 4) > 1:
+        return False
+    if all(word.lower() in WORDS["generic"] or is_function_word(word.lower()) for word in run):
+        return False
+    if (words.technical and _is_heading(run)) or (is_function_word(run[-1].lower()) and not run[-1].isupper()):
+        return False
+    if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
+        return False
+    return not all(is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
+
+
+def _is_heading(run: Sequence[str]) -> bool:
+    """Whether the words, in a manual, are a heading, a list of headings, or a word in capitals before one."""
+    function = any(word[0].isupper() and not word.isupper() and is_function_word(word.lower()) for word in run)
+    long = len(run) > _MOST_WORDS and kind_of_name(" ".join(run)) is None
+    option = any(word[0].islower() and any(map(str.isupper, word)) and kind_of_name(word) is None for word in run)
+    return function or long or option or (run[0].isupper() and run[0].isalpha() and len(run[0]) > 4)
+
+
+def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
+    low = word.lower()
+    if _NO_WORD.match(word) or is_made_of_a_name(word):
+        return False
+    if len(word.strip(".")) < 2 or is_function_word(low):
+        return word.isupper() and len(word) > 1 and low in {"us", "it"} and not opens
+    if word.isupper() and "." not in word:
+        return kind_of_name(word) is not None or is_acronym(word, words)
+    if any(letter.isupper() for letter in word[1:]):
+        return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
+    if kind_of_name(word) is None and (low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]):
+        return False
+    return words.is_proper(word) and (not opens or low not in OPENERS)
+
+
+def is_acronym(word: str, words: DocumentWords) -> bool:
+    """Whether the word in capitals is short and no word that the document, or any program, writes otherwise too."""
+    low = word.lower()
+    longest = _LONGEST_IN_A_MANUAL if words.technical and word.isalpha() else _LONGEST_ACRONYM
+    short = 2 <= len(word) <= longest and len(set(word)) > 1 and sum(map(str.isalpha, word)) > 1
+    return short and low not in WORDS["no acronyms"] and low not in words.lower
+
+
+def _is_number(word: str) -> bool:
+    return word[0].isdecimal() or len(word) == 1 or set(word) <= set("IVXLC") or word.lower() in _NUMBERS
