@@ -11,10 +11,10 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli.show import answers
 from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
+from kgplatform.retrieve.all_routes import HOPS
 from kgplatform.retrieve.evidence import Evidence
 from kgplatform.retrieve.question import EmbeddedQuestion, make_question
 from kgplatform.retrieve.routes import BEAM, path_route, walk
-from kgplatform.retrieve.search import HOPS
 
 NAMES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm")
 LONG = (*NAMES, "Fir", "Ginkgo")

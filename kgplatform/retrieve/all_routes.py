@@ -1,0 +1,289 @@
+"""Route ``all``: the routes at once, fused by PageRank over the neighbourhood of what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from kgplatform.models.embed import Embedder
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.retrieve.found import Found, Path, best, facts_found
+from kgplatform.retrieve.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
+from kgplatform.retrieve.question import (
+    EmbeddedQuestion,
+    full_text_words,
+    is_proper_name,
+    longest_names,
+    names_in,
+    question_vector,
+    stands_alone,
+)
+from kgplatform.retrieve.routes import (
+    NOWHERE,
+    Near,
+    communities_near,
+    entity_seeds,
+    fact_rows,
+    facts_about,
+    passage_rows,
+    passages_found,
+    path_found,
+    walk,
+)
+
+FACT_SEEDS = 50
+"""Facts whose entities get restart mass."""
+MENTION_CAP = 20
+"""Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
+NAMED_PASSAGES = 10
+"""Passages of a document that the question names."""
+RARE_PASSAGES = 5
+"""An entity that the question names is a seed by itself if no more passages mention it (study: 3 and 5 are alike)."""
+HOPS = 2
+"""Of a path, where routes are taken together: more cost round trips and bring no passage (docs/decisions.md)."""
+PATH_FACTS = 5
+"""Nearest facts whose entities paths start from, beside the entities that the question names or means."""
+
+
+def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[str] = ()) -> Found:
+    """Scores by the tempered personalised PageRank (docs/retrieval.md), for everything that any route found.
+
+    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
+    """
+    vector, words = store.at_once(
+        lambda store: question_vector(text, embedder),  # on a core of its own, while the server finds what needs none
+        lambda store: _by_words(store, text),
+    )
+    question = EmbeddedQuestion(text, vector, words.words, words.names)
+    entities = [] if "entity" in without else words.named_entities(text)
+    documents = words.named_documents(text)
+    passages, facts, meant, named, near = store.at_once(
+        lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, words.bm25),
+        lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
+        lambda store: [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, words.embedded),
+        lambda store: _passages_of(store, question, documents),
+        lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
+    )
+    seeds = _Seeds(passages, facts, named, _without_document(text, entities, documents), near)
+    nearest = (element for row in facts[:PATH_FACTS] for element in row["elements"])
+    starts = sorted({*meant, *(entity.id for entity in entities), *nearest})
+    around, paths, about = store.at_once(
+        lambda store: _around(store, question, seeds),
+        lambda store: [] if "path" in without else walk(store, question, starts, HOPS),
+        lambda store: [] if "entity" in without else facts_about(store, question, meant),
+    )
+    graph = _neighbourhood(seeds, paths, about, around)
+    scores = fuse(graph)
+    passage_scores = dict(zip(graph.passage_ids, scores.passages.tolist(), strict=True))
+    fact_scores = dict(zip(graph.fact_ids, scores.facts.tolist(), strict=True))
+    parts = (
+        seeds.nearest,
+        facts_found(facts, "triple"),
+        path_found(paths),
+        facts_found(near.facts, "community"),
+        facts_found(about, "entity"),
+    )
+    # Passages that only the walk reached came by the entities that they mention.
+    walked = [] if "entity" in without else chain.from_iterable(element.passages for element in around.elements)
+    return Found(
+        passage_scores,
+        fact_scores,
+        _routes([*(part.passage_routes for part in parts), dict.fromkeys(walked, {"entity"})], passage_scores),
+        _routes([part.fact_routes for part in parts], fact_scores),
+    )
+
+
+class _Entity(NamedTuple):
+    """An entity that the question names. ``passages`` mention it; ``embedded`` if it has a vector."""
+
+    id: str
+    key: str
+    passages: int
+    embedded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the words of a question find: ``entities`` and keys of ``documents`` by its names, passages with their BM25.
+
+    ``tree``: whether the graph has a finished one.
+    """
+
+    words: str
+    names: tuple[str, ...]
+    entities: list[_Entity]
+    documents: set[str]
+    bm25: dict[str, float]
+    tree: bool
+
+    @property
+    def embedded(self) -> set[str]:
+        """Keys of entities that have a vector."""
+        return {entity.key for entity in self.entities if entity.embedded}
+
+    def named_entities(self, text: str) -> list[_Entity]:
+        """Of names inside each other the longest."""
+        longest = longest_names(text, {entity.key for entity in self.entities})
+        return [entity for entity in self.entities if entity.key in longest]
+
+    def named_documents(self, text: str) -> set[str]:
+        """The longest names that are meant as names."""
+        return {key for key in longest_names(text, self.documents) if is_proper_name(key, text)}
+
+
+def _by_words(store: Store, text: str) -> _Words:
+    words, names = full_text_words(text), names_in(text)
+    (row,) = store.read("retrieve/words", names=list(names), words=words, k=PASSAGE_SEEDS)
+    entities = [_Entity(*entity) for entity in row["entities"]]
+    documents = {key for _, key in row["documents"]}
+    return _Words(words, names, entities, documents, dict(row["passages"]), row["tree"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeds:
+    """What the routes found: rows of passages, facts, passages of named documents; ids of rare named entities."""
+
+    passages: list[Row]
+    facts: list[Row]
+    named: list[Row]
+    entities: set[str]
+    near: Near
+
+    @property
+    def nearest(self) -> Found:
+        return passages_found(self.passages)
+
+
+def _without_document(text: str, entities: list[_Entity], documents: Collection[str]) -> set[str]:
+    """Entities that few passages mention and that no document is called as: those passages stand for one."""
+    return {
+        entity.id
+        for entity in entities
+        if entity.passages <= RARE_PASSAGES
+        and entity.key not in documents
+        and is_proper_name(entity.key, text)
+        and stands_alone(entity.key, text)
+    }
+
+
+def _passages_of(store: Store, question: EmbeddedQuestion, documents: Collection[str]) -> list[Row]:
+    if not documents:
+        return []
+    chosen = {"names": sorted(documents), "k": NAMED_PASSAGES}
+    return store.read("retrieve/named_documents", **chosen, vector=question.vector)
+
+
+class _Element(NamedTuple):
+    """An entity or key element near the seeds; in the walk, all of one name are one: their types come from different
+    passages. ``total`` passages mention it, of which ``passages`` are followed.
+    """
+
+    ids: list[str]
+    key: str
+    total: int
+    passages: list[str]
+    relations: list[str]
+    alike: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The elements around the seeds, the passages that mention them, as (id, title, cosine), and the number of passages
+    in the graph.
+
+    A cosine is None where it is known already, or the passage has no vector.
+    """
+
+    elements: list[_Element]
+    passages: list[tuple[str, str, float | None]]
+    total: int
+
+
+def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> _Around:
+    elements = {*(element for row in seeds.facts for element in row["elements"]), *seeds.entities}
+    named = [row["id"] for row in seeds.named]
+    passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *named}
+    known = {*(row["id"] for row in seeds.passages), *named}
+    bounds = {"elements": sorted(elements), "passages": sorted(passages), "known": sorted(known), "cap": MENTION_CAP}
+    found = store.read("retrieve/neighbourhood", **bounds, vector=question.vector)
+    if not found:
+        return _Around([], [], 0)
+    return _Around(_by_name(found[0]["elements"]), found[0]["passages"], found[0]["allPassages"])
+
+
+def _by_name(rows: list[tuple[str, str, int, list[str], list[str], list[str]]]) -> list[_Element]:
+    elements: dict[str, _Element] = {}
+    for id_, key, total, *joined in sorted(rows):
+        before = elements.get(key, _Element([], key, 0, [], [], []))
+        more = (have + new for have, new in zip(before[3:], joined, strict=True))
+        elements[key] = _Element([*before.ids, id_], key, before.total + total, *more)
+    return list(elements.values())
+
+
+def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _Around) -> Neighbourhood:
+    known = (*seeds.named, *seeds.passages)
+    cosine = {id_: cosine for id_, _, cosine in around.passages} | {row["id"]: row["cosine"] for row in known}
+    bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
+    titles = {id_: title for id_, title, _ in around.passages} | {row["id"]: row["key"] for row in seeds.named}
+    title_at = {title: number for number, title in enumerate(sorted(set(titles.values())))}
+    named = {row["id"] for row in seeds.named}
+    passage_ids = sorted(cosine)
+    elements = around.elements
+    passage_at = {passage: position for position, passage in enumerate(passage_ids)}
+    entity_at = {id_: position for position, element in enumerate(elements) for id_ in element.ids}
+    facts = _facts(seeds, paths, about)
+    return Neighbourhood(
+        passage_ids=passage_ids,
+        passage_cosine=np.array([cosine[passage] for passage in passage_ids], np.float64),
+        passage_bm25=np.array([bm25.get(passage, 0.0) for passage in passage_ids], np.float64),
+        passage_title=np.array([title_at.get(titles.get(passage), -1) for passage in passage_ids], np.int64),
+        passage_named=np.array([passage in named for passage in passage_ids], np.bool_),
+        entity_ids=[element.ids[0] for element in elements],
+        entity_passages=np.array([element.total for element in elements], np.int64),
+        entity_title=np.array([title_at.get(element.key, -1) for element in elements], np.int64),
+        entity_named=np.array([not seeds.entities.isdisjoint(element.ids) for element in elements], np.bool_),
+        fact_ids=[row["id"] for row in facts],
+        fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
+        fact_seed=np.array([row["seed"] for row in facts], np.bool_),
+        fact_entities=_edges((row["elements"] for row in facts), entity_at),
+        mentions=_edges((element.passages for element in elements), passage_at)[:, ::-1],
+        relations=_edges((element.relations for element in elements), entity_at),
+        same_as=_edges((element.alike for element in elements), entity_at),
+        passage_total=around.total,
+    )
+
+
+def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
+    """The seeds, then facts that paths, communities and meant entities lead to, which only get a score.
+
+    Those of a path share in the mass of its start, from which it was walked: the neighbourhood ends before. A restart
+    share on the entities of near communities costs recall however it is weighted: docs/retrieval.md.
+    """
+    rows: dict[str, Row] = {}
+    for path in paths:
+        ends = zip(path.entities, path.entities[1:], strict=False)
+        for hop, elements in zip(path.hops, ends, strict=True):
+            rows.setdefault(hop.fact, {"id": hop.fact, "cosine": hop.cosine, "elements": [path.start, *elements]})
+    rows |= {row["id"]: row for row in (*seeds.near.facts, *about)}
+    known = {row["id"] for row in seeds.facts}
+    others = [{**rows[fact], "seed": False} for fact in sorted(rows) if fact not in known]
+    return [{**row, "seed": True} for row in seeds.facts] + others
+
+
+def _edges(ends: Iterable[Iterable[str]], at: Mapping[str, int]) -> Indices:
+    """From each position, in order, to those that its ids have ``at``; ids that are not there are left out."""
+    pairs = [number for start, ids in enumerate(ends) for id_ in ids if id_ in at for number in (start, at[id_])]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _routes(parts: Iterable[Mapping[str, set[str]]], ids: Mapping[str, float]) -> dict[str, set[str]]:
+    """Of each of ``ids``, all routes that found it."""
+    routes: dict[str, set[str]] = {}
+    for part in parts:
+        for id_ in part.keys() & ids.keys():
+            routes.setdefault(id_, set()).update(part[id_])
+    return routes
