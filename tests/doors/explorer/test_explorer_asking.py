@@ -180,8 +180,6 @@ def test_a_step_tells_its_statements_and_opens_them_in_neo4j_browser(page: Page,
     statement = page.locator(".statements > li").filter(has=page.get_by_text("retrieve/triple", exact=True))
     asks = "db.index.vector.queryNodes('fact_embedding', $k + 100, $vector)"
     expect(statement.locator(".cypher")).to_contain_text(asks)
-        "db.index.vector.queryNodes('fact_embedding', $k + 100, $vector)"
-    )
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     statement.get_by_role("button", name="Copy").click()
     expect(statement.get_by_role("button", name="Copied")).to_be_visible()
