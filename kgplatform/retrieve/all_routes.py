@@ -139,8 +139,7 @@ def _by_words(store: Store, text: str) -> _Words:
     words, names = full_text_words(text), names_in(text)
     (row,) = store.read("retrieve/words", names=list(names), words=words, k=PASSAGE_SEEDS)
     entities = [_Entity(*entity) for entity in row["entities"]]
-    documents = {key for _, key in row["documents"]}
-    return _Words(words, names, entities, documents, dict(row["passages"]), row["tree"])
+    return _Words(words, names, entities, set(row["documents"]), dict(row["passages"]), row["tree"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,10 +172,6 @@ def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
         yield "Person", _MAYBE
 
 
-_ABSTRACT = re.compile(r"(?:ions?|ments?|logy|ing|ics|isms?|ness|ity|ence|ance|ology|graphy|ture|ers|ists)\Z")
-"""What stands in "in Operations", and is no place."""
-
-
 def _may_be_place(name: str) -> bool:
     words = name.split()
     return (
