@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import two_wiki
 
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.datasets import write_corpus as write_data_set
@@ -41,6 +42,10 @@ class Data:
     def musique_warm_ups(self, count: int) -> list[str]:
         """First parts of questions, as the data set takes them apart: like the questions, and none of them."""
         return [each["question_decomposition"][0]["question"] for each in self.read("musique/questions.json")[:count]]
+
+    def two_wiki_questions(self) -> list[Question]:
+        """Questions made by templates over 2Wiki's passages: the data set's own are not there."""
+        return two_wiki.questions(self.read("2wiki/corpus.json"))
 
     def hotpotqa_questions(self) -> list[Question]:
         """HotpotQA: the paragraphs with supporting facts."""

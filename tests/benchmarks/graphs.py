@@ -87,6 +87,10 @@ class Graphs:
         """HotpotQA's pooled paragraphs with what the rules extract."""
         return self.once("hotpotqa", [Step(self._data.hotpotqa_corpus(self.folder))])
 
+    def two_wiki(self) -> Built:
+        """2Wiki's passages with what the rules extract."""
+        return self.once("2wiki", [Step(self._data.file("2wiki/corpus.json"))])
+
     def combined(self) -> Built:
         """2Wiki by the rules, MuSiQue as recorded, HotpotQA by the rules, in one graph."""
         recorded = self._data.file("musique/openie_gpt-3.5.json")

@@ -33,6 +33,8 @@ def test_recall(section: Callable[[str, str], Section], graphs: Graphs, data: Da
     graphs.stop(graphs.hotpotqa().home)
     _measure(found, graphs, "MuSiQue, local extractor", graphs.musique_by_rules(), musique)
     graphs.stop(graphs.musique_by_rules().home)
+    _measure(found, graphs, "2Wiki, local extractor, by templates", graphs.two_wiki(), data.two_wiki_questions())
+    graphs.stop(graphs.two_wiki().home)
     found.notes.append("Dense: the nearest by the vector index of the same graph, in the same run.")
 
 
