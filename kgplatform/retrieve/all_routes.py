@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +87,7 @@ def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[
         facts_found(about, "entity"),
     )
     # Passages that only the walk reached came by the entities that they mention.
-    walked = [] if "entity" in without else chain.from_iterable(element.passages for element in around.elements)
+    walked = [] if "entity" in without else around["passages"]
     return Found(
         passage_scores,
         fact_scores,
@@ -176,84 +175,62 @@ def _passages_of(store: Store, question: EmbeddedQuestion, documents: Collection
     return store.read("retrieve/named_documents", **chosen, vector=question.vector)
 
 
-class _Element(NamedTuple):
-    """An entity or key element near the seeds; in the walk, all of one name are one: their types come from different
-    passages. ``total`` passages mention it, of which ``passages`` are followed.
-    """
-
-    ids: list[str]
-    key: str
-    total: int
-    passages: list[str]
-    relations: list[str]
-    alike: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """The elements around the seeds, the passages that mention them, as (id, title, cosine), and the number of passages
-    in the graph.
-
-    A cosine is None where it is known already, or the passage has no vector.
-    """
-
-    elements: list[_Element]
-    passages: list[tuple[str, str, float | None]]
-    total: int
-
-
-def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> _Around:
+def _around(store: Store, question: EmbeddedQuestion, seeds: _Seeds) -> Row:
     elements = {*(element for row in seeds.facts for element in row["elements"]), *seeds.entities}
     named = [row["id"] for row in seeds.named]
     passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *named}
     known = {*(row["id"] for row in seeds.passages), *named}
     bounds = {"elements": sorted(elements), "passages": sorted(passages), "known": sorted(known), "cap": MENTION_CAP}
-    found = store.read("retrieve/neighbourhood", **bounds, vector=question.vector)
-    if not found:
-        return _Around([], [], 0)
-    return _Around(_by_name(found[0]["elements"]), found[0]["passages"], found[0]["allPassages"])
+    (around,) = store.read("retrieve/neighbourhood", **bounds, vector=question.vector)
+    return around
 
 
-def _by_name(rows: list[tuple[str, str, int, list[str], list[str], list[str]]]) -> list[_Element]:
-    elements: dict[str, _Element] = {}
-    for id_, key, total, *joined in sorted(rows):
-        before = elements.get(key, _Element([], key, 0, [], [], []))
-        more = (have + new for have, new in zip(before[3:], joined, strict=True))
-        elements[key] = _Element([*before.ids, id_], key, before.total + total, *more)
-    return list(elements.values())
-
-
-def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: _Around) -> Neighbourhood:
+def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: Row) -> Neighbourhood:
     known = (*seeds.named, *seeds.passages)
-    cosine = {id_: cosine for id_, _, cosine in around.passages} | {row["id"]: row["cosine"] for row in known}
+    reached = around["passages"]
+    cosine = dict(zip(reached, around["cosines"], strict=True)) | {row["id"]: row["cosine"] for row in known}
     bm25 = {row["id"]: row["bm25"] for row in seeds.passages}
-    titles = {id_: title for id_, title, _ in around.passages} | {row["id"]: row["key"] for row in seeds.named}
+    titles = dict(zip(reached, around["titles"], strict=True)) | {row["id"]: row["key"] for row in seeds.named}
     title_at = {title: number for number, title in enumerate(sorted(set(titles.values())))}
     named = {row["id"] for row in seeds.named}
     passage_ids = sorted(cosine)
-    elements = around.elements
     passage_at = {passage: position for position, passage in enumerate(passage_ids)}
-    entity_at = {id_: position for position, element in enumerate(elements) for id_ in element.ids}
+    entities, entity_of = _by_name(around["elements"], around["keys"])
+    entity_at = dict(zip(around["elements"], entity_of.tolist(), strict=True))
+    rare = [entity_at[id_] for id_ in seeds.entities if id_ in entity_at]
+    mentioning = np.repeat(np.array([passage_at[passage] for passage in reached], np.int64), around["counts"])
     facts = _facts(seeds, paths, about)
+    of_facts = ((fact, id_) for fact, row in enumerate(facts) for id_ in row["elements"])
     return Neighbourhood(
         passage_ids=passage_ids,
         passage_cosine=np.array([cosine[passage] for passage in passage_ids], np.float64),
         passage_bm25=np.array([bm25.get(passage, 0.0) for passage in passage_ids], np.float64),
         passage_title=np.array([title_at.get(titles.get(passage), -1) for passage in passage_ids], np.int64),
         passage_named=np.array([passage in named for passage in passage_ids], np.bool_),
-        entity_ids=[element.ids[0] for element in elements],
-        entity_passages=np.array([element.total for element in elements], np.int64),
-        entity_title=np.array([title_at.get(element.key, -1) for element in elements], np.int64),
-        entity_named=np.array([not seeds.entities.isdisjoint(element.ids) for element in elements], np.bool_),
+        entity_ids=list(entities.values()),
+        entity_passages=np.bincount(entity_of, around["totals"], len(entities)).astype(np.int64),
+        entity_title=np.array([title_at.get(key, -1) for key in entities], np.int64),
+        entity_named=np.isin(np.arange(len(entities)), rare),
         fact_ids=[row["id"] for row in facts],
         fact_cosine=np.array([row["cosine"] for row in facts], np.float64),
         fact_seed=np.array([row["seed"] for row in facts], np.bool_),
-        fact_entities=_edges((row["elements"] for row in facts), entity_at),
-        mentions=_edges((element.passages for element in elements), passage_at)[:, ::-1],
-        relations=_edges((element.relations for element in elements), entity_at),
-        same_as=_edges((element.alike for element in elements), entity_at),
-        passage_total=around.total,
+        fact_entities=_edges(of_facts, np.arange(len(facts)), entity_at),
+        mentions=np.stack([mentioning, entity_of[np.array(around["mentions"], np.int64)]], axis=1),
+        relations=_edges(zip(around["heads"], around["tails"], strict=True), entity_of, entity_at),
+        same_as=_edges(zip(around["like"], around["alike"], strict=True), entity_of, entity_at),
+        passage_total=around["allPassages"],
     )
+
+
+def _by_name(ids: Sequence[str], keys: Sequence[str]) -> tuple[dict[str, str], Indices]:
+    """Of each key the first of its ids; and the position of each element's key.
+
+    In the walk all elements of one name are one: their types come from different passages.
+    """
+    first = dict(sorted(zip(keys, ids, strict=True), key=lambda pair: pair[1], reverse=True))
+    entities = dict(sorted(first.items(), key=lambda pair: pair[1]))
+    position = {key: number for number, key in enumerate(entities)}
+    return entities, np.array([position[key] for key in keys], np.int64)
 
 
 def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
@@ -273,10 +250,11 @@ def _facts(seeds: _Seeds, paths: list[Path], about: list[Row]) -> list[Row]:
     return [{**row, "seed": True} for row in seeds.facts] + others
 
 
-def _edges(ends: Iterable[Iterable[str]], at: Mapping[str, int]) -> Indices:
-    """From each position, in order, to those that its ids have ``at``; ids that are not there are left out."""
-    pairs = [number for start, ids in enumerate(ends) for id_ in ids if id_ in at for number in (start, at[id_])]
-    return np.array(pairs, np.int64).reshape(-1, 2)
+def _edges(pairs: Iterable[tuple[int, str]], starts: Indices, ends: Mapping[str, int]) -> Indices:
+    """Pairs of a number and an id as positions, the number's in ``starts``; without those whose id is not there."""
+    known = [number for start, id_ in pairs if id_ in ends for number in (start, ends[id_])]
+    edges = np.array(known, np.int64).reshape(-1, 2)
+    return np.stack([starts[edges[:, 0]], edges[:, 1]], axis=1)
 
 
 def _routes(parts: Iterable[Mapping[str, set[str]]], ids: Mapping[str, float]) -> dict[str, set[str]]:
