@@ -1,7 +1,7 @@
 // The graph around the seeds: the entities of seed passages and the elements of seed facts, entities of another type
 // that are called the same, the passages that mention them, and what joins them. An element that more passages mention
 // than the cap leads to no further passage: of those that mention it only the seeds count, by which it was found. All
-// in one row of flat lists, which Bolt sends and Python reads several times as fast as rows or lists of lists. Elements:
+// in one row of flat lists, which Bolt sends and Python reads faster than rows or lists of lists. Elements:
 // id, key and all passages that mention it. Passages: id, title (the key of its document, to compare with keys of
 // elements), cosine (NaN where it is known already, or there is no vector), how many of the elements mention it; the
 // numbers of those, one passage after the other. Relations (heads, tails) and likenesses: an element's number, an id.

@@ -54,6 +54,7 @@ def serve(
     from kgplatform.doors.guard import LOOPBACK, MEGABYTE, is_loopback
     from kgplatform.doors.http.app import AppServer, make_app
     from kgplatform.doors.http.parts import Limits
+    from kgplatform.doors.warm_up import warming_up
     from kgplatform.doors.web_server import address_of, listen
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
@@ -67,7 +68,8 @@ def serve(
         print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
         if open_browser:
             webbrowser.open(address)
-        AppServer(app).run([listening])
+        with warming_up(graph):
+            AppServer(app).run([listening])
 
 
 def mcp(
@@ -107,16 +109,18 @@ def mcp(
             raise
         raise SettingError("The MCP server needs the package mcp. Run `pip install 'kgplatform[mcp]'`.") from error
     from kgplatform.doors.guard import is_loopback
+    from kgplatform.doors.warm_up import warming_up
     from kgplatform.doors.web_server import address_of, listen
 
     if not http:
-        with connect_to(home) as graph:
+        with connect_to(home) as graph, warming_up(graph):
             make_server(graph, write=write, folders=folders or (), most=max_chars).run("stdio")
         return
     with listen(host, port) as listening, connect_to(home) as graph:
         server = make_server(graph, write=write, folders=folders or (), most=max_chars)
         note(f"The MCP server is at {address_of(listening)}/mcp (Ctrl-C ends it).")
-        serve_http(server, listening, token, is_local=is_loopback(host))
+        with warming_up(graph):
+            serve_http(server, listening, token, is_local=is_loopback(host))
 
 
 def browser(
