@@ -42,7 +42,7 @@ def warming_up(graph: KnowledgeGraph) -> Iterator[None]:
 
 def _search(graph: KnowledgeGraph) -> None:
     try:
-        titles = [row["title"] for row in graph.store.read("retrieve/some_titles", count=_SEARCHES)]
+        titles = [row["name"] for row in graph.look.highlights(_SEARCHES)["documents"]]
         if titles and graph.embedder.name.startswith(("local:", "hash:")):
             for title in islice(cycle(titles), _SEARCHES):
                 graph.search(title)
