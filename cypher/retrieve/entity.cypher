@@ -10,8 +10,10 @@ CALL () {
   WHERE e.key IN $names AND e.embedding IS NOT NULL
   RETURN e, true AS named
   UNION ALL
-  CALL db.index.vector.queryNodes('entity_embedding', $k, $vector) YIELD node
+  CALL db.index.vector.queryNodes('entity_embedding', $k + 100, $vector) YIELD node, score
   RETURN node AS e, false AS named
+  ORDER BY score DESC, e.id
+  LIMIT $k
 }
 WITH e, max(named) AS named
 WITH e.id AS id, e.key AS key, 2 * vector.similarity.cosine(e.embedding, $vector) - 1 AS cosine, named

@@ -5,7 +5,10 @@
 // param $vector: list<float>: the question's vector
 // param $question: string: the question, in the form in which pages keep it
 // returns: id, cosine, chosen
-CALL db.index.vector.queryNodes('page_embedding', $k, $vector) YIELD node AS p, score
+CALL db.index.vector.queryNodes('page_embedding', $k + 100, $vector) YIELD node AS p, score
+WITH p, score
+ORDER BY score DESC, p.id
+LIMIT $k
 MATCH (p)-[:PAGE_OF]->(d:Document)
 WITH d, collect({id: p.id, question: p.question, score: score}) AS near
 OPTIONAL MATCH (last:Page)-[:PAGE_OF]->(d)

@@ -6,18 +6,28 @@
 // param $vector: list<float>: the text's vector
 // returns: way, names
 CALL () {
-  CALL db.index.vector.queryNodes('entity_embedding', $k, $vector) YIELD node AS k, score
+  CALL db.index.vector.queryNodes('entity_embedding', $k + 100, $vector) YIELD node AS k, score
   RETURN 'name' AS way, k, score
+  ORDER BY score DESC, k.id
+  LIMIT $k
   UNION ALL
-  CALL db.index.vector.queryNodes('element_embedding', $k, $vector) YIELD node AS k, score
+  CALL db.index.vector.queryNodes('element_embedding', $k + 100, $vector) YIELD node AS k, score
   RETURN 'name' AS way, k, score
+  ORDER BY score DESC, k.id
+  LIMIT $k
   UNION ALL
-  CALL db.index.vector.queryNodes('fact_embedding', $k, $vector) YIELD node AS f, score
+  CALL db.index.vector.queryNodes('fact_embedding', $k + 100, $vector) YIELD node AS f, score
+  WITH f, score
+  ORDER BY score DESC, f.id
+  LIMIT $k
   MATCH (f)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement)
   WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
   RETURN 'fact' AS way, k, score
   UNION ALL
-  CALL db.index.vector.queryNodes('chunk_embedding', $passages, $vector) YIELD node AS c, score
+  CALL db.index.vector.queryNodes('chunk_embedding', $passages + 100, $vector) YIELD node AS c, score
+  WITH c, score
+  ORDER BY score DESC, c.id
+  LIMIT $passages
   MATCH (c)<-[:FROM_CHUNK {found: true}]-(f:Fact)-[:SUBJECT|OBJECT|MENTIONS]->(k:KeyElement)
   RETURN 'passage' AS way, k, score
 }
