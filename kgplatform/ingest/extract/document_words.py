@@ -18,20 +18,27 @@ _GERMAN_SHARE = 0.06
 """Of a text's words in lower case, so many are German alone if it, or a good part of it, is German."""
 _LEAST_GERMAN = 6
 """Different ones that must be there: a short English text may hold "in", "so" and "was" alone."""
+_GERMAN_THROUGHOUT = 0.12
+"""Where so many are German alone, two different ones will do: a heading and a line."""
 _CODE = re.compile(
     r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|<\w+>|\$\w"
     r"|\w\.(?:conf|html|txt|py|sh|c|h|deb|gz)\b"
 )
 _CODE_SHARE = 0.005
 """Of a manual's words, so many are paths, options, identifiers; of other texts, hardly one in a thousand."""
+_INTERFACE = re.compile(r"\b(?:[Cc]lick|button|menu|dialog|checkbox|toolbar|icon|window|tab)\b")
+_INTERFACE_SHARE = 0.01
+"""Of a manual's words, so many are of what is on a screen."""
+NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
+"""What the title of a manual's chapter begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentWords:
     """How a document writes its words: in lower case anywhere, and capitalised where no sentence begins.
 
-    ``german``: it writes every noun with a capital, so that one tells nothing. ``technical``: it has paths, options and
-    code among its words, and so names of fields, buttons and constants with capitals.
+    ``german``: it writes every noun with a capital, so that one tells nothing. ``technical``: it is a numbered chapter,
+    or has paths, code or parts of screens among its words, and so names of fields, buttons and constants with capitals.
     """
 
     lower: Mapping[str, int]
@@ -51,14 +58,20 @@ class DocumentWords:
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
-        german = len(known) >= _LEAST_GERMAN and sum(known) > _GERMAN_SHARE * lower.total()
-        technical = sum(1 for _ in _CODE.finditer(text)) > _CODE_SHARE * (lower.total() + 20)
-        return cls(lower, capital, german, technical)
+        least, share = (_LEAST_GERMAN, _GERMAN_SHARE) if len(known) >= _LEAST_GERMAN else (2, _GERMAN_THROUGHOUT)
+        german = len(known) >= least and sum(known) > share * lower.total()
+        return cls(lower, capital, german, _is_technical(text, title, lower.total()))
 
     def is_proper(self, word: str) -> bool:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
         capital, lower = self.capital.get(word, 0), self.lower.get(word.lower(), 0)
         return capital > lower and (not self.technical or (capital > 1 and not lower))
+
+
+def _is_technical(text: str, title: str, words: int) -> bool:
+    shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE))
+    many = any(sum(1 for _ in pattern.finditer(text)) > share * (words + 20) for pattern, share in shares)
+    return many or NUMBERED.match(title) is not None
 
 
 _OPEN_QUOTES = frozenset('"“„‘(')

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from kgplatform.ingest.bound import Mode
-from kgplatform.ingest.extract.document_words import DocumentWords, is_prose, is_running
+from kgplatform.ingest.extract.document_words import NUMBERED, DocumentWords, is_prose, is_running
 from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
@@ -41,8 +41,6 @@ FEW_CAPITALS = 0.08
 
 _ASIDE = re.compile(r"\s*[(（]([^()（）]*)[)）]\s*\Z")
 LEADING_ARTICLE = re.compile(r"\A(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
-"""What a heading that counts itself begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 _FILE_NAME = re.compile(r"_|\.[A-Za-z0-9]{1,5}\Z")
 _HEADLINE = re.compile(r"\s[|–—·•»/-]\s|[|?…;]|/\Z")
 _LONGEST_TITLE = 6
@@ -184,7 +182,7 @@ def title_forms(name: str) -> tuple[str, ...]:
     if not any(letter.isalpha() for letter in title) or _FILE_NAME.search(title):
         return ()
     bare = _ASIDE.sub("", title) or title
-    if (numbered := _NUMBERED.match(title)) is not None:
+    if (numbered := NUMBERED.match(title)) is not None:
         title = bare = bare[numbered.end() :]
     forms = (title, bare, LEADING_ARTICLE.sub("", bare))
     return tuple(dict.fromkeys(form for form in forms if form))
@@ -246,9 +244,12 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     mentioned = any(_is_mentioned(form, document.text) for form in forms)
     if words.german or mentioned:
         return forms if mentioned else ()
-    written_so = _HEADLINE.search(forms[0]) is None and not _NUMBERED.match(document.title)
+    written_so = _HEADLINE.search(forms[0]) is None and not NUMBERED.match(document.title)
+    capitals = sum(not word[0].islower() for word in parts)
+    written_so &= capitals > 1 or len(parts) == 1  # "Search patterns" is a heading
     if words.technical:
-        written_so &= len(parts) <= _LONGEST_TITLE and sum(not word[0].islower() for word in parts) > len(parts) / 2
+        gerund = parts[0].endswith("ing")
+        written_so &= len(parts) <= _LONGEST_TITLE and capitals > len(parts) / 2 and not gerund
     else:
         says = any(word.islower() and word in WORDS["function words"] - WORDS["in titles"] for word in parts)
         written_so &= len(parts) <= 2 * _LONGEST_TITLE and not says
