@@ -36,7 +36,7 @@ from kgplatform.retrieve.routes import (
 
 FACT_SEEDS = 50
 """Facts whose entities get restart mass."""
-MENTION_CAP = 20
+MENTION_CAP = 10
 """Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
 NAMED_PASSAGES = 10
 """Passages of a document that the question names."""
