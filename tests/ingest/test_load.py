@@ -352,7 +352,7 @@ SITE = """<html><body>
 <header><a href="/">Site</a> Motto of the site</header>
 <div class="main-nav"><ul><li><a href="/a">News</a></li><li><a href="/b">Sport</a></li></ul></div>
 <div class="with-sidebar"><div id="page-content" class="modal-root">{text}</div>
-<div class="sidebar"><p>Subscribe to our letter, which we send to all who have asked for it, each Monday.</p></div></div>
+<div class="sidebar"><p>Subscribe to our letter, which we send to all who asked for it, each Monday.</p></div></div>
 <div class="see"><p><a href="/x">Ten machines that nobody built, and why they are dear to us</a></p></div>
 <section id="comments"><p>I have always said so, and my uncle too, who knew a man who knew the man.</p></section>
 <div style="display: none">Nobody sees this</div><div role="contentinfo">All rights reserved</div></body></html>"""
