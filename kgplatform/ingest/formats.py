@@ -19,19 +19,17 @@ from xml.etree import ElementTree
 
 from kgplatform.errors import DocumentError
 from kgplatform.ingest.decode import decode
+from kgplatform.ingest.html_text import html_tree, main_text
 from kgplatform.records import PageSpan
 from kgplatform.text import tidy
 
 if TYPE_CHECKING:
-    import lxml.html  # type: ignore[import-untyped]  # publishes no types
     import pypdf
-    from lxml import etree
     from markdown_it.token import Token
 
 # The parsers took a third of the start of every command, so they are imported where a file needs them.
-# Without a handler of their own, the libraries' warnings would go to the terminal.
-for _name in ("pypdf", "trafilatura", "htmldate", "justext", "courlan"):
-    logging.getLogger(_name).addHandler(logging.NullHandler())
+# Without a handler of its own, pypdf's warnings would go to the terminal.
+logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,81 +126,15 @@ def _inline(children: list[Token] | None) -> str:
     return "".join(parts)
 
 
-_INVISIBLE = ("script", "style", "noscript", "template", "svg", "head", "iframe", "object", "select", "textarea")
-_NEW_BLOCK_TAGS = (
-    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 "
-    "h3 h4 h5 h6 head header hr list main nav ol p pre quote section summary table ul"
-)
-_NEW_BLOCK = frozenset(_NEW_BLOCK_TAGS.split())
-_NEW_LINE = frozenset(("br", "lb", "li", "item", "tr", "row"))
-_CELL = frozenset(("td", "th", "cell"))
-_LINES = re.compile(r"[^\S\n]*\n[^\S\n]*")
-
-
 def read_html(path: str, stream: BinaryIO) -> FileText:
-    """The main text of a page (trafilatura); if it finds none, all that is visible."""
-    import trafilatura
-
+    """The main text of a page; if it has none, all that is visible."""
     source = clean(decode(path, stream.read(), html=True)).encode()
     with _parser(path, "HTML that cannot be parsed: save the page again"):
-        page = _html_tree(source)
+        page = html_tree(source)
         if page is None:
             return FileText("")
         titles = [tidy("".join(element.itertext())) for element in page.iter("title", "h1")]
-        main = trafilatura.bare_extraction(page, fast=True, favor_recall=True, include_comments=False)
-        text = _layout(main.body) if main is not None and not isinstance(main, dict) else ""
-        return FileText(clean(text or visible_text(source)), next(filter(None, titles), None))
-
-
-def _html_tree(source: bytes) -> lxml.html.HtmlElement | None:
-    """The parsed page; None where there is no element at all."""
-    import lxml.html
-    from lxml import etree
-
-    return etree.fromstring(source, lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)) if source.strip() else None
-
-
-def visible_text(source: bytes) -> str:
-    """All that a page shows, less its scripts and styles."""
-    from lxml import etree
-
-    page = _html_tree(source)
-    if page is None:
-        return ""
-    etree.strip_elements(page, *_INVISIBLE, with_tail=False)
-    return _layout(page)
-
-
-def _layout(root: etree._Element) -> str:
-    """The text below ``root``: white space folded, blocks apart by a blank line, cells by a bar.
-
-    Knows the tags of HTML and of trafilatura's own trees. Walks without recursion: pages may nest very deeply.
-    """
-    from lxml import etree
-
-    parts: list[str] = []
-    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
-        tag = element.tag
-        if event in ("start", "end"):
-            parts.append(_separator(tag, event))
-        if event == "start":
-            parts.append(_folded(element.text))
-        elif element is not root:
-            parts.append(_folded(element.tail))
-    text = re.sub(r" +", " ", _LINES.sub("\n", re.sub(r"(\n- )\s+", r"\1", "".join(parts))))
-    return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?: ?\| ?)+(\n|$)", r"\1", text)).strip()
-
-
-def _separator(tag: str, event: str) -> str:
-    if tag in _NEW_BLOCK:
-        return "\n\n"
-    if tag in _NEW_LINE and event == "start":
-        return "\n- " if tag in ("li", "item") else "\n"
-    return " | " if tag in _CELL and event == "end" else ""
-
-
-def _folded(text: str | None) -> str:
-    return re.sub(r"\s+", " ", text) if text else ""
+        return FileText(clean(main_text(page)), next(filter(None, titles), None))
 
 
 _MEANINGLESS_TITLE = re.compile(

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse  # type: ignore[import-untyped]  # scipy carries no types
-from sklearn.cluster import KMeans  # type: ignore[import-untyped]  # publishes no types
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
@@ -165,6 +164,8 @@ def initial_count(size: int) -> int:
 
 def clusters(vectors: Floats, count: int, runs: int = 5) -> Indices:
     """(n,) clusters by k-means, the best of ``runs`` beginnings. Fewer than ``count`` if fewer rows differ."""
+    from sklearn.cluster import KMeans  # type: ignore[import-untyped]  # an extra; publishes no types
+
     if not len(vectors):
         return np.empty(0, np.int64)
     different = len(np.unique(vectors, axis=0)) if len(vectors) <= 2 * MOST else count

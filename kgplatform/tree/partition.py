@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse  # type: ignore[import-untyped]  # scipy carries no types
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, SettingError
 from kgplatform.text import node_id, unknown
 from kgplatform.tree import multiplex, paper
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
@@ -30,13 +31,14 @@ class Method:
     """``title`` says what the method is, for people. ``find`` gives (n,) communities, numbered anyhow.
 
     ``reads_relations``: it wants a vector for every relation name. ``joins_small``: communities of one or two join
-    others.
+    others. ``needs_sklearn``: it needs the extra ``scikit-learn``.
     """
 
     title: str
     find: Callable[[EntityGraph, Floats], Indices]
     reads_relations: bool = False
     joins_small: bool = False
+    needs_sklearn: bool = False
 
 
 def partition(
@@ -52,7 +54,8 @@ def partition(
     ``relation_vectors``: (r, d), for methods that read them. ``start``: (n,) the communities until now, -1 for an
     entity that has none, and ``movable``: (n,) which entities may leave theirs (those without one always may); both
     or none. The others stay together as they were. The same graph gives the same communities.
-    Raises ``InputError`` for an unknown method, or without relation vectors where they are needed.
+    Raises ``InputError`` for an unknown method, or without relation vectors where they are needed; ``SettingError``
+    where the method needs an extra that is not installed.
     """
     chosen = named(method)
     if chosen.reads_relations and relation_vectors is None:
@@ -72,10 +75,16 @@ def partition(
 
 
 def named(method: str) -> Method:
-    """The method of that name."""
+    """The method of that name, which can be used: ``SettingError`` where it needs an extra that is not installed."""
     if method not in METHODS:
         raise InputError(unknown("method", method, METHODS))
-    return METHODS[method]
+    chosen = METHODS[method]
+    if chosen.needs_sklearn and find_spec("sklearn") is None:
+        raise SettingError(
+            f"The method {method} needs scikit-learn. Run `pip install 'kgplatform[scikit-learn]'`, or choose another "
+            f"method, such as {DEFAULT}."
+        )
+    return chosen
 
 
 def numbered(labels: Indices) -> Indices:
@@ -106,7 +115,9 @@ def _leidenalg(graph: EntityGraph, _: Floats) -> Indices:
 METHODS = {
     "multiplex": Method("both perceptions as two layers, Leiden with CPM", _multiplex, joins_small=True),
     "leidenalg": Method("the same by leidenalg's find_partition_multiplex", _leidenalg, joins_small=True),
-    "paper": Method("k-means and fusion of centres, as in the paper", paper.communities, reads_relations=True),
+    "paper": Method(
+        "k-means and fusion of centres, as in the paper", paper.communities, reads_relations=True, needs_sklearn=True
+    ),
 }
 """By the name that the caller gives."""
 

@@ -347,6 +347,47 @@ def test_html_gives_its_main_text(tmp_path: Path) -> None:
         assert rubbish not in found.text
 
 
+PROSE = "Ada Lovelace wrote the first program, for a machine that nobody had built, and published it in 1843."
+SITE = """<html><body>
+<header><a href="/">Site</a> Motto of the site</header>
+<div class="main-nav"><ul><li><a href="/a">News</a></li><li><a href="/b">Sport</a></li></ul></div>
+<div class="with-sidebar"><div id="page-content" class="modal-root">{text}</div>
+<div class="sidebar"><p>Subscribe to our letter, which we send to all who asked for it, each Monday.</p></div></div>
+<div class="see"><p><a href="/x">Ten machines that nobody built, and why they are dear to us</a></p></div>
+<section id="comments"><p>I have always said so, and my uncle too, who knew a man who knew the man.</p></section>
+<div style="display: none">Nobody sees this</div><div role="contentinfo">All rights reserved</div></body></html>"""
+
+
+def test_html_loses_what_stands_around_its_text(tmp_path: Path) -> None:
+    text = "".join(f"<{tag}>{PROSE}</{tag}>" for tag in ("p", "div", "blockquote"))
+    assert document(tmp_path / "a.html", SITE.format(text=text)).text == "\n\n".join([PROSE] * 3)
+
+
+def test_html_keeps_headings_lists_tables_and_code(tmp_path: Path) -> None:
+    text = (
+        f"<header><h1>Engine</h1></header><p>{PROSE}</p><h2>Parts</h2><ol><li>mill<li>store</ol>"
+        "<dl><dt>mill</dt><dd>computes</dd></dl><table><tr><th>part</th><th>wheels</th></tr><tr><td>mill</td><td>9</td>"
+        f"</tr></table><pre>engine --run x</pre><p>{PROSE} See <a href='c'>the notes</a>.</p>"
+    )
+    blocks = ["Engine", PROSE, "Parts", "- mill\n- store", "mill", "computes", "part | wheels\nmill | 9"]
+    found = document(tmp_path / "a.html", SITE.format(text=f"<article>{text}</article>"))
+    assert found.text == "\n\n".join([*blocks, "engine --run x", f"{PROSE} See the notes."])
+
+
+def test_html_that_is_text_under_a_name_of_something_else_is_kept(tmp_path: Path) -> None:
+    for name in ("related-links", "advert", "comments"):
+        assert document(tmp_path / "a.html", f'<div class="{name}"><p>{PROSE}</p></div><p>Menu</p>').text == PROSE
+    aside = f"<aside><p>{PROSE}</p></aside>"
+    assert document(tmp_path / "b.html", f"<body>{aside}<footer>Imprint</footer></body>").text == PROSE
+
+
+def test_html_of_many_elements_is_read(tmp_path: Path) -> None:
+    buttons = document(tmp_path / "a.html", f"<p>{PROSE}</p>" + "<button>x</button> and so on " * 20_000)
+    assert buttons.text.count("and so on") == 20_000
+    nested = document(tmp_path / "b.html", f"<p>{PROSE}</p>{'<div class=nav>' * 5_000}deep")
+    assert nested.text.startswith(PROSE)
+
+
 def test_html_is_recognised_by_content_under_any_text_name(tmp_path: Path) -> None:
     assert document(tmp_path / "page.txt", HTML).title == "Ada – page"
 

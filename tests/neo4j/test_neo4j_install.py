@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_lock_file_names_each_jar_once_with_its_checksum() -> None:
     jars = locked_jars()
-    assert len({jar.path for jar in jars}) == len(jars) == 217
+    assert len({jar.path for jar in jars}) == len(jars) == 203
     assert all(len(bytes.fromhex(jar.sha256)) == 32 and jar.size > 0 for jar in jars)
     versions = {jar.version for jar in jars if (jar.group, jar.artifact) == ("org.neo4j", "neo4j")}
     assert versions == {VERSION}
@@ -157,6 +157,6 @@ def test_two_processes_fetch_each_file_once(folder: Path, repository: Repository
 def test_empty_folder_is_filled(tmp_path: Path, repository: Repository) -> None:
     said: list[str] = []
     paths = install(tmp_path / "new" / "jars", said.append)
-    assert len(repository.asked) == len(paths) == 217
-    assert said[0].startswith(f"Fetching Neo4j {VERSION} (217 files, 155 MB, once)")
+    assert len(repository.asked) == len(paths) == 203
+    assert said[0].startswith(f"Fetching Neo4j {VERSION} (203 files, 122 MB, once)")
     assert sum(path.stat().st_size for path in paths) == sum(jar.size for jar in locked_jars())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, SettingError
 from kgplatform.tree import multiplex, paper, partition
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 from kgplatform.tree.multiplex import nearest
@@ -291,6 +291,14 @@ def test_an_unknown_method_and_missing_vectors_are_said() -> None:
         partition.partition(graph, "gmm")
     with pytest.raises(InputError, match="'paper' needs a vector for every relation name"):
         partition.partition(graph, "paper")
+
+
+def test_the_papers_method_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition, "find_spec", lambda name: None)
+    told = r"^The method paper needs scikit-learn\. Run `pip install 'kgplatform\[scikit-learn\]'`, or choose another "
+    with pytest.raises(SettingError, match=told):
+        partition.named("paper")
+    assert len(found_by(partition.DEFAULT, graph_of(np.eye(4)))) == 4
 
 
 def test_a_graph_is_divided_alike_whatever_was_drawn_before() -> None:
