@@ -51,11 +51,15 @@ def main_text(page: lxml.html.HtmlElement) -> str:
     """The main text of a page; all that is visible where it has none. Scripts and styles are gone from it afterwards.
 
     Three steps: what is around the text by its tag or its name, then lists and boxes of links, are left out; what
-    remains is the smallest part that holds nearly all paragraphs.
+    remains is the smallest part that holds nearly all paragraphs. A page of few paragraphs, such as a table of
+    contents, is read after the first step.
     """
     _strip_invisible(page)
     around = _around(page, _weigh(page))
-    around |= _links(page, _weigh(page, around))
+    weights = _weigh(page, around)
+    if weights.prose[page] < _LITTLE * weights.letters[page]:
+        return _layout(page, around) or _layout(page)
+    around |= _links(page, weights)
     return _layout(_smallest(page, _weigh(page, around)), around) or _layout(page)
 
 
@@ -105,6 +109,8 @@ _MOST_NAMED = 0.4
 """The same, where only a name speaks for it."""
 _LINKED = 0.5
 """Of its letters: a list or a box with more of them in links leads elsewhere."""
+_LITTLE = 0.2
+"""Of the letters of a page: with less of them in paragraphs, its lists are what it has to say."""
 _NEARLY_ALL = 0.85
 
 

@@ -374,6 +374,14 @@ def test_html_keeps_headings_lists_tables_and_code(tmp_path: Path) -> None:
     assert found.text == "\n\n".join([*blocks, "engine --run x", f"{PROSE} See the notes."])
 
 
+def test_html_of_links_alone_keeps_its_list(tmp_path: Path) -> None:
+    links = "".join(
+        f"<li><a href='{number}'>Chapter {number} of the notes on the engine</a></li>" for number in range(9)
+    )
+    found = document(tmp_path / "a.html", f"<nav>Up</nav><h1>Contents</h1><ul>{links}</ul><p>{PROSE[:60]}</p>")
+    assert found.text.startswith("Contents\n\n- Chapter 0 of the notes") and found.text.endswith(PROSE[:60])
+
+
 def test_html_that_is_text_under_a_name_of_something_else_is_kept(tmp_path: Path) -> None:
     for name in ("related-links", "advert", "comments"):
         assert document(tmp_path / "a.html", f'<div class="{name}"><p>{PROSE}</p></div><p>Menu</p>').text == PROSE
