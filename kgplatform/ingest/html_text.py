@@ -80,7 +80,7 @@ _AROUND_NAMES = re.compile(
     # ways through the site
     r"[a-z]*nav(?:igation|bar|s|header|footer|box|links?)?|menus?|side-?bar|foot(?:er)?|masthead|bread-?crumbs?|crumbs|"
     r"pagination|pager|tool(?:bar|s)|topbar|off-?canvas|drawer|dropdown|flyout|skip-?(?:link|to)\w*|search\w*|links?|"
-    r"tags?|tag-?list|tagcloud|list-?group|utility|widgets?|"
+    r"tags?|tag-?list|tagcloud|list-?group|utility|(?<!elementor-)widgets?|"
     # what readers say, and to whom they send it
     r"comments?(?:list|area)?|comentarios|kommentare?|disqus|respond|replies|ratings?|feedback|"
     r"(?:social|sharing|sharedaddy|addthis|addtoany)[a-z]*|shares?|follow\w*|print|noprint|printfriendly|contact|"
@@ -179,8 +179,10 @@ def _most_around(element: etree._Element, in_article: bool) -> float:
         or _HIDDEN.search(get("style", ""))
     ):
         return _MOST_AROUND
-    names = f"{get('class', '')} {get('id', '')}"
-    return _MOST_NAMED if _AROUND_NAMES.search(names) and not _TEXT_NAMES.search(names) else 0
+    classes, own = get("class", ""), get("id", "")
+    # The id of a section is made of its heading: "sharing-with-others".
+    named = _AROUND_NAMES.search(classes) or (tag != "section" and _AROUND_NAMES.fullmatch(own))
+    return _MOST_NAMED if named and not _TEXT_NAMES.search(f"{classes} {own}") else 0
 
 
 def _links(page: lxml.html.HtmlElement, weights: _Weights) -> set[etree._Element]:
