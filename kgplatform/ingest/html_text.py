@@ -180,8 +180,8 @@ def _most_around(element: etree._Element, in_article: bool) -> float:
     ):
         return _MOST_AROUND
     classes, own = get("class", ""), get("id", "")
-    # The id of a section is made of its heading: "sharing-with-others".
-    named = _AROUND_NAMES.search(classes) or (tag != "section" and _AROUND_NAMES.fullmatch(own))
+    # An id may be made of a heading, "sharing-with-others": it counts as a whole alone.
+    named = _AROUND_NAMES.search(classes) or _AROUND_NAMES.fullmatch(own)
     return _MOST_NAMED if named and not _TEXT_NAMES.search(f"{classes} {own}") else 0
 
 
