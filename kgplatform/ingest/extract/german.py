@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import GERMAN, DocumentWords
-from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, known_name
+from kgplatform.ingest.extract.lexicon import FUNCTION_WORDS, GIVEN_NAMES, WORDS, is_city, known_name
 from kgplatform.ingest.extract.no_names import is_acronym, is_name
 from kgplatform.ingest.extract.tokens import TOKEN, Span, Tokens, is_capital, is_glued, is_shouted, joins
 
@@ -20,6 +20,12 @@ _LEAD = WORDS["german nouns before names"]
 _MOST_WORDS = 6
 _NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
 _GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
+_ARTICLES = frozenset("das dem den der des die ein eine einem einen einer kein keine beim im vom zum zur".split())
+_HYPHENED = re.compile(r"[A-Z]{2,}(?:-[A-Z\d]+)+")
+"""What in capitals goes on behind a hyphen: "UTF-8", "PA-RISC"; of "HTTP-Server", HTTP is the name."""
+_HUMP = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,}")
+_GERMAN_HUMP = re.compile(r"[äöüß]|\d[a-z]|&[a-zA-Z]|(?:ung|ungen|heit|keit|schaft|en)\Z|\A[A-Z][A-Z][a-zäöü]{3,}\Z")
+"""In a word with a capital inside, what no name has: it is two cells of a table without the space, or a key."""
 
 
 def german_names(
@@ -88,9 +94,10 @@ def _candidates(text: str, tokens: Tokens, at: int, stop: int) -> Iterator[tuple
         yield at + 2, "Work"
     if words[0].lower() in _LEAD:
         return
+    article = at > 0 and tokens[at - 1]["word"].lower() in _ARTICLES
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last])
-        kind = known_name(name)
+        kind = None if article and last == 1 and is_city(name) else known_name(name)
         if kind is None and last > 1 and _is_institution(words[:last]):
             kind = "Organization"
         if kind is not None and not words[last - 1].islower():
@@ -114,9 +121,9 @@ def _person_end(words: Sequence[str], titled: bool) -> int | None:
         end += 1
     surname = words[end]
     lowered = surname.lower()
-    if not surname[0].isupper() or lowered in GERMAN or lowered in _LEAD or lowered in _TITLES or len(surname) < 2:
+    if not surname[0].isupper() or lowered in GERMAN | FUNCTION_WORDS | _LEAD | _TITLES or len(surname) < 2:
         return None
-    return end + 1
+    return None if titled and end == 0 and _is_institution(words) else end + 1
 
 
 def _is_given(word: str, *, first: bool) -> bool:
@@ -127,7 +134,7 @@ def _is_given(word: str, *, first: bool) -> bool:
 def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     """One word that is a name by its capitals, or the first part of a compound that is: "HTTP" of "HTTP-Server"."""
     word = token["word"]
-    head = re.split(r"[-\u2010\u2011]", word)[0]
+    head = word if _HYPHENED.fullmatch(word) else re.split(r"[-\u2010\u2011]", word)[0]
     inner = any(letter.isupper() for letter in head[1:])
     if (
         inner
@@ -135,13 +142,22 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
         and not head.isupper()
         and not _GENDERED.search(word)
         and head == word
+        and (known_name(word) or not _is_run_together(word, words))
     ):
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
-    acronym = head.isupper() and is_acronym(head, words) and head.lower() not in GERMAN
+    acronym = head.isupper() and len(head) > 2 and is_acronym(head, words) and head.lower() not in GERMAN
+    acronym |= _HYPHENED.fullmatch(word) is not None
     if known is None and not acronym:
         return None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
+
+
+def _is_run_together(word: str, words: DocumentWords) -> bool:
+    """Whether a word with a capital inside has a noun of the document in it: "SteuernKonto"; or is a genitive."""
+    parts = _HUMP.findall(word)
+    nouns = any(part in words.capital and known_name(part) is None for part in parts[1:] or parts)
+    return nouns or _GERMAN_HUMP.search(word) is not None or (word[-1] == "s" and word[:-1] in words.capital)
 
 
 def _span(text: str, tokens: Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:

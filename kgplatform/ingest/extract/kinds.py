@@ -19,6 +19,7 @@ from kgplatform.ingest.extract.lexicon import (
     NOUN_KINDS,
     PEOPLES,
     WORDS,
+    is_common,
     kind_of_name,
     kind_of_noun_phrase,
 )
@@ -54,11 +55,17 @@ _PERSON_AFTER = re.compile(
     r"|\ (?:married|recalled|graduated|retired|starred|told)\b"
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
+_BY_A_PERSON = re.compile(
+    r"\b(?:thanks\ to|(?:contributed|discovered|fixed|implemented|maintained|noted|noticed|posted|proposed|provided"
+    r"|reported|reviewed|sent|spotted|submitted|suggested|translated|written|pointed\ out|comments?|patch(?:es)?)"
+    r"(?:\ by|\ from))\ \Z"
+)
 _SAID = re.compile(
     r"\ (?:said|says|explained|argued|added|wrote|writes|thinks|believes|noted|told|asked|warned|recalled|replied)\b"
 )
 _REFERENCE = re.compile(r"(?:\A|[,;]\ |\.\ |\n)([A-Z][\w'’-]+\ [A-Z]{1,3})(?=[,;.]|\ et\ al)")
 """An author in a list of references: "Quill AB, Stone X"."""
+_NAME_PART = re.compile(r"[^\W\d_](?:\.|[^\W\d_'’-]*(?:['’-][^\W\d_]+)*)")
 _PLURAL = re.compile(r"[A-Z]+s|The .*s")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
@@ -73,6 +80,13 @@ _HEADS = (
     | dict.fromkeys(("syndrome", "disease", "virus", "encoding", "theorem", "file systems"), "Concept")
     | dict.fromkeys(("programming language", "language", "dialect"), "Language")
 )
+_PARTS_OF_PROGRAMS = frozenset(
+    "argument attribute attributes class clause column data directive element event field fields flag function functions "
+    "keyword macro message messages method mode object operator option options parameter parameters property query "
+    "section setting signal statement statements structure tag type types value variable".split()
+)
+"""What a manual says after the name of a thing inside a program: "the TreeDepth option"."""
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _KNOWN_AFTER = re.compile(r",\ ([A-Z][\w.]*(?:\ [A-Z][\w.]*){0,2})")
 _ENDS_CLAUSE = re.compile(
     r"\Z|[.,;:)]|\ (?:and|in|on|with|where|when|for|from|to|until|during|by|after|before|as|at)\b"
@@ -127,15 +141,16 @@ def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]
         yield span.kind, _LIKELY
     found = _LAST_WORD.search(before, max(0, len(before) - 24))
     last = found[1] if found else ""
-    yield from _by_words_before(before, last)
-    yield from _by_words_after(after, span, technical)
-    if not technical:
-        yield from _by_place(last, after, span)
+    yield from _by_words_before(before, last, span)
+    yield from _by_words_after(after, span)
+    yield from _in_a_manual(after, span) if technical else _by_place(last, after, span)
 
 
-def _by_words_before(before: str, last: str) -> Iterator[tuple[str, int]]:
+def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, int]]:
     """``last``: the word that stands directly before the name; it says which pattern can match at all."""
     if last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
+        yield "Person", _LIKELY
+    elif last in ("by", "from", "to") and _BY_A_PERSON.search(before) and _is_full_name(span.name):
         yield "Person", _LIKELY
     elif (last == "of" and _PLACE_OF.search(before)) or (last in _PREPOSITIONS and _BORN_IN.search(before)):
         yield "Place", _LIKELY
@@ -143,7 +158,7 @@ def _by_words_before(before: str, last: str) -> Iterator[tuple[str, int]]:
         yield NOUN_KINDS[last], _LIKELY
 
 
-def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
+def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
     several = " " in span.name
     if (_PERSON_AFTER.match(after) and not _PLURAL.fullmatch(span.name)) or (
         several and _SAID.match(after) and not span.name.isupper()
@@ -156,8 +171,20 @@ def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[s
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
         yield "Concept", _LIKELY
-    if technical and not several and len(span.name) > 2 and span.name.isupper():
+
+
+def _in_a_manual(after: str, span: Span) -> Iterator[tuple[str, int]]:
+    """Acronyms, keywords in capitals and identifiers are concepts there, and so is what is said to be an option."""
+    words = span.name.split()
+    if len(span.name) > 2 and len(words) < 4 and all(word.isupper() for word in words):
         yield "Concept", _MAYBE
+    elif len(words) == 1:
+        humps = _HUMPS.findall(span.name)
+        if len(humps) > 1 and "".join(humps) == span.name and (len(humps) > 2 or all(map(is_common, humps))):
+            yield "Concept", _MAYBE
+        said = _NOUN_AFTER.match(after)
+        if (len(humps) > 1 or span.name.isupper()) and said is not None and said[1] in _PARTS_OF_PROGRAMS:
+            yield "Concept", _LIKELY
 
 
 def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
@@ -170,6 +197,12 @@ def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
             yield "Place", _MAYBE
     if span.name.lower() in GIVEN_NAMES:
         yield "Person", _MAYBE
+
+
+def _is_full_name(name: str) -> bool:
+    """Whether it may be a person's: two or three words that begin with a capital and go on in lower case."""
+    words = name.split()
+    return 1 < len(words) < 4 and all(_NAME_PART.fullmatch(word) for word in words) and not all(map(is_common, words))
 
 
 def _may_be_place(name: str) -> bool:
@@ -192,7 +225,8 @@ def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
         for group in _lists(text, spans):
             known = [known_kind(span.name, kinds) for span in group]
             told = {kind for kind in known if kind is not None}
-            if len(told) == 1 and 2 * known.count(None) <= len(group) and told <= {"Person", "Place"}:
+            many = 2 * known.count(None) <= len(group) or all(_is_full_name(span.name) for span in group)
+            if len(told) == 1 and many and told <= {"Person", "Place"}:
                 for span in group:
                     if known_kind(span.name, kinds) is None and _looks_like(span.name, *told):
                         kinds[normalise_name(span.name)] = next(iter(told))

@@ -19,6 +19,7 @@ from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
 from kgplatform.ingest.extract.names import names
+from kgplatform.ingest.extract.no_names import is_label
 from kgplatform.ingest.extract.statements import relations, values
 from kgplatform.ingest.extract.terms import recurring_terms, terms
 from kgplatform.ingest.extract.tokens import TOKEN, Span
@@ -239,7 +240,7 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     if not forms or (words.german and not _is_defined(forms, document.text)):
         return ()
     parts = forms[-1].split()
-    if not parts or parts[0].lower().rstrip(".:") in WORDS["parts of texts"]:
+    if not parts or parts[0].lower().rstrip(".:") in WORDS["parts of texts"] or (words.technical and is_label(parts)):
         return ()
     mentioned = any(_is_mentioned(form, document.text) for form in forms)
     if words.german or mentioned:
@@ -260,7 +261,10 @@ def _is_defined(forms: Sequence[str], text: str) -> bool:
     """Whether a German text is about one of ``forms``: it is known, a person, or said what it is; a heading is not."""
     if any(kind_of_name(form) for form in forms):
         return True
-    found = re.escape(forms[-1]) + r"(?: \([^()]*\))?,? (?:ist|war|sind|waren|bezeichnet) (?:ein|der|die|das|eine)\b"
+    name = re.escape(forms[-1])
+    if re.search(rf"\b(?:[Dd](?:er|ie|as|em|en|es)|[Ee]in(?:e[mnrs]?)?|[Dd]iese[mnrs]?) {name}\b", text):
+        return False
+    found = name + r"(?: \([^()]*\))?,? (?:ist|war|sind|waren|bezeichnet) (?:ein|der|die|das|eine)\b"
     return re.search(found, text) is not None
 
 

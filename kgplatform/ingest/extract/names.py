@@ -10,16 +10,29 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import DocumentWords
-from kgplatform.ingest.extract.lexicon import DAYS, FUNCTION_WORDS, INNER_PARTICLES, MONTHS, OPENERS, WORDS, known_name
+from kgplatform.ingest.extract.lexicon import (
+    DAYS,
+    FUNCTION_WORDS,
+    INNER_PARTICLES,
+    MONTHS,
+    OPENERS,
+    WORDS,
+    kind_ending,
+    known_name,
+)
 from kgplatform.ingest.extract.no_names import (
     is_adjective,
     is_after_comma,
+    is_citation,
     is_function_word,
     is_inflected,
+    is_half_of_a_pair,
     is_initial,
     is_made_of_a_name,
     is_name,
+    is_of_a_kind,
     is_role,
+    only_calls,
     only_opens,
 )
 from kgplatform.ingest.extract.tokens import TOKEN, UPPER, Span, Tokens, is_capital, is_glued, is_shouted, joins
@@ -34,6 +47,8 @@ _CASELESS = re.compile(
     rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
     rf"|([{_HAN}]{{1,6}}(?:[·・‧](?:(?![的是在和与與及于於了曾为為出也被])[{_HAN}]){{1,6}})+)"
 )
+_KATAKANA = 5
+"""The group of ``_CASELESS`` that has what Japanese writes from other languages."""
 # In Chinese, what stands between punctuation or function characters and ends like an institution or a place.
 _INSTITUTION = re.compile(
     rf"(?<![{_HAN}])(?:[{_HAN}]*?[于於在的是和与與及或由从從到向为為至去往对對被把，])?"
@@ -73,7 +88,7 @@ def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
     for span in _capitalised(text, start, end, words):
         if not _is_inside(span, taken):
             found.append(span)
-    found.extend(_caseless(text, start, end))
+    found.extend(_caseless(text, start, end, loan_words=not words.technical))
     return sorted(found, key=lambda span: (span.start, -span.end))
 
 
@@ -99,13 +114,15 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
                 yield Span(inner, left, left + len(inner), kind)
 
 
-def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
+def _caseless(text: str, start: int, end: int, *, loan_words: bool) -> Iterator[Span]:
+    """Names in Chinese and Japanese; a word in katakana, without ``loan_words``, is none: manuals have them for all."""
     if text[start:end].isascii():
         return
     for pattern in (_CASELESS, _INSTITUTION):
         for match in pattern.finditer(text, start, end):
             number = match.lastindex or 0
-            yield Span(match[number].strip(), match.start(number), match.end(number))
+            if loan_words or number != _KATAKANA or "・" in match[0] or "＝" in match[0]:
+                yield Span(match[number].strip(), match.start(number), match.end(number))
 
 
 def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Iterator[Span]:
@@ -123,9 +140,15 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         last = _last_of_name(tokens, first, stop)
         run = [token["word"] for token in tokens[first:last]]
         named = run and is_name(run, words, opens and first == position) and not is_inflected(run, words)
-        if named and not is_adjective(text, tokens, first, last, end):
-            left = tokens[_with_number_before(text, tokens, first)].start("word")
-            right = _with_title_after(text, tokens[last - 1])
+        left = tokens[_with_number_before(text, tokens, first)].start("word") if named else 0
+        right = _with_title_after(text, tokens[last - 1]) if named else 0
+        if (
+            named
+            and not is_adjective(text, tokens, first, last, end, words)
+            and not is_of_a_kind(text, tokens, first, last)
+            and not is_citation(text, left, right)
+            and not is_half_of_a_pair(text, left, right)
+        ):
             yield Span(" ".join(text[left:right].split()), left, right)
             stop = next((at for at in range(stop, len(tokens)) if tokens[at].start() >= right), len(tokens))
         position = stop
@@ -159,12 +182,16 @@ def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
     return stop
 
 
+_SLASH = re.compile(rf"/[{UPPER}]")
+"""After the first of two names: of "Debian GNU/Linux", "GNU" is no part of the name before."""
+
+
 def _run_end(text: str, tokens: Tokens, first: int) -> int:
     """One past the last token of the run of capitalised words, inner particles and numbers that begins at ``first``."""
     stop = first + 1
     while stop < len(tokens) and stop - first < MOST_WORDS:
         before = tokens[stop - 1]["word"]
-        if not joins(text, tokens, stop):
+        if not joins(text, tokens, stop) or is_glued(text, tokens[stop]) or _SLASH.match(text, tokens[stop].end()):
             break
         word = tokens[stop]["word"]
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
@@ -189,8 +216,18 @@ def _past_particles(text: str, tokens: Tokens, position: int) -> int | None:
             return None
         if is_capital(tokens[after]["word"]):
             particles = [token["word"] for token in tokens[position:after]]
-            return after if _may_join(particles, before, tokens, position, tokens[after]["word"]) else None
+            goes_on = _may_join(particles, before, tokens, position, tokens[after]["word"])
+            return after if goes_on and not (word == "on" and _stand_apart(tokens, position, after)) else None
     return None
+
+
+def _stand_apart(tokens: Tokens, position: int, after: int) -> bool:
+    """Whether "on" at ``position`` stands between two names: one is known, and is not where an attack was."""
+    if kind_ending(tokens[position - 1]["word"].lower()) == "Event":
+        return False
+    left = (" ".join(token["word"] for token in tokens[max(0, position - count) : position]) for count in (1, 2))
+    right = (" ".join(token["word"] for token in tokens[after : after + count]) for count in (1, 2))
+    return any(known_name(name) is not None for name in (*left, *right))
 
 
 def _may_join(particles: Sequence[str], before: str, tokens: Tokens, position: int, word: str) -> bool:
@@ -220,7 +257,7 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
             droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})
             droppable |= is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
-            droppable |= opens and first == begin and only_opens(word, words)
+            droppable |= opens and first == begin and (only_opens(word, words) or only_calls(tokens, first, stop, words))
         droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
         droppable |= not last and is_made_of_a_name(word)
         droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)

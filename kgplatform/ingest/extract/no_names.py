@@ -15,12 +15,18 @@ from kgplatform.ingest.extract.lexicon import (
     OPENERS,
     PEOPLES,
     WORDS,
+    is_common,
     kind_ending,
     kind_of_name,
+    known_name,
 )
 from kgplatform.ingest.extract.tokens import Tokens, is_capital
 
 _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
+_INDEFINITE = re.compile(r"\b[Aa]n? \Z")
+_DERIVED = re.compile(r"(?:an|al|ese|ish|ic)\Z")
+_TAILS = ("n", "an", "ian", "ean", "nian", "ional", "al", "ese", "ish", "ic")
+"""Endings that make an adjective of a name."""
 _NOUN_AFTER = re.compile(r"[ -][a-z]{3,}")
 _BEFORE_PEOPLES = WORDS["before peoples"]
 _NO_WORD = re.compile(r"(?:Ctrl|Alt|Shift|Meta|Esc)\b|[CM]-\w+\Z|F\d+\Z|[A-Z]-\d+\Z|[A-Z]+s\Z")
@@ -39,7 +45,7 @@ _MOST_WORDS = 4
 """Of a name in a manual that nothing else tells to be one."""
 
 
-def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int) -> bool:
+def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int, words: DocumentWords) -> bool:
     """Whether the words say of what people or kind something is: "Swedish", "the Darwinian view", "an Actress"."""
     word, left = tokens[first]["word"], tokens[first].start()
     if last - first == 2:
@@ -52,7 +58,37 @@ def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int) -> 
     if word.lower() in PEOPLES:
         return known != "Language" or not text[max(0, left - 6) : left].endswith((" in ", " into "))
     after = _NOUN_AFTER.match(text, tokens[first].end(), end)
-    return bool(after and _ADJECTIVE.match(word) and after[0][1:] not in FUNCTION_WORDS and known is None)
+    if after is None or after[0][1:] in FUNCTION_WORDS or known is not None:
+        return False
+    return _ADJECTIVE.match(word) is not None or _is_derived(word, words)
+
+
+def _is_derived(word: str, words: DocumentWords) -> bool:
+    """Whether the document has the name that ``word`` comes from: "Varnian" where it has "Varn"."""
+    ending = _DERIVED.search(word)
+    stems = [word[: -len(tail)] for tail in _TAILS if word.endswith(tail)] if ending else []
+    return any(len(stem) > 2 and (stem in words.capital or kind_of_name(stem) is not None) for stem in stems)
+
+
+def is_of_a_kind(text: str, tokens: Tokens, first: int, last: int) -> bool:
+    """Whether ordinary words behind "a" name one of many, with capitals for weight: "a Very Important Person"."""
+    left = tokens[first].start()
+    run = [token["word"] for token in tokens[first:last]]
+    indefinite = _INDEFINITE.search(text, max(0, left - 4), left) is not None
+    return indefinite and all(map(is_common, run)) and kind_of_name(" ".join(run)) is None
+
+
+def is_citation(text: str, left: int, right: int) -> bool:
+    """Whether what stands there is the mark of a reference: "[Qui14]"."""
+    bracketed = text[left - 1 : left] == "[" and text[right : right + 1] == "]"
+    return bracketed and any(letter.isdecimal() for letter in text[left:right])
+
+
+def is_half_of_a_pair(text: str, left: int, right: int) -> bool:
+    """Whether a dash without spaces joins the name, which is not known, to another: "the Varn–Quill Agreement"."""
+    joined = text[left - 1 : left] == "–" and text[max(0, left - 2) : left - 1].isalpha()
+    joined |= text[right : right + 1] == "–" and text[right + 1 : right + 2].isupper()
+    return joined and known_name(" ".join(text[left:right].split())) is None
 
 
 def _is_people(first: str, second: str) -> bool:
@@ -100,12 +136,24 @@ def only_opens(word: str, words: DocumentWords) -> bool:
     if word.lower() in words.lower and word not in words.capital:
         return True
     sure = words.is_proper(word) or any(letter.isupper() for letter in word[1:])
-    return words.technical and not sure and word.lower() not in GIVEN_NAMES and kind_of_name(word) is None
+    ordinary = is_common(word) or word.endswith(_INFLECTED)
+    return words.technical and not sure and ordinary and kind_of_name(word) is None
+
+
+def only_calls(tokens: Tokens, first: int, stop: int, words: DocumentWords) -> bool:
+    """Whether an ordinary word begins the sentence before a person's name: "Enter Ada Quill"."""
+    word = tokens[first]["word"]
+    if not is_common(word) or word in words.capital or word.lower() in WORDS["first words of Person"]:
+        return False
+    return kind_of_name(" ".join(token["word"] for token in tokens[first + 1 : stop])) == "Person"
 
 
 def is_made_of_a_name(word: str) -> bool:
-    """Whether the word is an adjective with a name in it: "Go-playing", "NASA-inspired"."""
-    return _OF_A_NAME.match(word) is not None
+    """Whether the word is made of a name and an ordinary word: "Go-playing", "NASA-inspired", "SQL-standard"."""
+    if _OF_A_NAME.match(word) is not None:
+        return True
+    _, hyphen, last = word.rpartition("-")
+    return bool(hyphen) and len(last) > 3 and last.islower() and is_common(last)
 
 
 def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
@@ -121,11 +169,22 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
         return False
     if all(word.lower() in WORDS["generic"] or is_function_word(word.lower()) for word in run):
         return False
-    if (words.technical and _is_heading(run)) or (is_function_word(run[-1].lower()) and not run[-1].isupper()):
+    if is_made_of_a_name(run[-1]) or (words.technical and (_is_heading(run) or is_label(run))):
+        return False
+    if (is_function_word(run[-1].lower()) and not run[-1].isupper()):
         return False
     if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
         return False
     return not all(is_function_word(word.lower()) or len(word.strip(".")) < 2 for word in run)
+
+
+def is_label(run: Sequence[str]) -> bool:
+    """Whether the words are what a manual calls a part of a screen, a page or a form: "Summary Bar", "Find Bill"."""
+    kind = kind_of_name(" ".join(run))
+    if kind in ("Person", "Organization", "Place", "Event") or all(word.isupper() for word in run):
+        return False
+    ordinary = all(is_common(word) or word.lower() in WORDS["generic"] or word.isdecimal() for word in run)
+    return ordinary or (kind is None and run[-1].lower() in WORDS["parts of screens"])
 
 
 def _is_heading(run: Sequence[str]) -> bool:
@@ -147,6 +206,8 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
     if any(letter.isupper() for letter in word[1:]):
         return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
     if kind_of_name(word) is None and (low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]):
+        return False
+    if is_common(word) and kind_of_name(word) is None and (words.technical or words.capital.get(word, 0) < 2):
         return False
     return words.is_proper(word) and (not opens or low not in OPENERS)
 
