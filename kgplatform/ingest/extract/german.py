@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import GERMAN, DocumentWords
-from kgplatform.ingest.extract.lexicon import FUNCTION_WORDS, GIVEN_NAMES, WORDS, is_city, known_name
+from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, is_city, is_common, known_name
 from kgplatform.ingest.extract.no_names import is_acronym, is_name
 from kgplatform.ingest.extract.tokens import TOKEN, Span, Tokens, is_capital, is_glued, is_shouted, joins
 
@@ -21,10 +21,10 @@ _MOST_WORDS = 6
 _NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
 _GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
 _ARTICLES = frozenset("das dem den der des die ein eine einem einen einer kein keine beim im vom zum zur".split())
-_HYPHENED = re.compile(r"[A-Z]{2,}(?:-[A-Z\d]+)+")
+_HYPHENED = re.compile(r"[A-Z]{2,5}(?:-[A-Z\d]{1,5})+")
 """What in capitals goes on behind a hyphen: "UTF-8", "PA-RISC"; of "HTTP-Server", HTTP is the name."""
 _HUMP = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,}")
-_GERMAN_HUMP = re.compile(r"[äöüß]|\d[a-z]|&[a-zA-Z]|(?:ung|ungen|heit|keit|schaft|en)\Z|\A[A-Z][A-Z][a-zäöü]{3,}\Z")
+_GERMAN_HUMP = re.compile(r"[äöüß]|\d[a-z]|(?:ung|ungen|heit|keit|schaft|en)\Z")
 """In a word with a capital inside, what no name has: it is two cells of a table without the space, or a key."""
 
 
@@ -57,7 +57,7 @@ def _name_at(
     if not is_capital(word) or is_glued(text, tokens[at]) or (word.lower() in GERMAN and not word.isupper()):
         return None, at + 1
     stop = _run_end(text, tokens, at)
-    for last, kind in _candidates(text, tokens, at, stop):
+    for last, kind in _candidates(text, tokens, at, stop, manual=words.technical):
         return _span(text, tokens, at, last, kind, words), last
     if word.lower() in _TITLES and stop - at > 1:
         return None, at + 1
@@ -85,10 +85,12 @@ def _run_end(text: str, tokens: Tokens, first: int) -> int:
 _ENDS = (GERMAN - _PARTICLES - {"für"}) | {"uhr", "euro", "prozent", "januar", "februar", "märz", "mai", "juni", "juli"}
 
 
-def _candidates(text: str, tokens: Tokens, at: int, stop: int) -> Iterator[tuple[int, str | None]]:
+def _candidates(text: str, tokens: Tokens, at: int, stop: int, *, manual: bool) -> Iterator[tuple[int, str | None]]:
     """Where a name that begins at ``at`` ends, and its kind: a person, what is known, an institution."""
     words = [token["word"] for token in tokens[at:stop]]
-    if (last := _person_end(words, at > 0 and tokens[at - 1]["word"].lower() in _TITLES)) is not None:
+    titled = at > 0 and tokens[at - 1]["word"].lower() in _TITLES
+    last = _person_end(words, titled)
+    if last is not None and (titled or not (manual and is_common(words[last - 1]))):  # "Bill Search" is on a screen
         yield at + last, "Person"
     if words[0] in _NUMBERED and len(words) > 1 and words[1].isdecimal():
         yield at + 2, "Work"
@@ -121,7 +123,7 @@ def _person_end(words: Sequence[str], titled: bool) -> int | None:
         end += 1
     surname = words[end]
     lowered = surname.lower()
-    if not surname[0].isupper() or lowered in GERMAN | FUNCTION_WORDS | _LEAD | _TITLES or len(surname) < 2:
+    if not surname[0].isupper() or lowered in GERMAN | _LEAD | _TITLES | {"the", "and"} or len(surname) < 2:
         return None
     return None if titled and end == 0 and _is_institution(words) else end + 1
 
@@ -146,7 +148,11 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     ):
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
-    acronym = head.isupper() and len(head) > 2 and is_acronym(head, words) and head.lower() not in GERMAN
+    if "." in head and known is None:  # "Z.B."
+        return None
+    long = len(head) > 2 or (not words.technical and words.capital.get(head, 0) > 1)
+    plain = head.lower() in GERMAN or head.capitalize() in words.capital
+    acronym = head.isupper() and long and is_acronym(head, words) and not plain
     acronym |= _HYPHENED.fullmatch(word) is not None
     if known is None and not acronym:
         return None
@@ -155,8 +161,7 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
 
 def _is_run_together(word: str, words: DocumentWords) -> bool:
     """Whether a word with a capital inside has a noun of the document in it: "SteuernKonto"; or is a genitive."""
-    parts = _HUMP.findall(word)
-    nouns = any(part in words.capital and known_name(part) is None for part in parts[1:] or parts)
+    nouns = any(part in words.capital and not is_common(part) and not known_name(part) for part in _HUMP.findall(word))
     return nouns or _GERMAN_HUMP.search(word) is not None or (word[-1] == "s" and word[:-1] in words.capital)
 
 

@@ -56,7 +56,7 @@ _PERSON_AFTER = re.compile(
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
 _BY_A_PERSON = re.compile(
-    r"\b(?:thanks\ to|(?:contributed|discovered|fixed|implemented|maintained|noted|noticed|posted|proposed|provided"
+    r"\b(?:[Tt]hanks(?:\ to)?|(?:contributed|discovered|fixed|implemented|maintained|noted|noticed|posted|proposed|provided"
     r"|reported|reviewed|sent|spotted|submitted|suggested|translated|written|pointed\ out|comments?|patch(?:es)?)"
     r"(?:\ by|\ from))\ \Z"
 )
@@ -81,9 +81,9 @@ _HEADS = (
     | dict.fromkeys(("programming language", "language", "dialect"), "Language")
 )
 _PARTS_OF_PROGRAMS = frozenset(
-    "argument attribute attributes class clause column data directive element event field fields flag function functions "
-    "keyword macro message messages method mode object operator option options parameter parameters property query "
-    "section setting signal statement statements structure tag type types value variable".split()
+    "argument attribute attributes class clause column directive element event field fields flag function functions "
+    "keyword macro message messages method mode node nodes object operator option options parameter parameters property "
+    "setting signal statement statements structure tag type types value variable".split()
 )
 """What a manual says after the name of a thing inside a program: "the TreeDepth option"."""
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
@@ -91,11 +91,13 @@ _KNOWN_AFTER = re.compile(r",\ ([A-Z][\w.]*(?:\ [A-Z][\w.]*){0,2})")
 _ENDS_CLAUSE = re.compile(
     r"\Z|[.,;:)]|\ (?:and|in|on|with|where|when|for|from|to|until|during|by|after|before|as|at)\b"
 )
-_BETWEEN = re.compile(r",?\ (?:and|&|und|et)\ |,\ ")
+_BETWEEN = re.compile(r"(?:['’]s)?,?\ (?:and|&|und|et)\ |,\ ")
 _ACRONYM = re.compile(r"\ \(([A-Z][A-Za-z]{1,6})\)")
 
 
-def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, technical: bool) -> dict[str, str]:
+def kinds_of(
+    lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, technical: bool, german: bool = False
+) -> dict[str, str]:
     """The kinds of names by their normalised names. ``stated``: names and what a sentence says that they are; these
     win. ``technical``: the text is a manual or of a science, where an acronym is a concept and "in X" no place.
     """
@@ -105,7 +107,7 @@ def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, techni
         for span in spans:
             key = normalise_name(span.name)
             forms[key] = kind_of_name(span.name)
-            for kind, weight in _around(text, span, technical):
+            for kind, weight in _around(text, span, technical, german):
                 votes[key][kind] += weight
     for key, kind in stated:
         forms.setdefault(key, None)
@@ -133,7 +135,7 @@ def _winners(votes: Votes, forms: Mapping[str, str | None]) -> Iterator[tuple[st
             yield key, kind
 
 
-def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
+def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tuple[str, int]]:
     """The votes of one mention."""
     before = text[max(0, span.start - _WINDOW) : span.start]
     after = text[span.end : span.end + _WINDOW]
@@ -143,14 +145,16 @@ def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]
     last = found[1] if found else ""
     yield from _by_words_before(before, last, span)
     yield from _by_words_after(after, span)
-    yield from _in_a_manual(after, span) if technical else _by_place(last, after, span)
+    if german and not after.startswith("-"):  # of "die XY-Datei", XY is a concept; alone it may be a firm, a share
+        return
+    yield from _in_a_manual(before, after, span) if technical else _by_place(last, after, span)
 
 
 def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, int]]:
     """``last``: the word that stands directly before the name; it says which pattern can match at all."""
     if last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
         yield "Person", _LIKELY
-    elif last in ("by", "from", "to") and _BY_A_PERSON.search(before) and _is_full_name(span.name):
+    elif last in ("by", "from", "to", "thanks") and _BY_A_PERSON.search(before) and _is_full_name(span.name):
         yield "Person", _LIKELY
     elif (last == "of" and _PLACE_OF.search(before)) or (last in _PREPOSITIONS and _BORN_IN.search(before)):
         yield "Place", _LIKELY
@@ -173,17 +177,20 @@ def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
         yield "Concept", _LIKELY
 
 
-def _in_a_manual(after: str, span: Span) -> Iterator[tuple[str, int]]:
-    """Acronyms, keywords in capitals and identifiers are concepts there, and so is what is said to be an option."""
+def _in_a_manual(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
+    """Acronyms, keywords in capitals and identifiers are concepts there, and so is what is said to be an option; a full
+    name in brackets is who did it.
+    """
     words = span.name.split()
+    if before.endswith("(") and after.startswith(")") and _is_full_name(span.name) and not any(map(is_common, words)):
+        yield "Person", _MAYBE
     if len(span.name) > 2 and len(words) < 4 and all(word.isupper() for word in words):
         yield "Concept", _MAYBE
     elif len(words) == 1:
         humps = _HUMPS.findall(span.name)
-        if len(humps) > 1 and "".join(humps) == span.name and (len(humps) > 2 or all(map(is_common, humps))):
-            yield "Concept", _MAYBE
+        made_up = len(humps) > 1 and "".join(humps) == span.name and all(map(is_common, humps))
         said = _NOUN_AFTER.match(after)
-        if (len(humps) > 1 or span.name.isupper()) and said is not None and said[1] in _PARTS_OF_PROGRAMS:
+        if made_up and (len(humps) > 2 or (said is not None and said[1] in _PARTS_OF_PROGRAMS)):
             yield "Concept", _LIKELY
 
 

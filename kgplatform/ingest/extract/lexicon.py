@@ -60,6 +60,7 @@ _SYNONYMS = {
 }
 _WORD = re.compile(r"[^\s,]+")
 _INITIAL = re.compile(r" [A-Z]\. [A-Z][a-z]+\Z")
+_STANDARDS = frozenset({"rfc", "iso", "iec", "din", "ieee", "pep"})
 _MOST_OF_A_PERSON = 5
 _SURNAMES = frozenset({"lane", "hill"})
 """Of the words that places end with, those that are as often a surname."""
@@ -83,9 +84,18 @@ def kind_of_name(name: str) -> str | None:
         return None
     if parts[:2] == ["world", "war"]:
         return "Event"
+    if (numbered := _numbered(parts)) is not None:
+        return numbered
     if parts[0] in GIVEN_NAMES and (_INITIAL.search(name) or (len(parts) == 2 and parts[1] in _SURNAMES)):
         return "Person"
     return _by_its_head(parts) or ("Person" if _is_person(parts, name) else None)
+
+
+def _numbered(parts: Sequence[str]) -> str | None:
+    """A standard or a product by what stands before its number: "RFC 2411", "PostgreSQL 12"."""
+    if len(parts) == 2 and parts[1].replace(".", "").isdecimal():
+        return "Work" if parts[0] in _STANDARDS else "Product" if known_name(parts[0]) == "Product" else None
+    return None
 
 
 def _by_its_head(parts: Sequence[str]) -> str | None:
@@ -105,6 +115,8 @@ def is_common(word: str) -> bool:
     low = word.lower()
     if low in _COMMON or low in FUNCTION_WORDS:
         return True
+    if "-" in low:
+        return all(part and is_common(part) for part in low.split("-"))
     stems = (low[:-1], low[:-2] if low.endswith("es") else "", low[:-3] + "y" if low.endswith("ies") else "")
     return low.endswith("s") and not low.endswith("ss") and any(stem in _COMMON for stem in stems)
 

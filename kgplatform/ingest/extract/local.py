@@ -201,12 +201,12 @@ def _read(document: Document) -> _Reading:
         finder = replace(finder, surnames=surnames)
         found = [finder.find(document.text, place) for place in places]
     lines = _Lines({}, frozenset(forms), keeps_all=words.german).filled(document.text, places, found)
-    kinds = _kinds(document, lines, finder.terms, forms, technical=words.technical)
+    kinds = _kinds(document, lines, finder.terms, forms, words)
     return _Reading(finder, lines, forms, kinds)
 
 
 def _kinds(
-    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], *, technical: bool
+    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], words: DocumentWords
 ) -> dict[str, str]:
     """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
     lines = [
@@ -214,7 +214,7 @@ def _kinds(
         for start, (end, spans) in found.by_start.items()
         if spans
     ]
-    kinds = kinds_of(lines, _stated(lines), technical=technical)
+    kinds = kinds_of(lines, _stated(lines), technical=words.technical, german=words.german)
     kinds.update((normalise_name(term), "Concept") for term in terms)
     aside = _ASIDE.search(document.title)
     said = kind_of_noun_phrase(aside[1]) if aside else None

@@ -17,6 +17,7 @@ from kgplatform.ingest.extract.lexicon import (
     MONTHS,
     OPENERS,
     WORDS,
+    is_common,
     kind_ending,
     known_name,
 )
@@ -28,9 +29,11 @@ from kgplatform.ingest.extract.no_names import (
     is_inflected,
     is_half_of_a_pair,
     is_initial,
+    is_label_of,
     is_made_of_a_name,
     is_name,
     is_of_a_kind,
+    is_part_of_more,
     is_role,
     only_calls,
     only_opens,
@@ -47,14 +50,14 @@ _CASELESS = re.compile(
     rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
     rf"|([{_HAN}]{{1,6}}(?:[·・‧](?:(?![的是在和与與及于於了曾为為出也被])[{_HAN}]){{1,6}})+)"
 )
-_KATAKANA = 5
-"""The group of ``_CASELESS`` that has what Japanese writes from other languages."""
+_IN_MANUALS = (3, 4, 5)
+"""The groups of ``_CASELESS`` that have no names in manuals: quotations, and what Japanese has from other languages."""
 # In Chinese, what stands between punctuation or function characters and ends like an institution or a place.
 _INSTITUTION = re.compile(
     rf"(?<![{_HAN}])(?:[{_HAN}]*?[于於在的是和与與及或由从從到向为為至去往对對被把，])?"
     rf"([{_HAN}]{{2,10}}?(?:大学|大學|公司|学院|學院|研究所|研究院|银行|銀行|博物馆|博物館|出版社|委员会|委員會))"
 )
-_NO_TITLE = re.compile(r"[/\\=<>{}|_$~]|\w\(|\.\w|^\W*\w\W*$")
+_NO_TITLE = re.compile(r"[/\\=<>{}|_$~+]|\w\(|\.\w|^\W*\w\W*$")
 """What a quoted title does not have: signs of paths and of code, and one letter alone."""
 _NO_WORK = re.compile(
     r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled)\W{1,4}\Z"
@@ -101,27 +104,31 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
     for match in _QUOTED.finditer(text, start, end):
         number = match.lastindex or 0
         inner = match[number].strip().rstrip(",.;:")
+        if match.start() == start and match[number].rstrip().endswith((",", "?", "!")):
+            continue  # somebody says it
         long_words = [word for word in inner.split() if len(word) > 3] or inner.split()
         titled = sum(1 for word in long_words if not word[0].islower())
+        said = [word for word in inner.split() if word.islower() and word not in WORDS["in titles"]]
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
-        if short and inner[0].isalnum() and not inner[0].islower() and 2 * titled > len(long_words):
+        if short and len(said) <= titled and inner[0].isalnum() and not inner[0].islower() and 2 * titled > len(long_words):
             left = text.index(inner, match.start(number))
             nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
             if nickname and nickname.strip()[:1].isupper():
                 continue
             if not _NO_TITLE.search(inner) and inner.lower() not in FUNCTION_WORDS:
-                kind = None if inner.isupper() or _NO_WORK.search(text, max(0, left - 24), left) else "Work"
+                a_word = inner.isupper() or is_common(inner) or _NO_WORK.search(text, max(0, left - 24), left)
+                kind = None if a_word else "Work"
                 yield Span(inner, left, left + len(inner), kind)
 
 
 def _caseless(text: str, start: int, end: int, *, loan_words: bool) -> Iterator[Span]:
-    """Names in Chinese and Japanese; a word in katakana, without ``loan_words``, is none: manuals have them for all."""
+    """Names in Chinese and Japanese; without ``loan_words``, what is quoted and a word in katakana are none."""
     if text[start:end].isascii():
         return
     for pattern in (_CASELESS, _INSTITUTION):
         for match in pattern.finditer(text, start, end):
             number = match.lastindex or 0
-            if loan_words or number != _KATAKANA or "・" in match[0] or "＝" in match[0]:
+            if loan_words or number not in _IN_MANUALS or "・" in match[0] or "＝" in match[0]:
                 yield Span(match[number].strip(), match.start(number), match.end(number))
 
 
@@ -148,6 +155,8 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             and not is_of_a_kind(text, tokens, first, last)
             and not is_citation(text, left, right)
             and not is_half_of_a_pair(text, left, right)
+            and not is_part_of_more(text, tokens, first, last)
+            and not (words.technical and is_label_of(text, right, run))
         ):
             yield Span(" ".join(text[left:right].split()), left, right)
             stop = next((at for at in range(stop, len(tokens)) if tokens[at].start() >= right), len(tokens))
@@ -182,8 +191,14 @@ def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
     return stop
 
 
-_SLASH = re.compile(rf"/[{UPPER}]")
-"""After the first of two names: of "Debian GNU/Linux", "GNU" is no part of the name before."""
+_OTHER_HALF = re.compile(rf"/([{UPPER}]\w+)")
+
+
+def _goes_on(text: str, token: re.Match[str]) -> bool:
+    """Whether the word belongs to what follows it, not to the name before it: "GNU/Linux", "Finance::Quote"."""
+    half = _OTHER_HALF.match(text, token.end())
+    pair = half is not None and known_name(f"{token['word']}/{half[1]}") is not None
+    return pair or text.startswith("::", token.end())
 
 
 def _run_end(text: str, tokens: Tokens, first: int) -> int:
@@ -191,7 +206,7 @@ def _run_end(text: str, tokens: Tokens, first: int) -> int:
     stop = first + 1
     while stop < len(tokens) and stop - first < MOST_WORDS:
         before = tokens[stop - 1]["word"]
-        if not joins(text, tokens, stop) or is_glued(text, tokens[stop]) or _SLASH.match(text, tokens[stop].end()):
+        if not joins(text, tokens, stop) or _goes_on(text, tokens[stop]):
             break
         word = tokens[stop]["word"]
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)

@@ -23,6 +23,12 @@ from kgplatform.ingest.extract.lexicon import (
 from kgplatform.ingest.extract.tokens import Tokens, is_capital
 
 _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
+_AND_MORE = re.compile(r",? (?:and|&|of|for)(?: the)? [A-Z]")
+_MORE_AND = re.compile(r"[A-Z][\w'’]*,? (?:and|&|of|for)(?: the)? \Z")
+_LABELLED = re.compile(
+    r"[\"”’']? (?:radio |check |push )?(?:assistant|bar|box|button|checkbox|dialog|dialogue|field|icon|menu|page|pane"
+    r"|screen|section|submenu|tab|toolbar|view|window|wizard)s?\b"
+)
 _INDEFINITE = re.compile(r"\b[Aa]n? \Z")
 _DERIVED = re.compile(r"(?:an|al|ese|ish|ic)\Z")
 _TAILS = ("n", "an", "ian", "ean", "nian", "ional", "al", "ese", "ish", "ic")
@@ -76,6 +82,35 @@ def is_of_a_kind(text: str, tokens: Tokens, first: int, last: int) -> bool:
     run = [token["word"] for token in tokens[first:last]]
     indefinite = _INDEFINITE.search(text, max(0, left - 4), left) is not None
     return indefinite and all(map(is_common, run)) and kind_of_name(" ".join(run)) is None
+
+
+def is_part_of_more(text: str, tokens: Tokens, first: int, last: int) -> bool:
+    """Whether ordinary words are a part of a longer name, cut at "and" or "of": "the Computer Science and Arts Lab"."""
+    run = [token["word"] for token in tokens[first:last]]
+    if not all(map(is_common, run)) or kind_of_name(" ".join(run)) is not None:
+        return False
+    after = _AND_MORE.match(text, tokens[last - 1].end()) is not None
+    before = _MORE_AND.search(text, max(0, tokens[first].start() - 40), tokens[first].start()) is not None
+    return after or before or _is_possessed(text, tokens, first)
+
+
+def _is_possessed(text: str, tokens: Tokens, first: int) -> bool:
+    """Whether "Women's" or the like stands before, with a capital that no sentence gives it."""
+    if first < 2 or not tokens[first - 1]["possessive"]:
+        return False
+    word, left = tokens[first - 1]["word"], tokens[first - 1].start()
+    return word[0].isupper() and is_common(word) and text[left - 1 : left] == " " and text[left - 2] not in ".!?:"
+
+
+def is_label_of(text: str, right: int, run: Sequence[str]) -> bool:
+    """Whether a manual goes on with what the words, which are not known, are a label of: "the Refine Search dialog"; or
+    in lower case, after an ordinary word: "the Quill Web browser".
+    """
+    if kind_of_name(" ".join(run)) is not None:
+        return False
+    after = _NOUN_AFTER.match(text, right)
+    cut = len(run) > 1 and is_common(run[-1]) and after is not None and len(after[0]) > 4 and is_common(after[0][1:])
+    return (cut and after is not None and after[0][1:] not in FUNCTION_WORDS) or bool(_LABELLED.match(text, right))
 
 
 def is_citation(text: str, left: int, right: int) -> bool:
@@ -152,8 +187,8 @@ def is_made_of_a_name(word: str) -> bool:
     """Whether the word is made of a name and an ordinary word: "Go-playing", "NASA-inspired", "SQL-standard"."""
     if _OF_A_NAME.match(word) is not None:
         return True
-    _, hyphen, last = word.rpartition("-")
-    return bool(hyphen) and len(last) > 3 and last.islower() and is_common(last)
+    first, hyphen, last = word.rpartition("-")
+    return bool(hyphen) and len(last) > 3 and last.islower() and is_common(last) and (first.isupper() or not is_common(first))
 
 
 def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
@@ -169,7 +204,9 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
         return False
     if all(word.lower() in WORDS["generic"] or is_function_word(word.lower()) for word in run):
         return False
-    if is_made_of_a_name(run[-1]) or (words.technical and (_is_heading(run) or is_label(run))):
+    if words.technical and (_is_heading(run) or is_label(run)):
+        return False
+    if is_made_of_a_name(run[-1]) and is_common(run[-1].rpartition("-")[2]) and kind_of_name(" ".join(run)) != "Person":
         return False
     if (is_function_word(run[-1].lower()) and not run[-1].isupper()):
         return False
@@ -181,9 +218,12 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
 def is_label(run: Sequence[str]) -> bool:
     """Whether the words are what a manual calls a part of a screen, a page or a form: "Summary Bar", "Find Bill"."""
     kind = kind_of_name(" ".join(run))
-    if kind in ("Person", "Organization", "Place", "Event") or all(word.isupper() for word in run):
+    if kind in ("Person", "Organization", "Place", "Event") or run[-1].lower() in WORDS["laws"]:
         return False
-    ordinary = all(is_common(word) or word.lower() in WORDS["generic"] or word.isdecimal() for word in run)
+    if all(word.isupper() for word in run) or any(known_name(word) for word in run):
+        return False
+    plain = WORDS["generic"] | OPENERS
+    ordinary = all(is_common(word) or word.lower() in plain or word.isdecimal() for word in run)
     return ordinary or (kind is None and run[-1].lower() in WORDS["parts of screens"])
 
 
@@ -191,8 +231,9 @@ def _is_heading(run: Sequence[str]) -> bool:
     """Whether the words, in a manual, are a heading, a list of headings, or a word in capitals before one."""
     function = any(word[0].isupper() and not word.isupper() and is_function_word(word.lower()) for word in run)
     long = len(run) > _MOST_WORDS and kind_of_name(" ".join(run)) is None
+    gerund = run[0].endswith("ing") and is_common(run[0]) and kind_of_name(" ".join(run)) is None
     option = any(word[0].islower() and any(map(str.isupper, word)) and kind_of_name(word) is None for word in run)
-    return function or long or option or (run[0].isupper() and run[0].isalpha() and len(run[0]) > 4)
+    return function or long or option or gerund or (run[0].isupper() and run[0].isalpha() and len(run[0]) > 4)
 
 
 def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
@@ -207,8 +248,12 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
         return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
     if kind_of_name(word) is None and (low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]):
         return False
-    if is_common(word) and kind_of_name(word) is None and (words.technical or words.capital.get(word, 0) < 2):
-        return False
+    if is_common(word) and kind_of_name(word) is None:
+        once = words.capital.get(word, 0) < 2 or words.lower.get(low, 0) > 0
+        if words.technical or once:
+            return False
+    if known_name(word) is not None and not opens:
+        return words.capital.get(word, 0) > words.lower.get(low, 0)
     return words.is_proper(word) and (not opens or low not in OPENERS)
 
 
@@ -216,9 +261,11 @@ def is_acronym(word: str, words: DocumentWords) -> bool:
     """Whether the word in capitals is short and no word that the document, or any program, writes otherwise too."""
     low = word.lower()
     longest = _LONGEST_IN_A_MANUAL if words.technical and word.isalpha() else _LONGEST_ACRONYM
+    if known_name(word) is None and (len(word) == 2 if words.technical else len(word) > 3 and is_common(word)):
+        return False
     short = 2 <= len(word) <= longest and len(set(word)) > 1 and sum(map(str.isalpha, word)) > 1
     return short and low not in WORDS["no acronyms"] and low not in words.lower
 
 
 def _is_number(word: str) -> bool:
-    return word[0].isdecimal() or len(word) == 1 or set(word) <= set("IVXLC") or word.lower() in _NUMBERS
+    return word[0].isdecimal() or len(word.rstrip(".")) == 1 or set(word) <= set("IVXLC") or word.lower() in _NUMBERS

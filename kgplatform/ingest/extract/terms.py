@@ -13,7 +13,7 @@ FEWEST_REPEATS = 3
 MOST_TERMS = 2000
 _MOST_WORDS = 4
 
-_PIECE = re.compile(r"(?P<word>[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*)|(?P<space>[ \n])|(?P<stop>.)", re.DOTALL)
+_PIECE = re.compile(r"(?P<word>(?<![\w/$@])[^\W\d_]+(?![\w/=(]|::)(?:['’\-\u2010\u2011][^\W\d_]+)*)|(?P<space>[ \n])|(?P<stop>.)", re.DOTALL)
 _BREAKS = FUNCTION_WORDS | OPENERS | WORDS["verbs"]
 _DETERMINED = re.compile(r"\b(?:the|an?|of|this|each|its|their|your|any|every|in|for|from|no)\s\Z", re.IGNORECASE)
 
@@ -71,5 +71,6 @@ def _term(run: list[re.Match[str]]) -> Iterator[tuple[str, int, int]]:
     inflected = (
         words[-1].endswith(("ly", "ing", "ed", "able")) or _PARTICIPLE.search(words[0]) or words[0] in _VERB_FORMS
     )
-    if not inflected and len(set(words)) == len(words) and words[-1] not in _VERB_FORMS:
+    possessive = any(word.endswith(("'s", "’s")) for word in words)
+    if not inflected and not possessive and len(set(words)) == len(words) and words[-1] not in _VERB_FORMS:
         yield " ".join(words), run[0].start(), run[-1].end()
