@@ -21,7 +21,7 @@ _MOST_WORDS = 6
 _NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
 _GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
 _ARTICLES = frozenset("das dem den der des die ein eine einem einen einer kein keine beim im vom zum zur".split())
-_HYPHENED = re.compile(r"[A-Z]{2,5}(?:-[A-Z\d]{1,5})+")
+_HYPHENED = re.compile(r"[A-Z]{2,5}(?:[-\u2010\u2011][A-Z\d]{1,5})+")
 """What in capitals goes on behind a hyphen: "UTF-8", "PA-RISC"; of "HTTP-Server", HTTP is the name."""
 _HUMP = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,}")
 _GERMAN_HUMP = re.compile(r"[äöüß]|\d[a-z]|(?:ung|ungen|heit|keit|schaft|en)\Z")
@@ -46,7 +46,8 @@ def german_names(
 
 def surnames_of(spans: Sequence[Span]) -> frozenset[str]:
     """The last words of the full names of people."""
-    return frozenset(span.name.split()[-1] for span in spans if span.kind == "Person" and " " in span.name)
+    full = (span.name.split()[-1] for span in spans if span.kind == "Person" and " " in span.name)
+    return frozenset(name for name in full if len(name) > 2 and not name.isupper())
 
 
 def _name_at(
@@ -148,7 +149,7 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     ):
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
-    if "." in head and known is None:  # "Z.B."
+    if known is None and ("." in head or _is_reference(token)):  # "Z.B.", "[ABC-DEF]"
         return None
     long = len(head) > 2 or (not words.technical and words.capital.get(head, 0) > 1)
     plain = head.lower() in GERMAN or head.capitalize() in words.capital
@@ -157,6 +158,11 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     if known is None and not acronym:
         return None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
+
+
+def _is_reference(token: re.Match[str]) -> bool:
+    text = token.string
+    return "-" in token["word"] and text[: token.start()].endswith("[") and text.startswith("]", token.end())
 
 
 def _is_run_together(word: str, words: DocumentWords) -> bool:

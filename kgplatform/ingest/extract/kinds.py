@@ -40,7 +40,7 @@ _PREPOSITIONS = frozenset({"in", "to", "at", "near", "from", "of", "outside", "n
 _LAST_WORD = re.compile(r"([^\W\d_-]+)\.? [\"“„]?\Z")
 _NOUN_BEFORE = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts|by|of|and|with|'s|[A-Z]?[a-z]+(?:an|ish|ese|ch)|former)\ "
-    r"(?:[a-z-]+\ ){0,3}?([a-z-]{3,})\ [\"“„]?\Z"
+    r"(?:(?!(?:at|by|for|from|in|of|on|to|with)\ )[a-z-]+\ ){0,3}?([a-z-]{3,})\ [\"“„]?\Z"
 )
 _PLACE_OF = re.compile(
     r"\b(?:city|town|village|municipality|province|district|island|kingdom|duchy|republic|suburb|commune|parish|hamlet"
@@ -74,7 +74,7 @@ _APPOSITION = re.compile(
 )
 _NOUN_AFTER = re.compile(r"\ ((?:programming\ |file\ )?[a-z]{4,})\b(?!-)")
 _HEADS = (
-    dict.fromkeys(("command", "package", "daemon", "library", "utility", "tool", "program", "compiler"), "Product")
+    dict.fromkeys(("command", "package", "daemon", "library", "utility", "tool", "compiler"), "Product")
     | dict.fromkeys(("editor", "shell", "kernel", "packages", "distribution"), "Product")
     | dict.fromkeys(("protocol", "format", "algorithm", "standard", "filesystem", "file system"), "Concept")
     | dict.fromkeys(("syndrome", "disease", "virus", "encoding", "theorem", "file systems"), "Concept")
@@ -217,6 +217,7 @@ def _may_be_place(name: str) -> bool:
     return (
         len(words) <= 2
         and words[0].lower() not in PEOPLES
+        and not all(map(is_common, words))
         and all(word[0].isupper() and not word.isupper() and word.isalpha() for word in words)
     )
 
@@ -281,7 +282,7 @@ def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
                 kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
             words = span.name.split()
             if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
-                people.update((words[-1], words[0]))
+                people.update(word for word in (words[-1], words[0]) if not word.isupper())
     for _, spans in lines:
         for span in spans:
             if span.name in people and len(span.name) > 2:

@@ -103,6 +103,8 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
     of = next((at for at, part in enumerate(parts) if at and part in ("of", "for", "für", "von", "der")), None)
     last = parts[-1] if not parts[-1].isdecimal() or len(parts) < 3 else parts[-2]
     head = parts[of - 1] if of is not None else last
+    if head == "games" and parts[max(0, parts.index(head) - 1)] not in WORDS["before games"]:
+        return None
     return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
 
 

@@ -33,6 +33,7 @@ from kgplatform.ingest.extract.no_names import (
     is_made_of_a_name,
     is_name,
     is_of_a_kind,
+    is_office,
     is_part_of_more,
     is_role,
     only_calls,
@@ -211,7 +212,7 @@ def _run_end(text: str, tokens: Tokens, first: int) -> int:
         word = tokens[stop]["word"]
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
         right = tokens[stop].end()
-        whole = text[right : right + 1] not in (".", ",") or not text[right + 1 : right + 2].isdecimal()
+        whole = text[right : right + 1] not in (".", ",", "–", "-") or not text[right + 1 : right + 2].isdecimal()
         numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS and whole
         if goes_on or numbered:
             stop += 1
@@ -266,7 +267,7 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
-        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"]
+        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or is_office(tokens, first, stop)
         droppable |= low in INNER_PARTICLES and (word.islower() or low in FUNCTION_WORDS or last)
         if not last:
             droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})

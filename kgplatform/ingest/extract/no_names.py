@@ -25,6 +25,9 @@ from kgplatform.ingest.extract.tokens import Tokens, is_capital
 _ADJECTIVE = re.compile(r".{2,}(?:[ai]an|ese|ish|esque)\Z")
 _AND_MORE = re.compile(r",? (?:and|&|of|for)(?: the)? [A-Z]")
 _MORE_AND = re.compile(r"[A-Z][\w'’]*,? (?:and|&|of|for)(?: the)? \Z")
+_ITEM = re.compile(r"(?:\A|\n|[-*•] )[A-Z][^\n.:;,]*\Z")
+"""What begins an item and goes on to its colon: "- Iteration Count: …"."""
+_LONGEST_LABEL = 60
 _LABELLED = re.compile(
     r"[\"”’']? (?:radio |check |push )?(?:assistant|bar|box|button|checkbox|dialog|dialogue|field|icon|menu|page|pane"
     r"|screen|section|submenu|tab|toolbar|view|window|wizard)s?\b"
@@ -43,6 +46,8 @@ _OF_A_NAME = re.compile(
 _NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
 """In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
 _NUMBERS = frozenset({"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
+_OFFICES = frozenset("ceo cfo coo cto author chairman chairwoman co-founder director editor founder owner".split())
+_VERBS = ("ize", "ise", "ify")
 _INFLECTED = ("ing", "ed", "ly", "tion", "ment", "ity")
 _LONGEST_ACRONYM = 6
 _LONGEST_IN_A_MANUAL = 4
@@ -108,6 +113,8 @@ def is_label_of(text: str, right: int, run: Sequence[str]) -> bool:
     """
     if kind_of_name(" ".join(run)) is not None:
         return False
+    if text.startswith(":", right) and _ITEM.search(text, max(0, right - _LONGEST_LABEL), right):
+        return True
     after = _NOUN_AFTER.match(text, right)
     cut = len(run) > 1 and is_common(run[-1]) and after is not None and len(after[0]) > 4 and is_common(after[0][1:])
     return (cut and after is not None and after[0][1:] not in FUNCTION_WORDS) or bool(_LABELLED.match(text, right))
@@ -154,6 +161,13 @@ def is_role(tokens: Tokens, first: int, stop: int) -> bool:
     return kind_of_name(" ".join(rest[roles[-1] + 1 :])) == "Person"
 
 
+def is_office(tokens: Tokens, first: int, stop: int) -> bool:
+    """Whether the word, or "of" behind it, only says what somebody is of what is named: "CEO of Quill Motors"."""
+    at = first - 1 if tokens[first]["word"] == "of" else first
+    heads = at >= 0 and tokens[at]["word"].lower() in _OFFICES and at + 2 < stop
+    return heads and tokens[at + 1]["word"] == "of"
+
+
 def is_initial(word: str) -> bool:
     return "." in word and word.isupper()
 
@@ -171,7 +185,7 @@ def only_opens(word: str, words: DocumentWords) -> bool:
     if word.lower() in words.lower and word not in words.capital:
         return True
     sure = words.is_proper(word) or any(letter.isupper() for letter in word[1:])
-    ordinary = is_common(word) or word.endswith(_INFLECTED)
+    ordinary = is_common(word) or word.endswith(_INFLECTED + _VERBS)
     return words.technical and not sure and ordinary and kind_of_name(word) is None
 
 

@@ -194,7 +194,9 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int, kind_of: K
         relation = _relation(subject.name, between, right.name)
         if relation is None and described and position == 0:
             relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
-        if relation is not None and relation[0] != relation[2] and _fits(relation, kind_of):
+        if relation is None or (relation[1] == "based on" and _FOLLOWS.match(text, right.end, end)):
+            continue  # "based on the Quill comic series" is on no Quill
+        if relation[0] != relation[2] and _fits(relation, kind_of):
             yield ExtractedTriple(*relation, quote=text[start:end])
 
 

@@ -15,6 +15,8 @@ _MOST_WORDS = 4
 
 _PIECE = re.compile(r"(?P<word>(?<![\w/$@])[^\W\d_]+(?![\w/=(]|::)(?:['’\-\u2010\u2011][^\W\d_]+)*)|(?P<space>[ \n])|(?P<stop>.)", re.DOTALL)
 _BREAKS = FUNCTION_WORDS | OPENERS | WORDS["verbs"]
+_AFTER_A_VERB = re.compile(r"\s(?:the|an?|how|whether|which|what|that|this|these|if)\s", re.IGNORECASE)
+"""Where mostly this follows, the last word is a verb: "the variable controls the order"."""
 _DETERMINED = re.compile(r"\b(?:the|an?|of|this|each|its|their|your|any|every|in|for|from|no)\s\Z", re.IGNORECASE)
 
 
@@ -27,11 +29,17 @@ def recurring_terms(text: str) -> frozenset[str]:
     """
     counts: Counter[str] = Counter()
     determined: set[str] = set()
-    for term, left, _ in _candidates(text):
+    verbal: Counter[str] = Counter()
+    for term, left, right in _candidates(text):
         counts[term] += 1
+        verbal[term] += _AFTER_A_VERB.match(text, right) is not None
         if term not in determined and _DETERMINED.search(text, max(0, left - 8), left):
             determined.add(term)
-    frequent = [(-count, term) for term, count in counts.items() if count >= FEWEST_REPEATS and term in determined]
+    frequent = [
+        (-count, term)
+        for term, count in counts.items()
+        if count >= FEWEST_REPEATS and term in determined and 2 * verbal[term] < count
+    ]
     return frozenset(term for _, term in sorted(frequent)[:MOST_TERMS])
 
 
