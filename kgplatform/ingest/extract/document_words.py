@@ -36,7 +36,9 @@ _SYSTEM = re.compile(
 )
 _SYSTEM_SHARE = 0.03
 """Of a manual's words, so many are of what programs are given and keep."""
-NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|第 ?\d+ ?章|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
+NUMBERED = re.compile(
+    r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|第 ?\d+ ?章|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)"
+)
 """What the title of a manual's chapter begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 
 

@@ -20,7 +20,7 @@ _LEAD = WORDS["german nouns before names"]
 _MOST_WORDS = 6
 _NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
 _GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
-_ARTICLES = frozenset("das dem den der des die ein eine einem einen einer kein keine beim im vom zum zur".split())
+_ARTICLES = WORDS["german articles"]
 _HYPHENED = re.compile(r"[A-Z]{2,5}(?:[-\u2010\u2011][A-Z\d]{1,5})+")
 """What in capitals goes on behind a hyphen: "UTF-8", "PA-RISC"; of "HTTP-Server", HTTP is the name."""
 _HUMP = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,}")

@@ -56,10 +56,11 @@ _PERSON_AFTER = re.compile(
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
 _BY_A_PERSON = re.compile(
-    r"\b(?:[Tt]hanks(?:\ to)?|(?:contributed|discovered|fixed|implemented|maintained|noted|noticed|posted|proposed|provided"
-    r"|reported|reviewed|sent|spotted|submitted|suggested|translated|written|pointed\ out|comments?|patch(?:es)?)"
-    r"(?:\ by|\ from))\ \Z"
+    r"\b(?:[Tt]hanks(?:\ to)?|(?:contributed|discovered|fixed|implemented|maintained|noted|noticed|posted|proposed"
+    r"|provided|reported|reviewed|sent|spotted|submitted|suggested|translated|written|pointed\ out|comments?"
+    r"|patch(?:es)?)(?:\ by|\ from))\ \Z"
 )
+_BEFORE_AUTHORS = frozenset({"by", "from", "to", "thanks", "Thanks"})
 _SAID = re.compile(
     r"\ (?:said|says|explained|argued|added|wrote|writes|thinks|believes|noted|told|asked|warned|recalled|replied)\b"
 )
@@ -80,12 +81,6 @@ _HEADS = (
     | dict.fromkeys(("syndrome", "disease", "virus", "encoding", "theorem", "file systems"), "Concept")
     | dict.fromkeys(("programming language", "language", "dialect"), "Language")
 )
-_PARTS_OF_PROGRAMS = frozenset(
-    "argument attribute attributes class clause column directive element event field fields flag function functions "
-    "keyword macro message messages method mode node nodes object operator option options parameter parameters property "
-    "setting signal statement statements structure tag type types value variable".split()
-)
-"""What a manual says after the name of a thing inside a program: "the TreeDepth option"."""
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _KNOWN_AFTER = re.compile(r",\ ([A-Z][\w.]*(?:\ [A-Z][\w.]*){0,2})")
 _ENDS_CLAUSE = re.compile(
@@ -152,9 +147,8 @@ def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tu
 
 def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, int]]:
     """``last``: the word that stands directly before the name; it says which pattern can match at all."""
-    if last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
-        yield "Person", _LIKELY
-    elif last in ("by", "from", "to", "thanks") and _BY_A_PERSON.search(before) and _is_full_name(span.name):
+    did_it = last in _BEFORE_AUTHORS and _BY_A_PERSON.search(before) and _is_full_name(span.name)
+    if did_it or last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
         yield "Person", _LIKELY
     elif (last == "of" and _PLACE_OF.search(before)) or (last in _PREPOSITIONS and _BORN_IN.search(before)):
         yield "Place", _LIKELY
@@ -164,9 +158,8 @@ def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, 
 
 def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
     several = " " in span.name
-    if (_PERSON_AFTER.match(after) and not _PLURAL.fullmatch(span.name)) or (
-        several and _SAID.match(after) and not span.name.isupper()
-    ):
+    may_act = not span.name.isupper() and not _PLURAL.fullmatch(span.name)
+    if may_act and (_PERSON_AFTER.match(after) or (several and _SAID.match(after))):
         yield "Person", _LIKELY
     apposition = _APPOSITION.match(after)
     if apposition is not None and (kind := kind_of_noun_phrase(apposition[1])) is not None:
@@ -190,7 +183,7 @@ def _in_a_manual(before: str, after: str, span: Span) -> Iterator[tuple[str, int
         humps = _HUMPS.findall(span.name)
         made_up = len(humps) > 1 and "".join(humps) == span.name and all(map(is_common, humps))
         said = _NOUN_AFTER.match(after)
-        if made_up and (len(humps) > 2 or (said is not None and said[1] in _PARTS_OF_PROGRAMS)):
+        if made_up and (len(humps) > 2 or (said is not None and said[1] in WORDS["parts of programs"])):
             yield "Concept", _LIKELY
 
 

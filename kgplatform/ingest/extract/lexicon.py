@@ -105,6 +105,8 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
     head = parts[of - 1] if of is not None else last
     if head == "games" and parts[max(0, parts.index(head) - 1)] not in WORDS["before games"]:
         return None
+    if head == "hall" and parts[-1] == "fame":
+        return None
     return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
 
 
@@ -130,7 +132,10 @@ def is_city(name: str) -> bool:
 
 def known_name(name: str) -> str | None:
     """The kind of a name that is known as a whole; in capitals, "ROM" is no town."""
-    kind = _KNOWN.get(name.lower())
+    low = name.lower()
+    kind = None if low in FUNCTION_WORDS and not name.isupper() else _KNOWN.get(low)  # "Who" is not the WHO
+    if kind is None and low[-1:].isdecimal() and _KNOWN.get(low.rstrip("0123456789")) == "Product":
+        return "Product"  # "GRUB2"
     return None if kind == "Place" and name.isupper() and name.isalpha() and len(name) == 3 and name != "USA" else kind
 
 

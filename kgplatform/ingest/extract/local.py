@@ -21,7 +21,7 @@ from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind
 from kgplatform.ingest.extract.names import names
 from kgplatform.ingest.extract.no_names import is_label
 from kgplatform.ingest.extract.statements import relations, values
-from kgplatform.ingest.extract.terms import recurring_terms, terms
+from kgplatform.ingest.extract.terms import FEWEST_IN_A_MANUAL, FEWEST_REPEATS, recurring_terms, terms
 from kgplatform.ingest.extract.tokens import TOKEN, Span
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
@@ -195,7 +195,9 @@ def _read(document: Document) -> _Reading:
     capitals, others = sum(words.capital.values()), sum(words.lower.values())
     is_plain = capitals < FEW_CAPITALS * (capitals + others) and not words.german
     forms = _forms(document, words)
-    finder = _Finder(words, recurring_terms(document.text) if is_plain else frozenset(), _TitleFinder(forms))
+    fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
+    recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
+    finder = _Finder(words, recurring, _TitleFinder(forms))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)

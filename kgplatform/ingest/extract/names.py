@@ -26,8 +26,8 @@ from kgplatform.ingest.extract.no_names import (
     is_after_comma,
     is_citation,
     is_function_word,
-    is_inflected,
     is_half_of_a_pair,
+    is_inflected,
     is_initial,
     is_label_of,
     is_made_of_a_name,
@@ -61,7 +61,8 @@ _INSTITUTION = re.compile(
 _NO_TITLE = re.compile(r"[/\\=<>{}|_$~+]|\w\(|\.\w|^\W*\w\W*$")
 """What a quoted title does not have: signs of paths and of code, and one letter alone."""
 _NO_WORK = re.compile(
-    r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled)\W{1,4}\Z"
+    r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled|called\ the"
+    r"|codenamed?|family|genus|order|species|tribe)\W{1,4}\Z"
 )
 """Before quotation marks that hold a word or a name, and no title."""
 _IN_A_NAME = re.compile(r"[A-Z][\w.]* ?\Z")
@@ -111,7 +112,8 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
         titled = sum(1 for word in long_words if not word[0].islower())
         said = [word for word in inner.split() if word.islower() and word not in WORDS["in titles"]]
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
-        if short and len(said) <= titled and inner[0].isalnum() and not inner[0].islower() and 2 * titled > len(long_words):
+        short &= len(said) <= titled and 2 * titled > len(long_words)
+        if short and inner[0].isalnum() and not inner[0].islower():
             left = text.index(inner, match.start(number))
             nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
             if nickname and nickname.strip()[:1].isupper():
@@ -150,6 +152,8 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         named = run and is_name(run, words, opens and first == position) and not is_inflected(run, words)
         left = tokens[_with_number_before(text, tokens, first)].start("word") if named else 0
         right = _with_title_after(text, tokens[last - 1]) if named else 0
+        if right == end and last - first > 2 and len(run[-1]) == 2 and run[-1][1] == ".":  # "… on Mac OS X."
+            right -= 1
         if (
             named
             and not is_adjective(text, tokens, first, last, end, words)
@@ -213,6 +217,7 @@ def _run_end(text: str, tokens: Tokens, first: int) -> int:
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
         right = tokens[stop].end()
         whole = text[right : right + 1] not in (".", ",", "–", "-") or not text[right + 1 : right + 2].isdecimal()
+        whole &= text[right : right + 1] not in ("°", "%")
         numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS and whole
         if goes_on or numbered:
             stop += 1
@@ -273,7 +278,8 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
             droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})
             droppable |= is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
-            droppable |= opens and first == begin and (only_opens(word, words) or only_calls(tokens, first, stop, words))
+            droppable |= opens and first == begin and only_opens(word, words)
+            droppable |= opens and first == begin and only_calls(tokens, first, stop, words)
         droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
         droppable |= not last and is_made_of_a_name(word)
         droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)

@@ -46,7 +46,6 @@ _OF_A_NAME = re.compile(
 _NO_IDENTIFIER = re.compile(r"(?=[A-Z])[^-]*\Z|[A-Z]+[\d-]|.*-[A-Z\d]+\Z")
 """In a manual, "noMetadata" and "Signed-By" are an option and a field; "GitHub" and "UTF-8" are names."""
 _NUMBERS = frozenset({"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"})
-_OFFICES = frozenset("ceo cfo coo cto author chairman chairwoman co-founder director editor founder owner".split())
 _VERBS = ("ize", "ise", "ify")
 _INFLECTED = ("ing", "ed", "ly", "tion", "ment", "ity")
 _LONGEST_ACRONYM = 6
@@ -156,7 +155,8 @@ def is_role(tokens: Tokens, first: int, stop: int) -> bool:
     roles = [at for at, word in enumerate(rest[:-2]) if at < 4 and NOUN_KINDS.get(word.lower()) == "Person"]
     if not roles:
         return rest[0].lower() in PEOPLES and len(rest) > 2 and kind_of_name(" ".join(rest[1:])) == "Person"
-    if roles == [0] and rest[0].lower() in WORDS["first words of Person"]:
+    before = tokens[first - 1]["word"] if first else ""
+    if roles == [0] and rest[0].lower() in WORDS["first words of Person"] and before not in ("Prime", "Vice", "Deputy"):
         return False
     return kind_of_name(" ".join(rest[roles[-1] + 1 :])) == "Person"
 
@@ -164,7 +164,7 @@ def is_role(tokens: Tokens, first: int, stop: int) -> bool:
 def is_office(tokens: Tokens, first: int, stop: int) -> bool:
     """Whether the word, or "of" behind it, only says what somebody is of what is named: "CEO of Quill Motors"."""
     at = first - 1 if tokens[first]["word"] == "of" else first
-    heads = at >= 0 and tokens[at]["word"].lower() in _OFFICES and at + 2 < stop
+    heads = at >= 0 and tokens[at]["word"].lower() in WORDS["offices"] and at + 2 < stop
     return heads and tokens[at + 1]["word"] == "of"
 
 
@@ -202,7 +202,8 @@ def is_made_of_a_name(word: str) -> bool:
     if _OF_A_NAME.match(word) is not None:
         return True
     first, hyphen, last = word.rpartition("-")
-    return bool(hyphen) and len(last) > 3 and last.islower() and is_common(last) and (first.isupper() or not is_common(first))
+    named = bool(hyphen) and (first.isupper() or not is_common(first))
+    return named and len(last) > 3 and last.islower() and is_common(last)
 
 
 def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
@@ -222,7 +223,7 @@ def is_name(run: Sequence[str], words: DocumentWords, opens: bool) -> bool:
         return False
     if is_made_of_a_name(run[-1]) and is_common(run[-1].rpartition("-")[2]) and kind_of_name(" ".join(run)) != "Person":
         return False
-    if (is_function_word(run[-1].lower()) and not run[-1].isupper()):
+    if is_function_word(run[-1].lower()) and not run[-1].isupper():
         return False
     if len(run) == 2 and _is_number(run[1]) and run[0].lower() in words.lower:
         return False

@@ -121,6 +121,8 @@ _FOUNDED_IN = re.compile(
 )
 _DATED = re.compile(r"\s*\(|,?\ (?:was|were|who|died)\b")
 """What stands behind a name of which a date can be stated: the other patterns are tried only there."""
+_OF_MANY = re.compile(r"\b(?:[Tt]he|[Aa]n?|[Ee]very|[Ee]ach|[Nn]o|[Tt]his|[Tt]hat)\ (?:[a-z-]+\ ){0,3}([a-z-]+)\ \Z")
+_WINDOW = 60
 _IS_A = re.compile(
     r"(?:\s*\([^()]*\))?,?\ (?:is|was|are|were)\ (?:a|an|the|one\ of\ the)\ (?P<what>[^.,;:()\n]{3,80}?)"
     r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
@@ -260,11 +262,8 @@ def values(
 def _is_qualified(text: str, start: int, span: Span) -> bool:
     """Whether an adjective before the name makes it one of many: "the last full-blooded Varnian died in 1933"."""
     before = _OF_MANY.search(text, max(start, span.start - _WINDOW), span.start)
-    return before is not None and before[1] not in FUNCTION_WORDS and NOUN_KINDS.get(before[1].rpartition("-")[2]) != "Person"
-
-
-_OF_MANY = re.compile(r"\b(?:[Tt]he|[Aa]n?|[Ee]very|[Ee]ach|[Nn]o|[Tt]his|[Tt]hat)\ (?:[a-z-]+\ ){0,3}([a-z-]+)\ \Z")
-_WINDOW = 60
+    word = before[1] if before is not None else "the"
+    return word not in FUNCTION_WORDS and NOUN_KINDS.get(word.rpartition("-")[2]) != "Person"
 
 
 def _life(name: str, match: re.Match[str], quote: str, what: str | None) -> Iterator[ExtractedAttribute]:
