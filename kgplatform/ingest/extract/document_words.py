@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kgplatform.ingest.extract.lexicon import FUNCTION_WORDS, INNER_PARTICLES, WORDS
+from kgplatform.ingest.extract.lexicon import FUNCTION_WORDS, INNER_PARTICLES, WORDS, is_common
 from kgplatform.ingest.extract.tokens import TOKEN, is_capital, is_shouted
 from kgplatform.sentences import Sentence
 from kgplatform.text import is_unspaced
@@ -27,9 +27,18 @@ _CODE = re.compile(
 _CODE_SHARE = 0.005
 """Of a manual's words, so many are paths, options, identifiers; of other texts, hardly one in a thousand."""
 _INTERFACE = re.compile(r"\b(?:[Cc]lick|button|menu|dialog|checkbox|toolbar|icon|window|tab)\b")
+_KEYWORDS_SHARE, _LEAST_KEYWORDS = 0.01, 5
+"""Of a manual's words, so many are ordinary words in capitals, so many of them different: "DROP TABLE"."""
 _INTERFACE_SHARE = 0.01
 """Of a manual's words, so many are of what is on a screen."""
-NUMBERED = re.compile(r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)")
+_SYSTEM = re.compile(
+    r"\b(?:options?|defaults?|files?|director(?:y|ies)|commands?|packages?|parameters?|users?|servers?|columns?)\b"
+)
+_SYSTEM_SHARE = 0.03
+"""Of a manual's words, so many are of what programs are given and keep."""
+NUMBERED = re.compile(
+    r"(?:(?:Chapter|Kapitel|Appendix|Anhang) [\dA-Z.]+|第 ?\d+ ?章|(?:[A-Z]\.)?\d+(?:\.\d+)*\.)\s+(?=\S)"
+)
 """What the title of a manual's chapter begins with: "Chapter 2. ", "A.3. "; not the year of "1984 (novel)"."""
 
 
@@ -50,6 +59,7 @@ class DocumentWords:
     def of(cls, text: str, title: str, places: Sequence[Sentence]) -> DocumentWords:
         """The words of ``text``, whose sentences are ``places``; those of ``title`` count as capitalised."""
         lower: Counter[str] = Counter()
+        keywords: Counter[str] = Counter()
         capital = Counter(match["word"] for match in TOKEN.finditer(title) if is_capital(match["word"]))
         for sentence in places:
             found = list(TOKEN.finditer(text, sentence.start, sentence.end))
@@ -57,10 +67,14 @@ class DocumentWords:
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
+                keywords.update(word for word in words if len(word) > 2 and word.isupper() and is_common(word))
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
         least, share = (_LEAST_GERMAN, _GERMAN_SHARE) if len(known) >= _LEAST_GERMAN else (2, _GERMAN_THROUGHOUT)
         german = len(known) >= least and sum(known) > share * lower.total()
-        return cls(lower, capital, german, _is_technical(text, title, lower.total()))
+        for word in [word for word in keywords if word.lower() in FUNCTION_WORDS]:
+            del keywords[word]
+        commands = len(keywords) >= _LEAST_KEYWORDS and keywords.total() > _KEYWORDS_SHARE * (lower.total() + 20)
+        return cls(lower, capital, german, commands or _is_technical(text, title, lower.total()))
 
     def is_proper(self, word: str) -> bool:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
@@ -69,7 +83,7 @@ class DocumentWords:
 
 
 def _is_technical(text: str, title: str, words: int) -> bool:
-    shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE))
+    shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE), (_SYSTEM, _SYSTEM_SHARE))
     many = any(sum(1 for _ in pattern.finditer(text)) > share * (words + 20) for pattern, share in shares)
     return many or NUMBERED.match(title) is not None
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import GERMAN, DocumentWords
-from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, known_name
+from kgplatform.ingest.extract.lexicon import GIVEN_NAMES, WORDS, is_city, is_common, known_name
 from kgplatform.ingest.extract.no_names import is_acronym, is_name
 from kgplatform.ingest.extract.tokens import TOKEN, Span, Tokens, is_capital, is_glued, is_shouted, joins
 
@@ -20,6 +20,12 @@ _LEAD = WORDS["german nouns before names"]
 _MOST_WORDS = 6
 _NUMBERED = frozenset({"RFC", "ISO", "DIN", "PEP", "IEEE"})
 _GENDERED = re.compile(r"[a-zäöüß]Innen\Z|[a-zäöüß]In\Z|\*|_")
+_ARTICLES = WORDS["german articles"]
+_HYPHENED = re.compile(r"[A-Z]{2,5}(?:[-\u2010\u2011][A-Z\d]{1,5})+")
+"""What in capitals goes on behind a hyphen: "UTF-8", "PA-RISC"; of "HTTP-Server", HTTP is the name."""
+_HUMP = re.compile(r"[A-ZÄÖÜ][a-zäöüß]{3,}")
+_GERMAN_HUMP = re.compile(r"[äöüß]|\d[a-z]|(?:ung|ungen|heit|keit|schaft|en)\Z")
+"""In a word with a capital inside, what no name has: it is two cells of a table without the space, or a key."""
 
 
 def german_names(
@@ -40,7 +46,8 @@ def german_names(
 
 def surnames_of(spans: Sequence[Span]) -> frozenset[str]:
     """The last words of the full names of people."""
-    return frozenset(span.name.split()[-1] for span in spans if span.kind == "Person" and " " in span.name)
+    full = (span.name.split()[-1] for span in spans if span.kind == "Person" and " " in span.name)
+    return frozenset(name for name in full if len(name) > 2 and not name.isupper())
 
 
 def _name_at(
@@ -51,7 +58,7 @@ def _name_at(
     if not is_capital(word) or is_glued(text, tokens[at]) or (word.lower() in GERMAN and not word.isupper()):
         return None, at + 1
     stop = _run_end(text, tokens, at)
-    for last, kind in _candidates(text, tokens, at, stop):
+    for last, kind in _candidates(text, tokens, at, stop, manual=words.technical):
         return _span(text, tokens, at, last, kind, words), last
     if word.lower() in _TITLES and stop - at > 1:
         return None, at + 1
@@ -79,18 +86,21 @@ def _run_end(text: str, tokens: Tokens, first: int) -> int:
 _ENDS = (GERMAN - _PARTICLES - {"für"}) | {"uhr", "euro", "prozent", "januar", "februar", "märz", "mai", "juni", "juli"}
 
 
-def _candidates(text: str, tokens: Tokens, at: int, stop: int) -> Iterator[tuple[int, str | None]]:
+def _candidates(text: str, tokens: Tokens, at: int, stop: int, *, manual: bool) -> Iterator[tuple[int, str | None]]:
     """Where a name that begins at ``at`` ends, and its kind: a person, what is known, an institution."""
     words = [token["word"] for token in tokens[at:stop]]
-    if (last := _person_end(words, at > 0 and tokens[at - 1]["word"].lower() in _TITLES)) is not None:
+    titled = at > 0 and tokens[at - 1]["word"].lower() in _TITLES
+    last = _person_end(words, titled)
+    if last is not None and (titled or not (manual and is_common(words[last - 1]))):  # "Bill Search" is on a screen
         yield at + last, "Person"
     if words[0] in _NUMBERED and len(words) > 1 and words[1].isdecimal():
         yield at + 2, "Work"
     if words[0].lower() in _LEAD:
         return
+    article = at > 0 and tokens[at - 1]["word"].lower() in _ARTICLES
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last])
-        kind = known_name(name)
+        kind = None if article and last == 1 and is_city(name) else known_name(name)
         if kind is None and last > 1 and _is_institution(words[:last]):
             kind = "Organization"
         if kind is not None and not words[last - 1].islower():
@@ -114,9 +124,9 @@ def _person_end(words: Sequence[str], titled: bool) -> int | None:
         end += 1
     surname = words[end]
     lowered = surname.lower()
-    if not surname[0].isupper() or lowered in GERMAN or lowered in _LEAD or lowered in _TITLES or len(surname) < 2:
+    if not surname[0].isupper() or lowered in GERMAN | _LEAD | _TITLES | {"the", "and"} or len(surname) < 2:
         return None
-    return end + 1
+    return None if titled and end == 0 and _is_institution(words) else end + 1
 
 
 def _is_given(word: str, *, first: bool) -> bool:
@@ -127,7 +137,7 @@ def _is_given(word: str, *, first: bool) -> bool:
 def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     """One word that is a name by its capitals, or the first part of a compound that is: "HTTP" of "HTTP-Server"."""
     word = token["word"]
-    head = re.split(r"[-\u2010\u2011]", word)[0]
+    head = word if _HYPHENED.fullmatch(word) else re.split(r"[-\u2010\u2011]", word)[0]
     inner = any(letter.isupper() for letter in head[1:])
     if (
         inner
@@ -135,13 +145,30 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
         and not head.isupper()
         and not _GENDERED.search(word)
         and head == word
+        and (known_name(word) or not _is_run_together(word, words))
     ):
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
-    acronym = head.isupper() and is_acronym(head, words) and head.lower() not in GERMAN
+    if known is None and ("." in head or _is_reference(token)):  # "Z.B.", "[ABC-DEF]"
+        return None
+    long = len(head) > 2 or (not words.technical and words.capital.get(head, 0) > 1)
+    plain = head.lower() in GERMAN or head.capitalize() in words.capital
+    acronym = head.isupper() and long and is_acronym(head, words) and not plain
+    acronym |= _HYPHENED.fullmatch(word) is not None
     if known is None and not acronym:
         return None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
+
+
+def _is_reference(token: re.Match[str]) -> bool:
+    text = token.string
+    return "-" in token["word"] and text[: token.start()].endswith("[") and text.startswith("]", token.end())
+
+
+def _is_run_together(word: str, words: DocumentWords) -> bool:
+    """Whether a word with a capital inside has a noun of the document in it: "SteuernKonto"; or is a genitive."""
+    nouns = any(part in words.capital and not is_common(part) and not known_name(part) for part in _HUMP.findall(word))
+    return nouns or _GERMAN_HUMP.search(word) is not None or (word[-1] == "s" and word[:-1] in words.capital)
 
 
 def _span(text: str, tokens: Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:

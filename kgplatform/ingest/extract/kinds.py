@@ -19,6 +19,7 @@ from kgplatform.ingest.extract.lexicon import (
     NOUN_KINDS,
     PEOPLES,
     WORDS,
+    is_common,
     kind_of_name,
     kind_of_noun_phrase,
 )
@@ -39,7 +40,7 @@ _PREPOSITIONS = frozenset({"in", "to", "at", "near", "from", "of", "outside", "n
 _LAST_WORD = re.compile(r"([^\W\d_-]+)\.? [\"“„]?\Z")
 _NOUN_BEFORE = re.compile(
     r"\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts|by|of|and|with|'s|[A-Z]?[a-z]+(?:an|ish|ese|ch)|former)\ "
-    r"(?:[a-z-]+\ ){0,3}?([a-z-]{3,})\ [\"“„]?\Z"
+    r"(?:(?!(?:at|by|for|from|in|of|on|to|with)\ )[a-z-]+\ ){0,3}?([a-z-]{3,})\ [\"“„]?\Z"
 )
 _PLACE_OF = re.compile(
     r"\b(?:city|town|village|municipality|province|district|island|kingdom|duchy|republic|suburb|commune|parish|hamlet"
@@ -54,11 +55,18 @@ _PERSON_AFTER = re.compile(
     r"|\ (?:married|recalled|graduated|retired|starred|told)\b"
     r"|['’]s\ (?:wife|husband|father|mother|son|daughter|brother|sister|death|career|life)\b)"
 )
+_BY_A_PERSON = re.compile(
+    r"\b(?:[Tt]hanks(?:\ to)?|(?:contributed|discovered|fixed|implemented|maintained|noted|noticed|posted|proposed"
+    r"|provided|reported|reviewed|sent|spotted|submitted|suggested|translated|written|pointed\ out|comments?"
+    r"|patch(?:es)?)(?:\ by|\ from))\ \Z"
+)
+_BEFORE_AUTHORS = frozenset({"by", "from", "to", "thanks", "Thanks"})
 _SAID = re.compile(
     r"\ (?:said|says|explained|argued|added|wrote|writes|thinks|believes|noted|told|asked|warned|recalled|replied)\b"
 )
 _REFERENCE = re.compile(r"(?:\A|[,;]\ |\.\ |\n)([A-Z][\w'’-]+\ [A-Z]{1,3})(?=[,;.]|\ et\ al)")
 """An author in a list of references: "Quill AB, Stone X"."""
+_NAME_PART = re.compile(r"[^\W\d_](?:\.|[^\W\d_'’-]*(?:['’-][^\W\d_]+)*)")
 _PLURAL = re.compile(r"[A-Z]+s|The .*s")
 _BRACKET = re.compile(r"\ ?\(([^()]{2,40})\)")
 _APPOSITION = re.compile(
@@ -67,21 +75,24 @@ _APPOSITION = re.compile(
 )
 _NOUN_AFTER = re.compile(r"\ ((?:programming\ |file\ )?[a-z]{4,})\b(?!-)")
 _HEADS = (
-    dict.fromkeys(("command", "package", "daemon", "library", "utility", "tool", "program", "compiler"), "Product")
+    dict.fromkeys(("command", "package", "daemon", "library", "utility", "tool", "compiler"), "Product")
     | dict.fromkeys(("editor", "shell", "kernel", "packages", "distribution"), "Product")
     | dict.fromkeys(("protocol", "format", "algorithm", "standard", "filesystem", "file system"), "Concept")
     | dict.fromkeys(("syndrome", "disease", "virus", "encoding", "theorem", "file systems"), "Concept")
     | dict.fromkeys(("programming language", "language", "dialect"), "Language")
 )
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+")
 _KNOWN_AFTER = re.compile(r",\ ([A-Z][\w.]*(?:\ [A-Z][\w.]*){0,2})")
 _ENDS_CLAUSE = re.compile(
     r"\Z|[.,;:)]|\ (?:and|in|on|with|where|when|for|from|to|until|during|by|after|before|as|at)\b"
 )
-_BETWEEN = re.compile(r",?\ (?:and|&|und|et)\ |,\ ")
+_BETWEEN = re.compile(r"(?:['’]s)?,?\ (?:and|&|und|et)\ |,\ ")
 _ACRONYM = re.compile(r"\ \(([A-Z][A-Za-z]{1,6})\)")
 
 
-def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, technical: bool) -> dict[str, str]:
+def kinds_of(
+    lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, technical: bool, german: bool = False
+) -> dict[str, str]:
     """The kinds of names by their normalised names. ``stated``: names and what a sentence says that they are; these
     win. ``technical``: the text is a manual or of a science, where an acronym is a concept and "in X" no place.
     """
@@ -91,7 +102,7 @@ def kinds_of(lines: Sequence[Line], stated: Iterable[tuple[str, str]], *, techni
         for span in spans:
             key = normalise_name(span.name)
             forms[key] = kind_of_name(span.name)
-            for kind, weight in _around(text, span, technical):
+            for kind, weight in _around(text, span, technical, german):
                 votes[key][kind] += weight
     for key, kind in stated:
         forms.setdefault(key, None)
@@ -119,7 +130,7 @@ def _winners(votes: Votes, forms: Mapping[str, str | None]) -> Iterator[tuple[st
             yield key, kind
 
 
-def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
+def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tuple[str, int]]:
     """The votes of one mention."""
     before = text[max(0, span.start - _WINDOW) : span.start]
     after = text[span.end : span.end + _WINDOW]
@@ -127,15 +138,17 @@ def _around(text: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]
         yield span.kind, _LIKELY
     found = _LAST_WORD.search(before, max(0, len(before) - 24))
     last = found[1] if found else ""
-    yield from _by_words_before(before, last)
-    yield from _by_words_after(after, span, technical)
-    if not technical:
-        yield from _by_place(last, after, span)
+    yield from _by_words_before(before, last, span)
+    yield from _by_words_after(after, span)
+    if german and not after.startswith("-"):  # of "die XY-Datei", XY is a concept; alone it may be a firm, a share
+        return
+    yield from _in_a_manual(before, after, span) if technical else _by_place(last, after, span)
 
 
-def _by_words_before(before: str, last: str) -> Iterator[tuple[str, int]]:
+def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, int]]:
     """``last``: the word that stands directly before the name; it says which pattern can match at all."""
-    if last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
+    did_it = last in _BEFORE_AUTHORS and _BY_A_PERSON.search(before) and _is_full_name(span.name)
+    if did_it or last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
         yield "Person", _LIKELY
     elif (last == "of" and _PLACE_OF.search(before)) or (last in _PREPOSITIONS and _BORN_IN.search(before)):
         yield "Place", _LIKELY
@@ -143,11 +156,10 @@ def _by_words_before(before: str, last: str) -> Iterator[tuple[str, int]]:
         yield NOUN_KINDS[last], _LIKELY
 
 
-def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[str, int]]:
+def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
     several = " " in span.name
-    if (_PERSON_AFTER.match(after) and not _PLURAL.fullmatch(span.name)) or (
-        several and _SAID.match(after) and not span.name.isupper()
-    ):
+    may_act = not span.name.isupper() and not _PLURAL.fullmatch(span.name)
+    if may_act and (_PERSON_AFTER.match(after) or (several and _SAID.match(after))):
         yield "Person", _LIKELY
     apposition = _APPOSITION.match(after)
     if apposition is not None and (kind := kind_of_noun_phrase(apposition[1])) is not None:
@@ -156,8 +168,23 @@ def _by_words_after(after: str, span: Span, technical: bool) -> Iterator[tuple[s
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
         yield "Concept", _LIKELY
-    if technical and not several and len(span.name) > 2 and span.name.isupper():
+
+
+def _in_a_manual(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
+    """Acronyms, keywords in capitals and identifiers are concepts there, and so is what is said to be an option; a full
+    name in brackets is who did it.
+    """
+    words = span.name.split()
+    if before.endswith("(") and after.startswith(")") and _is_full_name(span.name) and not any(map(is_common, words)):
+        yield "Person", _MAYBE
+    if len(span.name) > 2 and len(words) < 4 and all(word.isupper() for word in words):
         yield "Concept", _MAYBE
+    elif len(words) == 1:
+        humps = _HUMPS.findall(span.name)
+        made_up = len(humps) > 1 and "".join(humps) == span.name and all(map(is_common, humps))
+        said = _NOUN_AFTER.match(after)
+        if made_up and (len(humps) > 2 or (said is not None and said[1] in WORDS["parts of programs"])):
+            yield "Concept", _LIKELY
 
 
 def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
@@ -172,11 +199,18 @@ def _by_place(last: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
         yield "Person", _MAYBE
 
 
+def _is_full_name(name: str) -> bool:
+    """Whether it may be a person's: two or three words that begin with a capital and go on in lower case."""
+    words = name.split()
+    return 1 < len(words) < 4 and all(_NAME_PART.fullmatch(word) for word in words) and not all(map(is_common, words))
+
+
 def _may_be_place(name: str) -> bool:
     words = name.split()
     return (
         len(words) <= 2
         and words[0].lower() not in PEOPLES
+        and not all(map(is_common, words))
         and all(word[0].isupper() and not word.isupper() and word.isalpha() for word in words)
     )
 
@@ -192,7 +226,8 @@ def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
         for group in _lists(text, spans):
             known = [known_kind(span.name, kinds) for span in group]
             told = {kind for kind in known if kind is not None}
-            if len(told) == 1 and 2 * known.count(None) <= len(group) and told <= {"Person", "Place"}:
+            many = 2 * known.count(None) <= len(group) or all(_is_full_name(span.name) for span in group)
+            if len(told) == 1 and many and told <= {"Person", "Place"}:
                 for span in group:
                     if known_kind(span.name, kinds) is None and _looks_like(span.name, *told):
                         kinds[normalise_name(span.name)] = next(iter(told))
@@ -240,7 +275,7 @@ def _share_surnames(lines: Sequence[Line], kinds: dict[str, str]) -> None:
                 kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
             words = span.name.split()
             if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
-                people.update((words[-1], words[0]))
+                people.update(word for word in (words[-1], words[0]) if not word.isupper())
     for _, spans in lines:
         for span in spans:
             if span.name in people and len(span.name) > 2:

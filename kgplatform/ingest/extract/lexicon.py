@@ -1,4 +1,4 @@
-"""What closed lists tell: the words of ``words.txt`` and the names of ``known.txt``.
+"""What closed lists tell: the words of ``words.txt`` and ``common.txt``, and the names of ``known.txt``.
 
 The kind of a named thing, where rules can tell: from the form of its name, or from what a sentence says it is. A schema
 that has no type of that name or alias leaves the entity without a type. The form of a name gives the same kind in every
@@ -24,6 +24,7 @@ def _read_lists(file: str) -> dict[str, frozenset[str]]:
 WORDS = _read_lists("words.txt")
 """The lists of ``words.txt`` by their names."""
 
+_COMMON = _read_lists("common.txt")["common"]
 _KNOWN_LISTS = _read_lists("known.txt")
 GIVEN_NAMES = _KNOWN_LISTS["given names"]
 PEOPLES = _KNOWN_LISTS["peoples"]
@@ -59,7 +60,10 @@ _SYNONYMS = {
 }
 _WORD = re.compile(r"[^\s,]+")
 _INITIAL = re.compile(r" [A-Z]\. [A-Z][a-z]+\Z")
+_STANDARDS = frozenset({"rfc", "iso", "iec", "din", "ieee", "pep"})
 _MOST_OF_A_PERSON = 5
+_SURNAMES = frozenset({"lane", "hill"})
+"""Of the words that places end with, those that are as often a surname."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -80,9 +84,18 @@ def kind_of_name(name: str) -> str | None:
         return None
     if parts[:2] == ["world", "war"]:
         return "Event"
-    if parts[0] in GIVEN_NAMES and _INITIAL.search(name):
+    if (numbered := _numbered(parts)) is not None:
+        return numbered
+    if parts[0] in GIVEN_NAMES and (_INITIAL.search(name) or (len(parts) == 2 and parts[1] in _SURNAMES)):
         return "Person"
     return _by_its_head(parts) or ("Person" if _is_person(parts, name) else None)
+
+
+def _numbered(parts: Sequence[str]) -> str | None:
+    """A standard or a product by what stands before its number: "RFC 2411", "PostgreSQL 12"."""
+    if len(parts) == 2 and parts[1].replace(".", "").isdecimal():
+        return "Work" if parts[0] in _STANDARDS else "Product" if known_name(parts[0]) == "Product" else None
+    return None
 
 
 def _by_its_head(parts: Sequence[str]) -> str | None:
@@ -90,12 +103,39 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
     of = next((at for at, part in enumerate(parts) if at and part in ("of", "for", "für", "von", "der")), None)
     last = parts[-1] if not parts[-1].isdecimal() or len(parts) < 3 else parts[-2]
     head = parts[of - 1] if of is not None else last
+    if head == "games" and parts[max(0, parts.index(head) - 1)] not in WORDS["before games"]:
+        return None
+    if head == "hall" and parts[-1] == "fame":
+        return None
     return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
+
+
+def is_common(word: str) -> bool:
+    """Whether ``word``, or what it is the plural of, is an ordinary English word.
+
+    >>> is_common("Buttons"), is_common("Queries"), is_common("Quillian")
+    (True, True, False)
+    """
+    low = word.lower()
+    if low in _COMMON or low in FUNCTION_WORDS:
+        return True
+    if "-" in low:
+        return all(part and is_common(part) for part in low.split("-"))
+    stems = (low[:-1], low[:-2] if low.endswith("es") else "", low[:-3] + "y" if low.endswith("ies") else "")
+    return low.endswith("s") and not low.endswith("ss") and any(stem in _COMMON for stem in stems)
+
+
+def is_city(name: str) -> bool:
+    """Whether ``name`` is a known town, which has no article in German: "das Essen" is a meal."""
+    return name.lower().replace(" ", "_") in _KNOWN_LISTS["known city"]
 
 
 def known_name(name: str) -> str | None:
     """The kind of a name that is known as a whole; in capitals, "ROM" is no town."""
-    kind = _KNOWN.get(name.lower())
+    low = name.lower()
+    kind = None if low in FUNCTION_WORDS and not name.isupper() else _KNOWN.get(low)  # "Who" is not the WHO
+    if kind is None and low[-1:].isdecimal() and _KNOWN.get(low.rstrip("0123456789")) == "Product":
+        return "Product"  # "GRUB2"
     return None if kind == "Place" and name.isupper() and name.isalpha() and len(name) == 3 and name != "USA" else kind
 
 

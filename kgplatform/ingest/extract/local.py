@@ -19,8 +19,9 @@ from kgplatform.ingest.extract.german import german_names, surnames_of
 from kgplatform.ingest.extract.kinds import kinds_of, known_kind
 from kgplatform.ingest.extract.lexicon import PEOPLES, WORDS, kind_of_name, kind_of_noun_phrase, type_in
 from kgplatform.ingest.extract.names import names
+from kgplatform.ingest.extract.no_names import is_label
 from kgplatform.ingest.extract.statements import relations, values
-from kgplatform.ingest.extract.terms import recurring_terms, terms
+from kgplatform.ingest.extract.terms import FEWEST_IN_A_MANUAL, FEWEST_REPEATS, recurring_terms, terms
 from kgplatform.ingest.extract.tokens import TOKEN, Span
 from kgplatform.ingest.schema import Schema
 from kgplatform.records import (
@@ -194,18 +195,20 @@ def _read(document: Document) -> _Reading:
     capitals, others = sum(words.capital.values()), sum(words.lower.values())
     is_plain = capitals < FEW_CAPITALS * (capitals + others) and not words.german
     forms = _forms(document, words)
-    finder = _Finder(words, recurring_terms(document.text) if is_plain else frozenset(), _TitleFinder(forms))
+    fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
+    recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
+    finder = _Finder(words, recurring, _TitleFinder(forms))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
         found = [finder.find(document.text, place) for place in places]
     lines = _Lines({}, frozenset(forms), keeps_all=words.german).filled(document.text, places, found)
-    kinds = _kinds(document, lines, finder.terms, forms, technical=words.technical)
+    kinds = _kinds(document, lines, finder.terms, forms, words)
     return _Reading(finder, lines, forms, kinds)
 
 
 def _kinds(
-    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], *, technical: bool
+    document: Document, found: _Lines, terms: Iterable[str], forms: Sequence[str], words: DocumentWords
 ) -> dict[str, str]:
     """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
     lines = [
@@ -213,7 +216,7 @@ def _kinds(
         for start, (end, spans) in found.by_start.items()
         if spans
     ]
-    kinds = kinds_of(lines, _stated(lines), technical=technical)
+    kinds = kinds_of(lines, _stated(lines), technical=words.technical, german=words.german)
     kinds.update((normalise_name(term), "Concept") for term in terms)
     aside = _ASIDE.search(document.title)
     said = kind_of_noun_phrase(aside[1]) if aside else None
@@ -239,7 +242,7 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
     if not forms or (words.german and not _is_defined(forms, document.text)):
         return ()
     parts = forms[-1].split()
-    if not parts or parts[0].lower().rstrip(".:") in WORDS["parts of texts"]:
+    if not parts or parts[0].lower().rstrip(".:") in WORDS["parts of texts"] or (words.technical and is_label(parts)):
         return ()
     mentioned = any(_is_mentioned(form, document.text) for form in forms)
     if words.german or mentioned:
@@ -260,7 +263,10 @@ def _is_defined(forms: Sequence[str], text: str) -> bool:
     """Whether a German text is about one of ``forms``: it is known, a person, or said what it is; a heading is not."""
     if any(kind_of_name(form) for form in forms):
         return True
-    found = re.escape(forms[-1]) + r"(?: \([^()]*\))?,? (?:ist|war|sind|waren|bezeichnet) (?:ein|der|die|das|eine)\b"
+    name = re.escape(forms[-1])
+    if re.search(rf"\b(?:[Dd](?:er|ie|as|em|en|es)|[Ee]in(?:e[mnrs]?)?|[Dd]iese[mnrs]?) {name}\b", text):
+        return False
+    found = name + r"(?: \([^()]*\))?,? (?:ist|war|sind|waren|bezeichnet) (?:ein|der|die|das|eine)\b"
     return re.search(found, text) is not None
 
 

@@ -10,16 +10,33 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgplatform.ingest.extract.document_words import DocumentWords
-from kgplatform.ingest.extract.lexicon import DAYS, FUNCTION_WORDS, INNER_PARTICLES, MONTHS, OPENERS, WORDS, known_name
+from kgplatform.ingest.extract.lexicon import (
+    DAYS,
+    FUNCTION_WORDS,
+    INNER_PARTICLES,
+    MONTHS,
+    OPENERS,
+    WORDS,
+    is_common,
+    kind_ending,
+    known_name,
+)
 from kgplatform.ingest.extract.no_names import (
     is_adjective,
     is_after_comma,
+    is_citation,
     is_function_word,
+    is_half_of_a_pair,
     is_inflected,
     is_initial,
+    is_label_of,
     is_made_of_a_name,
     is_name,
+    is_of_a_kind,
+    is_office,
+    is_part_of_more,
     is_role,
+    only_calls,
     only_opens,
 )
 from kgplatform.ingest.extract.tokens import TOKEN, UPPER, Span, Tokens, is_capital, is_glued, is_shouted, joins
@@ -34,15 +51,18 @@ _CASELESS = re.compile(
     rf"|([\u30a1-\u30fa\u30fc]{{2,}}(?:[・＝][\u30a1-\u30fa\u30fc]{{2,}})+|[\u30a1-\u30fa\u30fc]{{4,}})"
     rf"|([{_HAN}]{{1,6}}(?:[·・‧](?:(?![的是在和与與及于於了曾为為出也被])[{_HAN}]){{1,6}})+)"
 )
+_IN_MANUALS = (3, 4, 5)
+"""The groups of ``_CASELESS`` that have no names in manuals: quotations, and what Japanese has from other languages."""
 # In Chinese, what stands between punctuation or function characters and ends like an institution or a place.
 _INSTITUTION = re.compile(
     rf"(?<![{_HAN}])(?:[{_HAN}]*?[于於在的是和与與及或由从從到向为為至去往对對被把，])?"
     rf"([{_HAN}]{{2,10}}?(?:大学|大學|公司|学院|學院|研究所|研究院|银行|銀行|博物馆|博物館|出版社|委员会|委員會))"
 )
-_NO_TITLE = re.compile(r"[/\\=<>{}|_$~]|\w\(|\.\w|^\W*\w\W*$")
+_NO_TITLE = re.compile(r"[/\\=<>{}|_$~+]|\w\(|\.\w|^\W*\w\W*$")
 """What a quoted title does not have: signs of paths and of code, and one letter alone."""
 _NO_WORK = re.compile(
-    r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled)\W{1,4}\Z"
+    r"\b(?:(?:title|name|nicknamed?|dubbed|word|term|phrase|alias)(?:\ of)?|crowned|spelled|called\ the"
+    r"|codenamed?|family|genus|order|species|tribe)\W{1,4}\Z"
 )
 """Before quotation marks that hold a word or a name, and no title."""
 _IN_A_NAME = re.compile(r"[A-Z][\w.]* ?\Z")
@@ -73,7 +93,7 @@ def names(text: str, start: int, end: int, words: DocumentWords) -> list[Span]:
     for span in _capitalised(text, start, end, words):
         if not _is_inside(span, taken):
             found.append(span)
-    found.extend(_caseless(text, start, end))
+    found.extend(_caseless(text, start, end, loan_words=not words.technical))
     return sorted(found, key=lambda span: (span.start, -span.end))
 
 
@@ -86,26 +106,33 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
     for match in _QUOTED.finditer(text, start, end):
         number = match.lastindex or 0
         inner = match[number].strip().rstrip(",.;:")
+        if match.start() == start and match[number].rstrip().endswith((",", "?", "!")):
+            continue  # somebody says it
         long_words = [word for word in inner.split() if len(word) > 3] or inner.split()
         titled = sum(1 for word in long_words if not word[0].islower())
+        said = [word for word in inner.split() if word.islower() and word not in WORDS["in titles"]]
         short = any(letter.isalpha() for letter in inner) and len(inner.split()) <= MOST_WORDS
-        if short and inner[0].isalnum() and not inner[0].islower() and 2 * titled > len(long_words):
+        short &= len(said) <= titled and 2 * titled > len(long_words)
+        if short and inner[0].isalnum() and not inner[0].islower():
             left = text.index(inner, match.start(number))
             nickname = _IN_A_NAME.search(text, max(start, match.start() - 9), match.start()) and text[match.end() :][:2]
             if nickname and nickname.strip()[:1].isupper():
                 continue
             if not _NO_TITLE.search(inner) and inner.lower() not in FUNCTION_WORDS:
-                kind = None if inner.isupper() or _NO_WORK.search(text, max(0, left - 24), left) else "Work"
+                a_word = inner.isupper() or is_common(inner) or _NO_WORK.search(text, max(0, left - 24), left)
+                kind = None if a_word else "Work"
                 yield Span(inner, left, left + len(inner), kind)
 
 
-def _caseless(text: str, start: int, end: int) -> Iterator[Span]:
+def _caseless(text: str, start: int, end: int, *, loan_words: bool) -> Iterator[Span]:
+    """Names in Chinese and Japanese; without ``loan_words``, what is quoted and a word in katakana are none."""
     if text[start:end].isascii():
         return
     for pattern in (_CASELESS, _INSTITUTION):
         for match in pattern.finditer(text, start, end):
             number = match.lastindex or 0
-            yield Span(match[number].strip(), match.start(number), match.end(number))
+            if loan_words or number not in _IN_MANUALS or "・" in match[0] or "＝" in match[0]:
+                yield Span(match[number].strip(), match.start(number), match.end(number))
 
 
 def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Iterator[Span]:
@@ -123,9 +150,19 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         last = _last_of_name(tokens, first, stop)
         run = [token["word"] for token in tokens[first:last]]
         named = run and is_name(run, words, opens and first == position) and not is_inflected(run, words)
-        if named and not is_adjective(text, tokens, first, last, end):
-            left = tokens[_with_number_before(text, tokens, first)].start("word")
-            right = _with_title_after(text, tokens[last - 1])
+        left = tokens[_with_number_before(text, tokens, first)].start("word") if named else 0
+        right = _with_title_after(text, tokens[last - 1]) if named else 0
+        if right == end and last - first > 2 and len(run[-1]) == 2 and run[-1][1] == ".":  # "… on Mac OS X."
+            right -= 1
+        if (
+            named
+            and not is_adjective(text, tokens, first, last, end, words)
+            and not is_of_a_kind(text, tokens, first, last)
+            and not is_citation(text, left, right)
+            and not is_half_of_a_pair(text, left, right)
+            and not is_part_of_more(text, tokens, first, last)
+            and not (words.technical and is_label_of(text, right, run))
+        ):
             yield Span(" ".join(text[left:right].split()), left, right)
             stop = next((at for at in range(stop, len(tokens)) if tokens[at].start() >= right), len(tokens))
         position = stop
@@ -159,17 +196,28 @@ def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
     return stop
 
 
+_OTHER_HALF = re.compile(rf"/([{UPPER}]\w+)")
+
+
+def _goes_on(text: str, token: re.Match[str]) -> bool:
+    """Whether the word belongs to what follows it, not to the name before it: "GNU/Linux", "Finance::Quote"."""
+    half = _OTHER_HALF.match(text, token.end())
+    pair = half is not None and known_name(f"{token['word']}/{half[1]}") is not None
+    return pair or text.startswith("::", token.end())
+
+
 def _run_end(text: str, tokens: Tokens, first: int) -> int:
     """One past the last token of the run of capitalised words, inner particles and numbers that begins at ``first``."""
     stop = first + 1
     while stop < len(tokens) and stop - first < MOST_WORDS:
         before = tokens[stop - 1]["word"]
-        if not joins(text, tokens, stop):
+        if not joins(text, tokens, stop) or _goes_on(text, tokens[stop]):
             break
         word = tokens[stop]["word"]
         goes_on = is_capital(word) and not (before.endswith(".") and word.lower() in FUNCTION_WORDS)
         right = tokens[stop].end()
-        whole = text[right : right + 1] not in (".", ",") or not text[right + 1 : right + 2].isdecimal()
+        whole = text[right : right + 1] not in (".", ",", "–", "-") or not text[right + 1 : right + 2].isdecimal()
+        whole &= text[right : right + 1] not in ("°", "%")
         numbered = word.isdecimal() and len(word) <= 4 and before.lower() not in MONTHS and whole
         if goes_on or numbered:
             stop += 1
@@ -189,8 +237,18 @@ def _past_particles(text: str, tokens: Tokens, position: int) -> int | None:
             return None
         if is_capital(tokens[after]["word"]):
             particles = [token["word"] for token in tokens[position:after]]
-            return after if _may_join(particles, before, tokens, position, tokens[after]["word"]) else None
+            goes_on = _may_join(particles, before, tokens, position, tokens[after]["word"])
+            return after if goes_on and not (word == "on" and _stand_apart(tokens, position, after)) else None
     return None
+
+
+def _stand_apart(tokens: Tokens, position: int, after: int) -> bool:
+    """Whether "on" at ``position`` stands between two names: one is known, and is not where an attack was."""
+    if kind_ending(tokens[position - 1]["word"].lower()) == "Event":
+        return False
+    left = (" ".join(token["word"] for token in tokens[max(0, position - count) : position]) for count in (1, 2))
+    right = (" ".join(token["word"] for token in tokens[after : after + count]) for count in (1, 2))
+    return any(known_name(name) is not None for name in (*left, *right))
 
 
 def _may_join(particles: Sequence[str], before: str, tokens: Tokens, position: int, word: str) -> bool:
@@ -214,13 +272,14 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
         word = tokens[first]["word"]
         low = word.lower()
         last = first == stop - 1
-        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"]
+        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or is_office(tokens, first, stop)
         droppable |= low in INNER_PARTICLES and (word.islower() or low in FUNCTION_WORDS or last)
         if not last:
             droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})
             droppable |= is_role(tokens, first, stop)
             droppable |= opens and low in OPENERS
             droppable |= opens and first == begin and only_opens(word, words)
+            droppable |= opens and first == begin and only_calls(tokens, first, stop, words)
         droppable |= opens and first == begin and stop - first == 2 and len(word) == 2 and word[1] == "."  # "K. In"
         droppable |= not last and is_made_of_a_name(word)
         droppable |= first == begin and not last and is_initial(word) and is_after_comma(tokens, first)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kgplatform.ingest.extract.lexicon import (
     FUNCTION_WORDS,
+    NOUN_KINDS,
     OPENERS,
     PEOPLES,
     WORDS,
@@ -120,6 +121,8 @@ _FOUNDED_IN = re.compile(
 )
 _DATED = re.compile(r"\s*\(|,?\ (?:was|were|who|died)\b")
 """What stands behind a name of which a date can be stated: the other patterns are tried only there."""
+_OF_MANY = re.compile(r"\b(?:[Tt]he|[Aa]n?|[Ee]very|[Ee]ach|[Nn]o|[Tt]his|[Tt]hat)\ (?:[a-z-]+\ ){0,3}([a-z-]+)\ \Z")
+_WINDOW = 60
 _IS_A = re.compile(
     r"(?:\s*\([^()]*\))?,?\ (?:is|was|are|were)\ (?:a|an|the|one\ of\ the)\ (?P<what>[^.,;:()\n]{3,80}?)"
     r"(?=[.,;:()]|\ (?:who|that|which|whose|where|when|in|from|by|based|located|situated|for|at|on|with|of|born"
@@ -180,7 +183,7 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int, kind_of: K
     for position, (left, right) in enumerate(zip(spans, spans[1:], strict=False)):
         if not left.end < right.start <= left.end + _LONGEST_BETWEEN or _POSSESSIVE.match(text, right.end, end):
             continue
-        if _is_cut(text, left, end) or _is_cut(text, right, end):
+        if _is_cut(text, left, end) or _is_cut(text, right, end) or _IN_A.search(text, start, left.start):
             continue
         between = _BRACKETS.sub("", text[left.end : right.start]).replace("\n", " ").rstrip("\"“'«")
         subject = left
@@ -193,12 +196,16 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int, kind_of: K
         relation = _relation(subject.name, between, right.name)
         if relation is None and described and position == 0:
             relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
-        if relation is not None and relation[0] != relation[2] and _fits(relation, kind_of):
+        if relation is None or (relation[1] == "based on" and _FOLLOWS.match(text, right.end, end)):
+            continue  # "based on the Quill comic series" is on no Quill
+        if relation[0] != relation[2] and _fits(relation, kind_of):
             yield ExtractedTriple(*relation, quote=text[start:end])
 
 
 _IN_APPOSITION = re.compile(r"\b(?:of|in|at|from|de|von|to|and|for)(?:\ the)?\ \Z")
 """Before a name that is the end of something: of "Ada, countess of Lund, daughter of Bo", Lund is nobody's daughter."""
+_IN_A = re.compile(r"\b[Aa]n?\ (?:[a-z-]+\ ){0,2}\Z")
+"""Before a name that says of what kind something is: "a holiday Varn Channel Movie starring …"."""
 _FOLLOWS = re.compile(r"\s([a-z]{3,})(?![\w-])")
 
 
@@ -242,7 +249,7 @@ def values(
     for span in spans:
         if _DATED.match(text, span.end, end) is None:
             continue
-        living = kind_of(span.name) in (None, "Person")
+        living = kind_of(span.name) in (None, "Person") and not _is_qualified(text, start, span)
         if living and (match := _LIFE.match(text, span.end, end)) is not None:
             yield from _life(span.name, match, quote, described[0] if described and span == spans[0] else None)
         for key, pattern in (("born", _BORN_ON), ("died", _DIED_ON), ("founded", _FOUNDED_IN)):
@@ -250,6 +257,13 @@ def values(
                 yield ExtractedAttribute(span.name, key, match["date"], quote)
     if described is not None:
         yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
+
+
+def _is_qualified(text: str, start: int, span: Span) -> bool:
+    """Whether an adjective before the name makes it one of many: "the last full-blooded Varnian died in 1933"."""
+    before = _OF_MANY.search(text, max(start, span.start - _WINDOW), span.start)
+    word = before[1] if before is not None else "the"
+    return word not in FUNCTION_WORDS and NOUN_KINDS.get(word.rpartition("-")[2]) != "Person"
 
 
 def _life(name: str, match: re.Match[str], quote: str, what: str | None) -> Iterator[ExtractedAttribute]:

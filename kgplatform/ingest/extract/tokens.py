@@ -28,9 +28,9 @@ def _letters(test: str) -> str:
 UPPER = _letters("isupper")
 _LOWER = _letters("islower")
 _WORD = f"0-9{UPPER}{_LOWER}\u0300-\u036f"
-# Initials with their full stops, or a word of a cased script; a possessive ending is not a part of it.
+# Initials with their full stops, "C++" and "C#", or a word of a cased script; a possessive ending is not a part of it.
 TOKEN = re.compile(
-    rf"(?P<word>(?:[{UPPER}]\.)+(?![{_LOWER}])|[{_WORD}]+(?:(?!['’]s(?![{_WORD}]))['’\-\u2010\u2011&][{_WORD}]+)*)"
+    rf"(?P<word>(?:[{UPPER}]\.)+(?![{_LOWER}])|[{UPPER}](?:\+\+|#)(?![{_WORD}])|[{_WORD}]+(?:(?!['’]s(?![{_WORD}]))['’\-\u2010\u2011&][{_WORD}]+)*)"
     rf"(?P<possessive>['’]s(?![{_WORD}]))?"
 )
 
@@ -85,6 +85,8 @@ def is_glued(text: str, token: re.Match[str]) -> bool:
     before = text[left - 1 : left]
     if before == "/":
         return _BEFORE_SLASH.search(text, max(0, left - 30), left) is None
-    if before in (".", ":"):
-        return left > 1 and (before != "." or not text[left - 2].isupper()) and not text[left - 2].isspace()
+    if before == ":":
+        return left > 1 and not text[left - 2].isspace()
+    if before == ".":  # the ".LCK" of a file's name too, but not an ellipsis
+        return not (left > 1 and (text[left - 2].isupper() or text[left - 2] == "."))
     return before in _GLUE_BEFORE or _GLUE_AFTER.match(text, right) is not None
