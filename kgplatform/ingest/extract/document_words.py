@@ -21,7 +21,7 @@ _LEAST_GERMAN = 6
 _GERMAN_THROUGHOUT = 0.12
 """Where so many are German alone, two different ones will do: a heading and a line."""
 _CODE = re.compile(
-    r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|<\w+>|\$\w"
+    r"(?<![\w/])[~.]?/\w|\w_\w|(?<!\S)--?[a-z]|(?m:^[$#] )|\w\(\d?\)|<\w+>|\$[A-Za-z_]"
     r"|\w\.(?:conf|html|txt|py|sh|c|h|deb|gz)\b"
 )
 _CODE_SHARE = 0.005
