@@ -74,7 +74,7 @@ _FORWARD = {
     "subsidiary of": rf"{_IS}(?:\ a|\ the)?(?:\ wholly[\ -]owned)?\ (?:subsidiary|division)\ of(?:\ the)?\ ",
     "part of": rf"{_IS}\ (?:a\ )?part\ of(?:\ the)?\ ",
     "based on": rf",?{_BE}(?:\ loosely)?\ based\ on{_ARTICLE}{_ROLE}(?:\ of\ the\ same\ name\ by)?\ ",
-    "starred in": rf"(?:,?\ who)?\ (?:starred|appeared|acted)\ in{_ARTICLE}{_ROLE}\ ",
+    "starred in": rf"(?:,?\ who)?\ (?:starred|acted)\ in{_ARTICLE}{_ROLE}\ ",
     "won": r"(?:,?\ who)?\ (?:won|received|was\ awarded)\ (?:the|a|an)\ ",
     "named after": rf",?{_BE}\ named\ (?:after|for|in\ honou?r\ of)(?:\ the)?\ ",
     "fought in": r"(?:,?\ who)?\ fought\ in(?:\ the)?\ ",
@@ -100,7 +100,7 @@ _INVERSE_PATTERNS = [(predicate, re.compile(pattern)) for predicate, pattern in 
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _BEGINS = re.compile(r"(?:The\ |A\ |An\ )?[\"“«'‘]?")
 _LOOSE_ENDS = frozenset({"and", "or", "later", "being", "now", "held", "set", "made", "written", "also", "as"})
-_POSSESSIVE = re.compile(r"['’]s?\b")
+_POSSESSIVE = re.compile(r"\ ?['’](?:s\b|\ )")
 _PARTICIPLE = re.compile(
     rf",?(?:\ and)?{_OFTEN}\ (?:starring\b|(?:{'|'.join(_MADE)}|based|located|situated|headquartered|led|headed|born"
     r"|named|succeeded)\b(?=.*\ (?:by|on|in|after|for)\b))"
@@ -144,16 +144,17 @@ _ENDS = {
     "married to": (_PERSON, _PERSON),
     "sibling of": (_PERSON, _PERSON),
     "parent of": (_PERSON, _PERSON),
-    "educated at": (_PERSON, _GROUP | {"Person"}),
+    "educated at": (_PERSON, frozenset({"Organization"})),
     "plays for": (_PERSON, _GROUP | _PLACE),
     "works for": (_PERSON, _GROUP | {"Person", "Work"}),
     "subsidiary of": (_GROUP, _GROUP),
-    "starred in": (_PERSON, _WORK),
+    "starred in": (_PERSON, _WORK - {"Event"}),
+    "based on": (frozenset({"Work", "Product"}), _WORK),
     "won": (_PERSON | _WORK, _ANY | {"Award", "Event"}),
     "fought in": (_MAKER, _ANY | {"Event", "Organization"}),
     "served in": (_PERSON, _GROUP | {"Event"}),
     "leads": (_PERSON, _GROUP | _PLACE | {"Event"}),
-} | dict.fromkeys(("directed", "wrote", "composed", "painted", "published"), (_MAKER, _WORK))
+} | dict.fromkeys(("directed", "wrote", "composed", "painted", "published", "produced"), (_MAKER, _WORK))
 """The kinds that a relation's ends may have; None is a name whose kind is not known."""
 
 
@@ -165,6 +166,8 @@ def _fits(relation: tuple[str, str, str], kind_of: KindOf) -> bool:
     """Whether the names may stand in the relation, as far as their kinds are known; what makes something is known."""
     subject, predicate, object_ = relation
     heads, tails = _ENDS.get(predicate, (None, None))
+    if predicate in ("born in", "died in") and any(map(str.isdecimal, object_)):
+        return False
     if object_.split()[-1].lower() in PEOPLES or _OFFICE.match(subject) or _OFFICE.match(object_):
         return False
     if predicate in _MADE.values() and kind_of(subject) not in ("Person", "Organization"):
@@ -188,7 +191,8 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int, kind_of: K
         between = _BRACKETS.sub("", text[left.end : right.start]).replace("\n", " ").rstrip("\"“'«")
         subject = left
         if _PARTICIPLE.match(between) or _AND.match(between):
-            if topic is None and (position > 0 or _AND.match(between)):
+            stated = position > 0 or _AND.match(between) or _STATED.search(text, start, left.start)
+            if topic is None and stated:
                 continue
             subject = topic or left
         elif between.startswith(",") and _IN_APPOSITION.search(text, max(start, left.start - 12), left.start):
@@ -196,17 +200,32 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int, kind_of: K
         relation = _relation(subject.name, between, right.name)
         if relation is None and described and position == 0:
             relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
-        if relation is None or (relation[1] == "based on" and _FOLLOWS.match(text, right.end, end)):
-            continue  # "based on the Quill comic series" is on no Quill
+        if relation is None or (relation[1] in _OF_WORKS and _names_another(text, right, end)):
+            continue
         if relation[0] != relation[2] and _fits(relation, kind_of):
             yield ExtractedTriple(*relation, quote=text[start:end])
 
 
 _IN_APPOSITION = re.compile(r"\b(?:of|in|at|from|de|von|to|and|for)(?:\ the)?\ \Z")
 """Before a name that is the end of something: of "Ada, countess of Lund, daughter of Bo", Lund is nobody's daughter."""
+_STATED = re.compile(r"\b(?:by|is|are|was|were|with)\ ")
+"""Before a name that is not what the sentence is about: "It was made by Ada, directed by Bo"."""
+_OF_WORKS = frozenset(_MADE.values()) | {"based on"}
 _IN_A = re.compile(r"\b[Aa]n?\ (?:[a-z-]+\ ){0,2}\Z")
 """Before a name that says of what kind something is: "a holiday Varn Channel Movie starring …"."""
 _FOLLOWS = re.compile(r"\s([a-z]{3,})(?![\w-])")
+
+
+def _names_another(text: str, span: Span, end: int) -> bool:
+    """Whether a noun goes on after the name: who "developed the Quill DS version" did not develop the Quill DS."""
+    after = _FOLLOWS.match(text, span.end, end)
+    return after is not None and not _says(after[1])
+
+
+def _says(word: str) -> bool:
+    """Whether the word in lower case goes on with the sentence, not with the name before it."""
+    said = word in FUNCTION_WORDS | OPENERS | WORDS["verbs"] or word.endswith(("ed", "ing", "ly"))
+    return said or word in _MADE
 
 
 def _is_cut(text: str, span: Span, end: int) -> bool:
@@ -218,9 +237,7 @@ def _is_cut(text: str, span: Span, end: int) -> bool:
     after = _FOLLOWS.match(text, span.end, end)
     if after is None or " " in span.name:
         return False
-    word = after[1]
-    said = word in FUNCTION_WORDS | OPENERS | WORDS["verbs"] or word.endswith(("ed", "ing", "ly"))
-    return not said and word not in _MADE
+    return not _says(after[1])
 
 
 def _relation(left: str, between: str, right: str) -> tuple[str, str, str] | None:

@@ -183,6 +183,13 @@ def test_a_kind_of_taxon_is_no_work() -> None:
     [
         "A holiday Varn Channel Movie starring Ada Quill as the queen.",
         "Ada Quill is a series based on the Varn Comics heroes of old.",
+        "The seats of the House of Varn were based on the Ninth Count.",
+        "The film was produced by Bo Stone, directed by Ada Quill, and shown.",
+        "Quill Air is part of Stone Air's plan, and of Quill Airways' two brands.",
+        "They know that Ada Quill attended Sundance that year.",
+        "Bo Stone appeared in the Liberty Bowl that year.",
+        "Quill Motors developed the Nintendo DS version of it.",
+        "Ada Quill died in Anno Hegirae 110 in the end.",
     ],
 )
 def test_what_is_of_a_kind_is_no_end_of_a_relation(text: str) -> None:
