@@ -110,6 +110,7 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
     return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
 
 
+@lru_cache(maxsize=1 << 15)
 def is_common(word: str) -> bool:
     """Whether ``word``, or what it is the plural of, is an ordinary English word.
 

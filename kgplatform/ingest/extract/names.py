@@ -201,6 +201,8 @@ _OTHER_HALF = re.compile(rf"/([{UPPER}]\w+)")
 
 def _goes_on(text: str, token: re.Match[str]) -> bool:
     """Whether the word belongs to what follows it, not to the name before it: "GNU/Linux", "Finance::Quote"."""
+    if text[token.end() : token.end() + 1] not in ("/", ":"):
+        return False
     half = _OTHER_HALF.match(text, token.end())
     pair = half is not None and known_name(f"{token['word']}/{half[1]}") is not None
     return pair or text.startswith("::", token.end())
