@@ -1,6 +1,7 @@
 // Route entity: entities that the question names, or whose names are nearest by meaning.
 // mode: read
 // param $k: int: how many by meaning
+// param $among: int: how many the index is asked for: it finds the nearest of them the more surely
 // param $vector: list<float>: the question's vector
 // param $names: list<string>: normalised names, the runs of words of the question
 // returns: entities
@@ -10,7 +11,7 @@ CALL () {
   WHERE e.key IN $names AND e.embedding IS NOT NULL
   RETURN e, true AS named
   UNION ALL
-  CALL db.index.vector.queryNodes('entity_embedding', $k + 100, $vector) YIELD node, score
+  CALL db.index.vector.queryNodes('entity_embedding', $among, $vector) YIELD node, score
   RETURN node AS e, false AS named
   ORDER BY score DESC, e.id
   LIMIT $k

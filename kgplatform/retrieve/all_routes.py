@@ -22,6 +22,7 @@ from kgplatform.retrieve.question import (
     stands_alone,
 )
 from kgplatform.retrieve.routes import (
+    ENTITY_SEEDS,
     NOWHERE,
     Near,
     communities_near,
@@ -63,7 +64,9 @@ def all_routes(store: Store, embedder: Embedder, text: str, without: Collection[
     passages, facts, meant, named, near = store.at_once(
         lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, words.bm25),
         lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
-        lambda store: [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, words.embedded),
+        lambda store: (
+            [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, words.embedded, ENTITY_SEEDS)
+        ),
         lambda store: _passages_of(store, question, documents),
         lambda store: communities_near(store, question) if words.tree and "community" not in without else NOWHERE,
     )

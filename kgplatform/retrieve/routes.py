@@ -111,13 +111,16 @@ def path_route(store: Store, question: EmbeddedQuestion, top_k: int, depth: int 
     return path_found(of_each_length(paths, max(top_k, BEAM)))
 
 
-def entity_seeds(store: Store, question: EmbeddedQuestion, names: Iterable[str] | None = None) -> list[str]:
+def entity_seeds(
+    store: Store, question: EmbeddedQuestion, names: Iterable[str] | None = None, among: int = ENTITY_SEEDS + 100
+) -> list[str]:
     """The ids of entities that a question names, or nearly means; of names inside each other the longest counts.
 
-    ``names``: those of the question's that any entity has, where that is known.
+    ``names``: those of the question's that any entity has, where that is known. ``among``: how many candidates the
+    vector index looks through.
     """
     chosen = question.names if names is None else sorted(set(names))
-    rows = store.read("retrieve/entity", k=ENTITY_SEEDS, vector=question.vector, names=list(chosen))
+    rows = store.read("retrieve/entity", k=ENTITY_SEEDS, among=among, vector=question.vector, names=list(chosen))
     named = longest_names(question.text, (row["key"] for row in rows if row["named"]))
     return [row["id"] for row in rows if row["key"] in named or not row["named"]]
 
