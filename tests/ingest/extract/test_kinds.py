@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import pytest
+from local_extraction import MANUAL, extract, kinds
 
 from kgplatform.ingest.extract.lexicon import kind_of_name
-from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.schema import load_schema
-from kgplatform.records import Document, Extraction, Passage
-
-GENERAL = load_schema("general")
-MANUAL = (
-    "Run quillctl --start and edit /etc/quill/main.conf before you go on. The option --deep is set in ~/.quillrc, and "
-    "quill_home names the folder that quillctl(8) reads. "
-)
-"""Enough paths and options for a text that is a manual."""
-
-
-def extract(text: str, title: str = "notes.txt") -> Extraction:
-    source = Document("d", title, title, title, text, hashlib.sha256(text.encode()).hexdigest())
-    passage = Passage("p", "d", title, 0, 0, len(text), None, text, 100)
-    return LocalExtractor().extract(passage, source, GENERAL)
-
-
-def kinds(text: str, title: str = "notes.txt") -> dict[str, str | None]:
-    return {entity.name: entity.type for entity in extract(text, title).entities}
 
 
 def triples(text: str) -> list[tuple[str, str, str]]:

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import pytest
+from local_extraction import MANUAL, extract, kinds
 
 from kgplatform.ingest.extract.lexicon import is_common, kind_of_name
-from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.schema import load_schema
-from kgplatform.records import Document, Extraction, Passage
 
-GENERAL = load_schema("general")
-MANUAL = (
-    "Run quillctl --start and edit /etc/quill/main.conf before you go on. The option --deep is set in ~/.quillrc, and "
-    "quill_home names the folder that quillctl(8) reads. "
-)
 GERMAN_MANUAL = (
     "Die Datei /etc/quill/main.conf wird von quillctl(8) gelesen, und die Option --deep ist in ~/.quillrc gesetzt. "
     "Wenn Sie das Paket nicht nutzen, können Sie es mit quillctl --stop beenden. Eine Liste ist in der Datei. "
 )
-
-
-def extract(text: str, title: str = "notes.txt") -> Extraction:
-    source = Document("d", title, title, title, text, hashlib.sha256(text.encode()).hexdigest())
-    passage = Passage("p", "d", title, 0, 0, len(text), None, text, 100)
-    return LocalExtractor().extract(passage, source, GENERAL)
-
-
-def kinds(text: str, title: str = "notes.txt") -> dict[str, str | None]:
-    return {entity.name: entity.type for entity in extract(text, title).entities}
 
 
 def test_ordinary_words() -> None:
