@@ -230,8 +230,9 @@ def _by_name(ids: Sequence[str], keys: Sequence[str]) -> tuple[dict[str, str], I
 
     In the walk all elements of one name are one: their types come from different passages.
     """
-    first = dict(sorted(zip(keys, ids, strict=True), key=lambda pair: pair[1], reverse=True))
-    entities = dict(sorted(first.items(), key=lambda pair: pair[1]))
+    entities: dict[str, str] = {}
+    for id_, key in sorted(zip(ids, keys, strict=True)):
+        entities.setdefault(key, id_)
     position = {key: number for number, key in enumerate(entities)}
     return entities, np.array([position[key] for key in keys], np.int64)
 

@@ -27,10 +27,10 @@ _CODE = re.compile(
 _CODE_SHARE = 0.005
 """Of a manual's words, so many are paths, options, identifiers; of other texts, hardly one in a thousand."""
 _INTERFACE = re.compile(r"\b(?:[Cc]lick|button|menu|dialog|checkbox|toolbar|icon|window|tab)\b")
-_KEYWORDS_SHARE, _LEAST_KEYWORDS = 0.01, 5
-"""Of a manual's words, so many are ordinary words in capitals, so many of them different: "DROP TABLE"."""
 _INTERFACE_SHARE = 0.01
 """Of a manual's words, so many are of what is on a screen."""
+_KEYWORDS_SHARE, _LEAST_KEYWORDS = 0.01, 5
+"""Of a manual's words, so many are ordinary words in capitals, so many of them different: "DROP TABLE"."""
 _SYSTEM = re.compile(
     r"\b(?:options?|defaults?|files?|director(?:y|ies)|commands?|packages?|parameters?|users?|servers?|columns?)\b"
 )
@@ -67,12 +67,10 @@ class DocumentWords:
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
-                keywords.update(word for word in words if len(word) > 2 and word.isupper() and is_common(word))
+                keywords.update(filter(_is_keyword, words))
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
         least, share = (_LEAST_GERMAN, _GERMAN_SHARE) if len(known) >= _LEAST_GERMAN else (2, _GERMAN_THROUGHOUT)
         german = len(known) >= least and sum(known) > share * lower.total()
-        for word in [word for word in keywords if word.lower() in FUNCTION_WORDS]:
-            del keywords[word]
         commands = len(keywords) >= _LEAST_KEYWORDS and keywords.total() > _KEYWORDS_SHARE * (lower.total() + 20)
         return cls(lower, capital, german, commands or _is_technical(text, title, lower.total()))
 
@@ -80,6 +78,11 @@ class DocumentWords:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
         capital, lower = self.capital.get(word, 0), self.lower.get(word.lower(), 0)
         return capital > lower and (not self.technical or (capital > 1 and not lower))
+
+
+def _is_keyword(word: str) -> bool:
+    """Whether an ordinary word, and no function word, stands in capitals."""
+    return len(word) > 2 and word.isupper() and is_common(word) and word.lower() not in FUNCTION_WORDS
 
 
 def _is_technical(text: str, title: str, words: int) -> bool:

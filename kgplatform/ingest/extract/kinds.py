@@ -95,6 +95,7 @@ def kinds_of(
 ) -> dict[str, str]:
     """The kinds of names by their normalised names. ``stated``: names and what a sentence says that they are; these
     win. ``technical``: the text is a manual or of a science, where an acronym is a concept and "in X" no place.
+    ``german``: a word alone may be anything there, since every noun has a capital.
     """
     votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     forms: dict[str, str | None] = {}
