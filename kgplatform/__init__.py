@@ -24,13 +24,15 @@ if TYPE_CHECKING:
         StatementError,
         StoreError,
     )
-    from kgplatform.ingest.pipeline import Estimate, IngestReport
+    from kgplatform.ingest.estimate import Estimate
+    from kgplatform.ingest.pipeline import IngestReport
     from kgplatform.ingest.schema import Schema, load_schema
     from kgplatform.neo4j.store import trace
     from kgplatform.records import Answer, Citation, FoundFact, FoundPassage, SearchResult, Step, Usage
 
 _HOMES = {
-    "kgplatform.ingest.pipeline": ("Estimate", "IngestReport"),
+    "kgplatform.ingest.estimate": ("Estimate",),
+    "kgplatform.ingest.pipeline": ("IngestReport",),
     "kgplatform.ingest.schema": ("Schema", "load_schema"),
     "kgplatform.client": ("KnowledgeGraph", "connect"),
     "kgplatform.errors": (

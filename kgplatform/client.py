@@ -26,12 +26,15 @@ from kgplatform.graph.runs import call_statistics, keep_run
 from kgplatform.graph.threads import check_thread, remove_thread
 from kgplatform.ingest.bound import MODES as MODES
 from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.compare import holds
+from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.extract import EXTRACTORS as EXTRACTORS
 from kgplatform.ingest.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.ingest.extract.local import LocalExtractor
 from kgplatform.ingest.extract.recorded import RecordedExtractor
-from kgplatform.ingest.extract_pass import Tools, passages_without_facts
-from kgplatform.ingest.pipeline import Estimate, IngestReport, estimate, holds, ingest, ingest_facts, remove_documents
+from kgplatform.ingest.extract_pass import Tools
+from kgplatform.ingest.facts_pass import lacks_facts
+from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.schema import Schema, load_schema, shipped_schemas
 from kgplatform.ingest.settle import reembed
 from kgplatform.models.chat import Chat
@@ -138,14 +141,14 @@ class KnowledgeGraph(OpenedGraph):
         facts_from = self._model("Facts are read") if facts else None
         if facts and not files:
             self._need_documents()
-            tools = self._tools(LocalExtractor(), "general", None, progress)
-            return ingest_facts(replace(tools, facts_from=facts_from))
+            return ingest_facts(
+                replace(self._tools(LocalExtractor(), "general", None, progress), facts_from=facts_from)
+            )
         reader = make_extractor(extractor, recording, self.language_model)
         tools = replace(self._tools(reader, schema, mode, progress), facts_from=facts_from)
         report = ingest(tools, files)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
-            unused = [f"{title}: recorded, but not among the documents" for title in reader.unused()]
-            report = replace(report, notes=report.notes + unused)
+            report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
         return report
 
     def estimate(
@@ -159,8 +162,8 @@ class KnowledgeGraph(OpenedGraph):
     ) -> Estimate:
         """What ``ingest`` would cost; nothing is written and no model is called."""
         files, recording = with_recording(paths, recorded, extractor)
-        name = extractor or default_extractor(recording, self.language_model)
-        return estimate(self.store, files, _schema(schema), name, self.settings, facts=facts)
+        by = extractor or default_extractor(recording, self.language_model)
+        return estimate(self.store, files, _schema(schema), by, self.settings, facts=facts)
 
     def remove(self, documents: str | Sequence[str], *, progress: Progress = _SILENT) -> list[DocumentInfo]:
         """Remove documents, named by id, URI, path or title, with all that only they support; returns them."""
@@ -276,13 +279,9 @@ class KnowledgeGraph(OpenedGraph):
         self._need_documents()
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
-        started = time.perf_counter()
-        name = reader or READERS[0].name
-        spanned = span(
-            f"invoke_agent {name}",
-            {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name},
-            calls_out=False,
-        )
+        started, name = time.perf_counter(), reader or READERS[0].name
+        told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
+        spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
             spanned,
             self.run(on_step=on_step, on_text=on_text, stop=stop) as run,
@@ -358,7 +357,7 @@ class KnowledgeGraph(OpenedGraph):
 
     def lacks_facts(self) -> bool:
         """Whether some passage has no atomic facts from a model or a recording."""
-        return bool(passages_without_facts(self.store, None))
+        return lacks_facts(self.store)
 
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""

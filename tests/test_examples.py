@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import accepted
 
-from kgplatform.ingest.bound import accepted, bound
+from kgplatform.ingest.bound import bound
 from kgplatform.ingest.extract.shape import read_extraction
 from kgplatform.ingest.load import load
 from kgplatform.ingest.schema import load_schema

@@ -1,7 +1,9 @@
-// Passages whose atomic facts no model and no recording wrote, in reading order.
+// Passages of some documents whose atomic facts no model and no recording wrote, in reading order.
 // mode: read
-// returns: id, document, tokens
-MATCH (c:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(d:Document)
+// param $documents: list<string>: document ids, in order
+// returns: id, tokens
+UNWIND range(0, size($documents) - 1) AS place
+MATCH (c:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(:Document {id: $documents[place]})
 WHERE coalesce(c.factsBy, 'local') = 'local'
-RETURN c.id AS id, d.id AS document, c.tokens AS tokens
-ORDER BY d.source, d.id, c.index
+RETURN c.id AS id, c.tokens AS tokens
+ORDER BY place, c.index

@@ -1,4 +1,4 @@
-"""The schema bounds what was extracted (Youtu-GraphRAG, eq. 2), and grows by what was proposed (eq. 3).
+"""The schema bounds what was extracted (Youtu-GraphRAG, eq. 2).
 
 Strict mode keeps an entity whose type the schema has; a triple whose relation the schema has, between kept entities
 whose types the relation may join; an attribute whose key the schema has and whose kept entity may have it. What would
@@ -9,26 +9,21 @@ that type nothing can still get the schema's relation.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard, get_args
 
-from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.schema import Schema
 from kgplatform.ingest.turn import put_right
 from kgplatform.records import (
     ExtractedAttribute,
     ExtractedEntity,
     ExtractedTriple,
     Extraction,
-    Proposal,
 )
-from kgplatform.text import normalise_name, tidy, type_key
+from kgplatform.text import normalise_name, tidy
 
 Mode = Literal["strict", "flexible"]
 MODES = get_args(Mode)
-AS_A_DOCUMENT = 3
-"""Passages that support a proposal as one document does: one author may repeat a whim, but not on every third page."""
 ExtractedItem = ExtractedEntity | ExtractedTriple | ExtractedAttribute
 Listed = dict[str, ExtractedEntity]
 """The entities of a passage by their normalised names."""
@@ -128,33 +123,3 @@ def _unlisted(extraction: Extraction) -> list[ExtractedEntity]:
         if key not in listed:
             found.setdefault(key, ExtractedEntity(tidy(name), in_schema=False))
     return list(found.values())
-
-
-def accepted(
-    proposals: Iterable[tuple[str, str, Proposal]], schema: Schema, threshold: float, min_support: int
-) -> list[Expansion]:
-    """The types to add to ``schema``, from ``(passage id, document id, proposal)`` in any order.
-
-    A type is added if at least ``min_support`` documents propose it with a confidence of ``threshold``, or three times
-    as many passages, and its name can be a type's and is not taken. Proposals of one type under several spellings
-    count together; the most frequent spelling names it.
-    """
-    groups: dict[tuple[str, str], list[tuple[str, str, Proposal]]] = {}
-    for passage, document, proposal in proposals:
-        if proposal.confidence >= threshold and schema.lacks(proposal.kind, proposal.name):
-            key = (proposal.kind, type_key(proposal.name))
-            groups.setdefault(key, []).append((passage, document, proposal))
-    expansions = []
-    for _, group in sorted(groups.items()):
-        documents = {document for _, document, _ in group}
-        passages = {passage for passage, _, _ in group}
-        if max(len(documents), len(passages) // AS_A_DOCUMENT) >= min_support:
-            expansions.append(_expansion(group, len(documents)))
-    return expansions
-
-
-def _expansion(group: Sequence[tuple[str, str, Proposal]], support: int) -> Expansion:
-    spellings = Counter(tidy(proposal.name) for _, _, proposal in group)
-    name = min(spellings, key=lambda spelling: (-spellings[spelling], spelling))
-    passage, _, best = min(group, key=lambda each: (-each[2].confidence, each[0], each[2].name, each[2].example))
-    return Expansion(best.kind, name, best.confidence, best.example, support, passage)

@@ -19,6 +19,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 from kgplatform.text import node_id
 
+_AT_ONCE = 500
 _SHAPES: dict[str, Any] = {"entities": ExtractedEntity, "triples": ExtractedTriple, "attributes": ExtractedAttribute}
 
 
@@ -34,8 +35,10 @@ def left_out(extraction: Extraction, seed: Schema, schema: Schema) -> Row:
 
 def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
     """Bound by ``schema``, which ``seed`` has become, what passages keep; each in a transaction of its own."""
-    for row in store.read("ingest/left_out", seed=_id_of(seed), schema=_id_of(schema)):
-        store.write(*_statements(row, schema))
+    ids = {"seed": _id_of(seed), "schema": _id_of(schema)}
+    while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
+        for row in rows:
+            store.write(*_statements(row, schema))
 
 
 def _id_of(schema: Schema) -> str:

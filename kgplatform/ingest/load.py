@@ -8,6 +8,7 @@ items have ``extracted_…`` beside title and text. In JSONL each line is one ob
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -57,40 +59,58 @@ WORD_GAPS = re.compile(r"_+|(?<=[^\W\d_])[-+]+(?=[^\W\d_])")
 """What stands between the words of a file's name."""
 
 
-def find_files(paths: Sequence[str | Path]) -> list[Path]:
+def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
 
     Hidden files and folders are left out unless named themselves; a folder that links lead to again is entered once.
-    Folders that cannot be opened are among the result, so that ``load`` reports them. Raises ``DocumentError`` for a
-    path that does not exist.
+    Folders that cannot be opened are among the result, so that ``load`` reports them. Raises ``DocumentError`` at once
+    for a path that does not exist.
     """
-    found: set[Path] = set()
     entered: set[str] = set()
-    for given in [paths] if isinstance(paths, (str, Path)) else paths:
-        path = Path(given).expanduser()
-        # From the root, links kept as they are; ``..`` after a link only the file system can resolve.
-        path = path.resolve() if ".." in path.parts else path.absolute()
-        try:
-            is_folder = stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
-        except (OSError, ValueError) as error:
-            denied = isinstance(error, PermissionError)
-            raise DocumentError(str(given), "permission denied" if denied else "no such file or folder") from error
-        found.update(_walk(path, entered) if is_folder else [path])
-    return sorted(found)
+    given = [_path(each) for each in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    walks = [_walk(path, entered) if is_folder else iter([path]) for path, is_folder in given]
+    return (path for path, _ in groupby(heapq.merge(*walks)))
+
+
+def _path(given: str | Path) -> tuple[Path, bool]:
+    """``given`` from the root, and whether it is a folder."""
+    path = Path(given).expanduser()
+    # Links are kept as they are; ``..`` after a link only the file system can resolve.
+    path = path.resolve() if ".." in path.parts else path.absolute()
+    try:
+        return path, stat.S_ISDIR(path.lstat().st_mode) or path.is_dir()
+    except (OSError, ValueError) as error:
+        denied = isinstance(error, PermissionError)
+        raise DocumentError(str(given), "permission denied" if denied else "no such file or folder") from error
 
 
 def _walk(folder: Path, entered: set[str]) -> Iterator[Path]:
-    unopened: list[Path] = []
-    walk = os.walk(folder, onerror=lambda error: unopened.append(Path(error.filename)), followlinks=True)
-    for place, folders, files in walk:
-        real = os.path.realpath(place)
-        if real in entered:
-            folders.clear()
-            continue
-        entered.add(real)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place, name) for name in files if not name.startswith("."))
-    yield from unopened
+    """The files below ``folder``, in the order of paths. The names in one folder are held, and those in its parents."""
+    open_folders = [_entries(folder, entered)]
+    while open_folders:
+        path, is_folder = next(open_folders[-1], (None, False))
+        if path is None:
+            open_folders.pop()
+        elif is_folder:
+            open_folders.append(_entries(path, entered))
+        else:
+            yield path
+
+
+def _entries(folder: Path, entered: set[str]) -> Iterator[tuple[Path | None, bool]]:
+    """What is in ``folder`` and whether it is a folder; the folder itself, as a file, if it cannot be opened."""
+    real = os.path.realpath(folder)
+    if real in entered:
+        return
+    entered.add(real)
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted((each.name, each.is_dir()) for each in found if not each.name.startswith("."))
+    except OSError:
+        yield folder, False
+        return
+    for name, is_folder in entries:
+        yield folder / name, is_folder
 
 
 def load(paths: Sequence[str | Path]) -> Iterator[Document | SkippedFile]:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import Any
 
 from kgplatform.ingest.alike import stem_of
@@ -237,27 +238,23 @@ def _element(rows: Rows, ids: dict[str, str], passage: Passage, name: str) -> st
 Statement = tuple[str, Parameters]
 
 
-def write_documents(
-    store: Store, written: Sequence[tuple[Document, list[Passage]]], other_texts: Collection[str] = ()
-) -> None:
-    """Documents, their passages and the reading order, in one transaction.
+def document_statements(
+    written: Sequence[tuple[Document, Sequence[Passage]]], other_texts: Collection[str] = ()
+) -> list[Statement]:
+    """The statements that write documents, their passages and the reading order.
 
     Those of ``other_texts`` lose the pages that a run of `kgplatform gist` made of the old text since it was laid off.
     """
     changed = [document.id for document, _ in written if document.id in other_texts]
-    statements: list[Statement] = [("ingest/remove_pages", {"documents": changed})] if changed else []
-    statements.append(
-        ("ingest/documents", {"rows": [_document_row(document, passages) for document, passages in written]})
-    )
     names = [each.name for each in fields(Passage)]
     rows = [{name: getattr(passage, name) for name in names} for _, passages in written for passage in passages]
-    following = [
-        {"id": one.id, "next": other.id}
-        for _, passages in written
-        for one, other in zip(passages, passages[1:], strict=False)
+    following = [{"id": one.id, "next": other.id} for _, passages in written for one, other in pairwise(passages)]
+    return [
+        *([("ingest/remove_pages", {"documents": changed})] if changed else ()),
+        *_slices("ingest/documents", [_document_row(document, passages) for document, passages in written]),
+        *_slices("ingest/passages", rows),
+        *_slices("ingest/next_passages", following),
     ]
-    statements += _slices("ingest/passages", rows) + _slices("ingest/next_passages", following)
-    store.write(*statements)
 
 
 def extraction_statements(rows: Rows, states: Sequence[Row], replaced: Sequence[str] = ()) -> list[Statement]:

@@ -9,8 +9,11 @@ watch.seconds, watch.total()      # {"read": 0.4}, 0.5
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Stopwatch:
@@ -29,6 +32,16 @@ class Stopwatch:
         spent = time.perf_counter() - started
         self.add({name: spent - self._inside})
         self._inside = outside + spent
+
+    def each(self, name: str, items: Iterable[T]) -> Iterator[T]:
+        """``items``, with the time that it takes to come by each counted for the stage ``name``."""
+        iterator = iter(items)
+        while True:
+            with self.stage(name):
+                item = next(iterator, self)
+            if item is self:
+                return
+            yield item  # type: ignore[misc]  # nobody's items are this watch
 
     def add(self, seconds: Mapping[str, float]) -> None:
         """Count ``seconds`` by stage that another has measured."""

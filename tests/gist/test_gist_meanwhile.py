@@ -16,8 +16,8 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoreError
 from kgplatform.gist.memory import add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions
-from kgplatform.ingest import pipeline
-from kgplatform.ingest.write import remove, write_documents
+from kgplatform.ingest import plan
+from kgplatform.ingest.write import document_statements, remove
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
@@ -71,11 +71,11 @@ def test_a_page_that_comes_in_while_an_ingest_is_half_done_goes_with_the_old_tex
     (row,) = survey(store, [each.id for each in kg.documents()], "")
     memory = open_memory(store, row, "", GistOptions.of().made)
 
-    def late(*given: Any) -> None:
+    def late(*given: Any) -> Any:
         add_pages(store, memory, [memory.page(0, 0, 1000)])
-        write_documents(*given)
+        return document_statements(*given)
 
-    monkeypatch.setattr(pipeline, "write_documents", late)
+    monkeypatch.setattr(plan, "document_statements", late)
     files[0].write_text(story([90] * 12, "changed"))
     kg.ingest(files, extractor="local")
     assert (len(memory.pages), pages_of(kg)) == (1, [])

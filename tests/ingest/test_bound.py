@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
-from kgplatform.ingest.bound import Tally, accepted, bound
+from growth import accepted
+
+from kgplatform.ingest.bound import Tally, bound
 from kgplatform.ingest.schema import AttributeType, EntityType, Expansion, RelationType, Schema, load_schema
 from kgplatform.records import (
     AtomicFact,

@@ -15,7 +15,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.cli.show.reports import show_ingest
 from kgplatform.errors import BudgetError, InputError
-from kgplatform.ingest.extract_pass import BY_PASS
+from kgplatform.ingest.facts_pass import BY_PASS
 from kgplatform.models.chat import Reply
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store

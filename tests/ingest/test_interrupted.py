@@ -27,7 +27,7 @@ from kgplatform.testing import OpenAIServer
 pytestmark = pytest.mark.killed
 
 SMALL = {
-    "kgplatform.ingest.pipeline._LAY_PASSAGES": 40,
+    "kgplatform.ingest.compare._GROUP_PASSAGES": 40,
     "kgplatform.ingest.extract_pass._COMMIT_ROWS": 150,
     "kgplatform.ingest.extract_pass._COMMIT_SECONDS": 3600,
     "kgplatform.ingest.settle._BATCH": 20,

@@ -56,14 +56,14 @@ def test_finds_files_in_folders_sorted_once_and_without_hidden_ones(tmp_path: Pa
     for name in ("b/z.txt", "b/a.txt", "a.txt", ".hidden.txt", ".git/config", "b/.cache/x.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    found = find_files([tmp_path, tmp_path / "b", str(tmp_path / "a.txt")])
+    found = list(find_files([tmp_path, tmp_path / "b", str(tmp_path / "a.txt")]))
     assert found == [tmp_path / "a.txt", tmp_path / "b/a.txt", tmp_path / "b/z.txt"]
-    assert find_files([tmp_path / ".hidden.txt"]) == [tmp_path / ".hidden.txt"]
+    assert list(find_files([tmp_path / ".hidden.txt"])) == [tmp_path / ".hidden.txt"]
 
 
 def test_one_path_alone_is_no_sequence_of_letters(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
-    assert find_files(str(tmp_path)) == [tmp_path / "a.txt"]
+    assert list(find_files(str(tmp_path))) == [tmp_path / "a.txt"]
 
 
 def test_links_that_form_a_loop_are_entered_once(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_links_that_form_a_loop_are_entered_once(tmp_path: Path) -> None:
     (tmp_path / "a/x.txt").write_text("x")
     (tmp_path / "a/up").symlink_to(tmp_path)
     (tmp_path / "b").symlink_to(tmp_path / "a")
-    assert find_files([tmp_path]) == [tmp_path / "a/x.txt"]
+    assert list(find_files([tmp_path])) == [tmp_path / "a/x.txt"]
 
 
 def test_a_missing_path_is_named_at_once(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from corpora import put
@@ -12,44 +12,61 @@ from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError
-from kgplatform.ingest.pipeline import IngestPlan, make_plan
+from kgplatform.ingest.compare import Compared, Group, compare
+from kgplatform.records import Passage
 
 LONG = "It was a long day at sea. " * 60
 
 
-def plan_of(kg: KnowledgeGraph, *paths: Path) -> IngestPlan:
+def plan_of(kg: KnowledgeGraph, *paths: Path) -> list[Group]:
     before = snapshot(kg.store)
-    plan = make_plan(kg.store, paths, 400)
+    groups = list(compare(kg.store, paths, 400))
     assert snapshot(kg.store) == before
-    return plan
+    return groups
 
 
-def numbers(plan: IngestPlan) -> dict[str, Any]:
-    parts = {
-        "added": plan.added,
-        "changed": plan.changed,
-        "unchanged": plan.unchanged,
-        "gone": len(plan.gone_documents),
+def documents(groups: list[Group]) -> list[Compared]:
+    return [each for group in groups for each in group.documents]
+
+
+def gone(groups: list[Group]) -> dict[str, list[str]]:
+    return {id: passages for group in groups for id, passages in group.gone.items()}
+
+
+def pending(groups: list[Group]) -> list[Passage]:
+    return [passage for each in documents(groups) for passage in each.passages if passage.id not in each.done]
+
+
+def numbers(groups: list[Group]) -> dict[str, int]:
+    found = documents(groups)
+    return {
+        **dict.fromkeys(("added", "changed", "unchanged"), 0),
+        **Counter(each.verdict for each in found),
+        "gone": len(gone(groups)),
+        "stale": sum(len(each.stale) for each in found),
+        "pending": len(pending(groups)),
+        "done": sum(len(each.done) for each in found),
     }
-    lists = {"written": len(plan.written), "stale": len(plan.stale_passages), "pending": len(plan.pending)}
-    return {**parts, **lists, "done": len(plan.done)}
 
 
 def test_from_nothing_to_done_to_changed(kg: KnowledgeGraph, tmp_path: Path) -> None:
     files = put(tmp_path, {"a.txt": "Ada met Ben.", "b.txt": LONG, "c.txt": ""})
     plan = plan_of(kg, tmp_path)
-    assert [each.path for each in plan.skipped] == [str(files[2])]
-    assert [document.source for _, document in plan.passages] == [files[0].as_uri(), *[files[1].as_uri()] * 2]
+    assert [each.path for group in plan for each in group.skipped] == [str(files[2])]
+    assert [(each.document.source, len(each.passages)) for each in documents(plan)] == [
+        (files[0].as_uri(), 1),
+        (files[1].as_uri(), 2),
+    ]
     assert numbers(plan) == {
-        "added": 2, "changed": 0, "unchanged": 0, "gone": 0, "written": 2, "stale": 0, "pending": 3, "done": 0
+        "added": 2, "changed": 0, "unchanged": 0, "gone": 0, "stale": 0, "pending": 3, "done": 0
     }  # fmt: skip
     kg.ingest(tmp_path, extractor="local")
     assert numbers(plan_of(kg, tmp_path)) == {
-        "added": 0, "changed": 0, "unchanged": 2, "gone": 0, "written": 0, "stale": 0, "pending": 0, "done": 3
+        "added": 0, "changed": 0, "unchanged": 2, "gone": 0, "stale": 0, "pending": 0, "done": 3
     }  # fmt: skip
     files[1].write_text(f"{LONG}\nAnd then it ended.")
     assert numbers(plan_of(kg, tmp_path)) == {
-        "added": 0, "changed": 1, "unchanged": 1, "gone": 0, "written": 1, "stale": 2, "pending": 2, "done": 1
+        "added": 0, "changed": 1, "unchanged": 1, "gone": 0, "stale": 2, "pending": 2, "done": 1
     }  # fmt: skip
 
 
@@ -61,12 +78,12 @@ def test_items_that_are_gone_and_files_that_are_elsewhere(kg: KnowledgeGraph, tm
     kg.ingest([corpus, *other], extractor="local")
     corpus.write_text(json.dumps(items[1:]))
     plan = plan_of(kg, corpus)
-    assert (plan.unchanged, len(plan.gone_documents), len(plan.stale_passages)) == (2, 1, 1)
+    assert (numbers(plan)["unchanged"], [len(passages) for passages in gone(plan).values()]) == (2, [1])
     moved = tmp_path / "elsewhere" / "other.txt"
     moved.parent.mkdir()
     other[0].rename(moved)
     plan = plan_of(kg, moved)
-    assert (plan.added, plan.gone_documents) == (1, []), "only `remove` takes away what no longer is where it was"
+    assert (numbers(plan)["added"], gone(plan)) == (1, {}), "only `remove` takes away what no longer is where it was"
 
 
 def test_failed_passages_are_pending(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -74,8 +91,8 @@ def test_failed_passages_are_pending(kg: KnowledgeGraph, tmp_path: Path) -> None
     kg.ingest(files, extractor="local")
     kg.cypher("MATCH (c:Chunk {index: 1}) SET c.state = 'failed'", write=True)
     plan = plan_of(kg, *files)
-    assert [passage.index for passage, _ in plan.pending] == [1]
-    assert (plan.unchanged, plan.stale_passages, plan.written) == (1, [], [])
+    assert [passage.index for passage in pending(plan)] == [1]
+    assert (numbers(plan)["unchanged"], numbers(plan)["stale"]) == (1, 0)
 
 
 def test_a_path_that_does_not_exist(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kgplatform.ingest.graph_state import define_graph, define_indexes
 from kgplatform.ingest.schema import Schema, load_schema
 from kgplatform.ingest.settle import embed_pending, vector_rows
-from kgplatform.ingest.write import Rows, extraction_statements, rows_of, write_documents
+from kgplatform.ingest.write import Rows, document_statements, extraction_statements, rows_of
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import (
@@ -159,7 +159,7 @@ def _write(
     written: Sequence[tuple[Document, list[tuple[Passage, Extraction]]]],
     ids: dict[str, str],
 ) -> None:
-    write_documents(store, [(document, [passage for passage, _ in passages]) for document, passages in written])
+    store.write(*document_statements([(document, [each for each, _ in passages]) for document, passages in written]))
     rows = Rows()
     for document, passages in written:
         for passage, extraction in passages:

@@ -96,7 +96,7 @@ class ProgressLines:
             self._bar.stop()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """``done`` of ``total`` of ``stage``."""
+        """``done`` of ``total`` of ``stage``; a total of 0 is not known yet."""
         now = time.monotonic()
         # A stage first calls when a part is done: it began when the stage before it last called.
         started = self._started.setdefault(stage, self._last_call)
@@ -104,11 +104,11 @@ class ProgressLines:
         rate = f"{done / (now - started):,.0f}/s" if now > started and done else ""
         if self._bar is not None:
             if stage not in self._tasks:
-                self._tasks[stage] = self._bar.add_task(stage, total=total, rate=rate)
-            self._bar.update(self._tasks[stage], completed=done, total=total, rate=rate)
-        elif total and (now - self._last_line >= self._EVERY or (done == total and stage in self._told)):
+                self._tasks[stage] = self._bar.add_task(stage, total=total or None, rate=rate)
+            self._bar.update(self._tasks[stage], completed=done, total=total or None, rate=rate)
+        elif done and (now - self._last_line >= self._EVERY or (done == total and stage in self._told)):
             self._told.add(stage)
             self._last_line = now
-            left = (now - started) * (total - done) / done if done else 0.0
+            left = (now - started) * (total - done) / done if done < total else 0.0
             more = f", {duration(left)} left" if done < total else ""
-            note(f"{stage}: {done:,} of {total:,}{', ' + rate if rate else ''}{more}")
+            note(f"{stage}: {done:,}{f' of {total:,}' if total else ''}{', ' + rate if rate else ''}{more}")

@@ -1,9 +1,9 @@
-// The documents of these files that are in the graph, with the passages that they have.
+// Those of some documents that are in the graph, with the passages that they have.
 // mode: read
-// param $sources: list<string>: URIs of files
+// param $ids: list<string>: document ids
 // returns: id, name, sha256, passages
-MATCH (d:Document)
-WHERE d.source IN $sources
+UNWIND $ids AS id
+MATCH (d:Document {id: id})
 RETURN d.id AS id, d.name AS name, d.sha256 AS sha256,
        COLLECT {
          MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d)

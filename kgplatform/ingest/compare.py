@@ -1,0 +1,143 @@
+"""Files beside the graph: what is new in them, what changed, what is gone. Group by group, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from kgplatform.ingest.cut import cut_document
+from kgplatform.ingest.load import load
+from kgplatform.neo4j.store import Store
+from kgplatform.records import Document, Passage, SkippedFile
+
+EXTRACTED = "extracted"
+
+_GROUP_PASSAGES = 500
+_GROUP_ITEMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A document of the files beside the graph's: which passages are ``done`` there, and which are ``stale``.
+
+    ``is_other_text``: the graph has it with another text or title.
+    """
+
+    document: Document
+    passages: Sequence[Passage]
+    verdict: Literal["added", "changed", "unchanged"]
+    done: frozenset[str] = frozenset()
+    stale: frozenset[str] = frozenset()
+    is_other_text: bool = False
+
+
+@dataclass(slots=True)
+class Group:
+    """Some files, compared. ``gone``: documents that files held before and do not any more, with their passages."""
+
+    documents: list[Compared] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    gone: dict[str, list[str]] = field(default_factory=dict)
+
+
+def compare(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Iterator[Group]:
+    """Load ``paths`` and compare them with the graph, in the order of the files; nothing is written.
+
+    Groups have some 500 passages, so that what a group takes does not depend on how much there is.
+    """
+    files = _Files(store)
+    group: list[tuple[Document, list[Passage]]] = []
+    skipped: list[SkippedFile] = []
+    passages = 0
+    for item in load(paths):
+        store.stop.check()
+        if isinstance(item, SkippedFile):
+            skipped.append(item)
+        else:
+            group.append((item, cut_document(item, max_tokens)))
+            passages += len(group[-1][1])
+        if passages >= _GROUP_PASSAGES or len(group) + len(skipped) >= _GROUP_ITEMS:
+            yield files.compared(group, skipped)
+            group, skipped, passages = [], [], 0
+    yield files.compared(group, skipped, is_last=True)
+
+
+def holds(store: Store, path: Path) -> bool:
+    """Whether the graph has what ``path`` says: any of its documents, with the text that it has there now."""
+    documents = (item for item in load([path]) if isinstance(item, Document))
+    while some := {each.id: each.sha256 for each in islice(documents, _GROUP_ITEMS)}:
+        known = _known(store, list(some))
+        if any(known[id].sha256 == sha256 for id, sha256 in some.items() if id in known):
+            return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A document as the graph has it, with the states of its passages by id."""
+
+    title: str
+    sha256: str
+    states: dict[str, str]
+
+
+class _Files:
+    """Which files the graph knows. It remembers the known documents of the file that is being read, 150 bytes each."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._source = ""
+        self._size = 0
+        self._met: set[str] = set()
+
+    def compared(
+        self, group: Sequence[tuple[Document, list[Passage]]], skipped: list[SkippedFile], *, is_last: bool = False
+    ) -> Group:
+        """The documents of ``group``, and what is gone from the files that end in it; the last one ends all."""
+        sizes = self._sizes([document.source for document, _ in group])
+        known = _known(self._store, [document.id for document, _ in group if sizes.get(document.source) != 0])
+        result = Group(skipped=skipped)
+        for document, passages in group:
+            if document.source != self._source:
+                result.gone |= self._gone()
+                self._source, self._size, self._met = document.source, sizes[document.source], set()
+            before = known.get(document.id)
+            if before is not None:
+                self._met.add(document.id)
+            result.documents.append(_compared(document, passages, before))
+        if is_last:
+            result.gone |= self._gone()
+        return result
+
+    def _sizes(self, sources: Sequence[str]) -> dict[str, int]:
+        """How many documents the graph has of each file that begins here, and of the one that is being read."""
+        new = sorted(set(sources) - {self._source})
+        rows = self._store.read("ingest/file_sizes", sources=new) if new else []
+        return {row["source"]: row["documents"] for row in rows} | {self._source: self._size}
+
+    def _gone(self) -> dict[str, list[str]]:
+        """What the graph has of the file that ends here, but the file has not. Mostly counting shows: nothing."""
+        if len(self._met) == self._size:
+            return {}
+        rows = self._store.read("ingest/documents_of_file", source=self._source)
+        return {row["id"]: sorted(row["passages"]) for row in rows if row["id"] not in self._met}
+
+
+def _known(store: Store, ids: Sequence[str]) -> dict[str, _Known]:
+    rows = store.read("ingest/existing_documents", ids=ids) if ids else []
+    return {row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"])) for row in rows}
+
+
+def _compared(document: Document, passages: Sequence[Passage], known: _Known | None) -> Compared:
+    if known is None:
+        return Compared(document, passages, "added")
+    # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
+    if (known.title, known.sha256) != (document.title, document.sha256):
+        return Compared(document, passages, "changed", stale=frozenset(known.states), is_other_text=True)
+    wanted = {passage.id for passage in passages}
+    done = frozenset(passage for passage in wanted if known.states.get(passage) == EXTRACTED)
+    stale = frozenset(known.states.keys() - wanted)
+    return Compared(document, passages, "unchanged" if known.states.keys() == wanted else "changed", done, stale)

@@ -1,0 +1,118 @@
+"""What an ingest would cost, before anything is written or paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kgplatform.ingest.compare import Group, compare
+from kgplatform.ingest.extract.llm import extraction_messages, fact_messages
+from kgplatform.ingest.facts_pass import passages_without_facts
+from kgplatform.ingest.schema import Schema
+from kgplatform.neo4j.store import Store
+from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.settings import Settings
+from kgplatform.text import count_tokens
+
+OUTPUT_SHARE = 6.8
+"""Tokens that a model writes for each token of a passage: the median of the sample corpus (docs/decisions.md)."""
+
+FACTS_SHARE = 2.2
+"""The same for facts with their key elements."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What an ingest would cost. Tokens are counted offline, within about 10 %; output tokens are a rule of thumb."""
+
+    documents: int
+    passages: int
+    pending_passages: int
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    skipped: tuple[SkippedFile, ...]
+
+
+def estimate(
+    store: Store, paths: Sequence[str | Path], schema: Schema, extractor: str, settings: Settings, *, facts: bool
+) -> Estimate:
+    """The calls and tokens that ``ingest`` would spend on the passages that are not in the graph yet.
+
+    ``facts``: and on reading facts from those that lack them, in the whole graph if there are no ``paths``. Of
+    what a recording says of a passage nothing is known yet: such passages count as lacking them.
+    """
+    total = _Total()
+    spend = _Spend(store, schema, settings, is_read=extractor == "llm", facts=facts)
+    for group in compare(store, paths, settings.passage_tokens) if paths or not facts else ():
+        total.add(group)
+        spend.on(group)
+    if facts and not total.documents:
+        spend.on_facts(row["tokens"] for row in passages_without_facts(store))
+    return Estimate(
+        documents=total.documents,
+        passages=total.passages,
+        pending_passages=total.pending,
+        calls=spend.calls,
+        input_tokens=spend.input_tokens,
+        output_tokens=round(spend.output_tokens),
+        skipped=tuple(total.skipped),
+    )
+
+
+@dataclass(slots=True)
+class _Total:
+    """How much there is, whatever it costs."""
+
+    documents: int = 0
+    passages: int = 0
+    pending: int = 0
+    skipped: list[SkippedFile] = field(default_factory=list)
+
+    def add(self, group: Group) -> None:
+        self.documents += len(group.documents)
+        self.passages += sum(len(each.passages) for each in group.documents)
+        self.pending += sum(len(each.passages) - len(each.done) for each in group.documents)
+        self.skipped += group.skipped
+
+
+class _Spend:
+    """Calls and tokens. ``is_read``: passages that are not done are read by the model; ``facts``: for facts, too."""
+
+    def __init__(self, store: Store, schema: Schema, settings: Settings, *, is_read: bool, facts: bool) -> None:
+        self.calls = self.input_tokens = 0
+        self.output_tokens = 0.0
+        self._store, self._schema, self._is_read, self._facts = store, schema, is_read, facts
+        self._most = settings.facts_tokens
+        # What a prompt for facts has besides the text.
+        empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
+        self._prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, self._most))
+
+    def on(self, group: Group) -> None:
+        """Count what the passages of ``group`` take."""
+        pending = [
+            (passage, each.document)
+            for each in group.documents
+            for passage in each.passages
+            if passage.id not in each.done
+        ]
+        if self._is_read:
+            for passage, document in pending:
+                messages = extraction_messages(passage, document, self._schema)
+                self._add(sum(count_tokens(each["content"]) for each in messages), OUTPUT_SHARE * passage.tokens)
+        if self._facts:
+            done = frozenset[str]().union(*(each.done for each in group.documents))
+            known = passages_without_facts(self._store, (each.document.id for each in group.documents))
+            self.on_facts(row["tokens"] for row in known if row["id"] in done)
+            self.on_facts(() if self._is_read else (passage.tokens for passage, _ in pending))
+
+    def on_facts(self, sizes: Iterable[int]) -> None:
+        """Count what reading facts takes from passages of so many tokens."""
+        for size in sizes:
+            self._add(self._prompt + size, min(FACTS_SHARE * size, self._most))
+
+    def _add(self, input_tokens: int, output_tokens: float) -> None:
+        self.calls += 1
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens

@@ -1,0 +1,112 @@
+"""The pass of ``ingest --facts``: atomic facts by GraphReader's own prompt, from passages without any by a model.
+
+A passage remembers in ``factsBy`` who wrote its atomic facts, and the pass reads those where that is nobody, or the
+local extractor, whose facts it replaces in the transaction that writes the new ones and the mark. A passage that failed
+says why, keeps the facts that it had, and is tried again by the next pass.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+
+from kgplatform.ingest.extract.llm import read_facts
+from kgplatform.ingest.extract_pass import WINDOW, Batch, FailedPassage, Item, PassageReader, Tools
+from kgplatform.ingest.named import without_inventions
+from kgplatform.ingest.plan import Plan
+from kgplatform.ingest.read_passage import by_kind
+from kgplatform.ingest.write import Writer, fact_rows
+from kgplatform.models.chat import Chat
+from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import Document, Extraction, Passage
+
+BY_PASS = "graphreader"
+"""What the pass is called in the graph (``factsBy``) and in reports: the reader whose facts these are."""
+
+_DOCUMENTS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class FactsRead:
+    """What a pass did. ``lacking``: passages that it had to read; ``read``: those that it did; ``facts``: in those.
+
+    ``unnamed``: key elements that their passage does not name, which were left out.
+    """
+
+    lacking: int = 0
+    read: int = 0
+    facts: int = 0
+    unnamed: int = 0
+    malformed: Counter[str] = field(default_factory=Counter)
+    failed: list[FailedPassage] = field(default_factory=list)
+    stopped: str = ""
+
+
+def passages_without_facts(store: Store, documents: Iterator[str] | None = None) -> Iterator[Row]:
+    """``id`` and ``tokens`` of the passages to read, of ``documents``, or of the whole graph."""
+    wanted = _all_documents(store) if documents is None else documents
+    while some := list(islice(wanted, _DOCUMENTS)):
+        yield from store.read("ingest/passages_without_facts", documents=some)
+
+
+def lacks_facts(store: Store) -> bool:
+    """Whether some passage has no atomic facts from a model or a recording."""
+    return any(True for _ in passages_without_facts(store))
+
+
+def _all_documents(store: Store) -> Iterator[str]:
+    after = ""
+    while rows := store.read("ingest/document_ids", after=after, limit=_DOCUMENTS):
+        yield from (row["id"] for row in rows)
+        after = rows[-1]["id"]
+
+
+def _lacking(store: Store, plan: Plan | None) -> Iterator[Row]:
+    return passages_without_facts(store, None if plan is None else plan.document_ids)
+
+
+def read_facts_of_passages(tools: Tools, chat: Chat, plan: Plan | None) -> FactsRead:
+    """Read the passages that lack facts, ``settings.concurrency`` at once, and commit as they come."""
+    store = tools.store
+    total = sum(1 for _ in _lacking(store, plan))
+    lacking = (row["id"] for row in _lacking(store, plan))
+    read, facts, unnamed, malformed = 0, 0, 0, Counter[str]()
+    reader: PassageReader[Extraction] = PassageReader(
+        tools.settings.concurrency, lambda number: tools.progress("reading facts", number, total), store.stop
+    )
+    work = partial(read_facts, chat, most_tokens=tools.settings.facts_tokens)
+    with reader, Writer(store) as writer, Batch(writer) as batch:
+        while not reader.stopped and (some := list(islice(lacking, WINDOW))):
+            texts = store.read("ingest/passage_texts", ids=some)
+            known = {row["passage"]["id"]: row for row in texts}
+            for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):
+                if isinstance(outcome, FailedPassage):
+                    batch.put({"id": passage.id, "state": {"factsFailure": outcome.reason}})
+                else:
+                    found, invented = _put_facts(batch, passage, document, outcome, known[passage.id])
+                    read, facts, unnamed = read + 1, facts + found, unnamed + invented
+                    malformed.update(item.kind for item in outcome.malformed)
+    return FactsRead(total, read, facts, unnamed, malformed, reader.failed, reader.stopped)
+
+
+def _item(row: Row) -> Item:
+    document = Document(row["document"], row["title"], "", "", "", "")
+    return Passage(document_id=document.id, **row["passage"]), document
+
+
+def _put_facts(batch: Batch, passage: Passage, document: Document, found: Extraction, before: Row) -> tuple[int, int]:
+    """Replace the facts of a passage; returns how many it has now, and how many key elements were left out.
+
+    ``before``: what its extraction counted.
+    """
+    usable, unnamed = without_inventions(found, passage, document.title)
+    rows = fact_rows(passage, usable.facts, before["mentions"], document.title)
+    malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
+    kinds, counts = by_kind(found.malformed, malformed)
+    state = {"factsBy": BY_PASS, "factsFailure": None, "malformedKinds": kinds, "malformedCounts": counts}
+    state["unnamed"] = before["unnamed"] + unnamed
+    batch.put({"id": passage.id, "state": state}, rows, replaces_facts=True)
+    return len(rows.atomic_facts), unnamed

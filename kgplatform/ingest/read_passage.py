@@ -1,0 +1,98 @@
+"""One passage, read: what it says, bounded by the schema, as properties and rows to write. Without a database."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from kgplatform.ingest.bound import Mode, bound
+from kgplatform.ingest.compare import EXTRACTED
+from kgplatform.ingest.extract import Extractor
+from kgplatform.ingest.fill_in import NOTHING_LEFT, left_out
+from kgplatform.ingest.named import without_inventions
+from kgplatform.ingest.schema import Schema
+from kgplatform.ingest.write import Rows, has_usable_names, rows_of
+from kgplatform.neo4j.store import Row
+from kgplatform.records import Document, Extraction, Malformed, Passage, Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPassage:
+    """What becomes of a passage: the properties that it gets, its rows, and the types that it proposes."""
+
+    state: Row
+    rows: Rows
+    proposals: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How passages are read. ``seed`` is the schema that the ingest began with."""
+
+    extractor: Extractor
+    seed: Schema
+    mode: Mode
+
+    def read(self, passage: Passage, document: Document, schema: Schema) -> ReadPassage:
+        """Extract from ``passage`` and bound it by ``schema``, which ``seed`` has become.
+
+        Raises ``ModelError`` or ``InputError`` as the extractor does.
+        """
+        extraction = self.extractor.extract(passage, document, schema)
+        return self._bounded(passage, document, extraction, schema)
+
+    def _bounded(self, passage: Passage, document: Document, extraction: Extraction, schema: Schema) -> ReadPassage:
+        usable, unnamed = _without_unusable(extraction), 0
+        if self.extractor.name == "llm":  # the rules invent nothing, and for a recording its maker answers
+            usable, unnamed = without_inventions(usable, passage, document.title)
+        bounded, tally = bound(usable, schema, self.mode)
+        rows = rows_of(passage, bounded, schema, document.title)
+        found, not_found = rows.found()
+        stated = len(bounded.triples) + len(bounded.attributes) + len(bounded.facts)
+        kinds, counts = by_kind(usable.malformed)
+        by = self.extractor.name
+        state = {
+            "state": EXTRACTED,
+            "failure": None,
+            "kept": tally.kept,
+            "mapped": tally.mapped,
+            "dropped": tally.dropped,
+            "offSchema": tally.off_schema,
+            "turned": tally.turned,
+            "unnamed": unnamed,
+            "found": found,
+            "notFound": not_found,
+            "duplicates": stated - found - not_found,
+            **(left_out(usable, self.seed, schema) if self.mode == "strict" and tally.dropped else NOTHING_LEFT),
+            "malformedKinds": kinds,
+            "malformedCounts": counts,
+            "proposals": json.dumps([asdict(proposal) for proposal in bounded.proposals])
+            if bounded.proposals
+            else None,
+            "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
+        }
+        return ReadPassage({"id": passage.id, "state": state}, rows, bounded.proposals)
+
+
+def _without_unusable(extraction: Extraction) -> Extraction:
+    """``extraction`` without what has no name, or one too long to be a name; that is malformed, and counted."""
+    entities = tuple(entity for entity in extraction.entities if has_usable_names(entity.name))
+    triples = tuple(
+        triple for triple in extraction.triples if has_usable_names(triple.subject, triple.predicate, triple.object)
+    )
+    attributes = tuple(
+        attribute for attribute in extraction.attributes if has_usable_names(attribute.entity, attribute.key)
+    )
+    before = len(extraction.entities) + len(extraction.triples) + len(extraction.attributes)
+    lost = before - len(entities) - len(triples) - len(attributes)
+    malformed = extraction.malformed + (Malformed("name that is empty or too long", ""),) * lost
+    return replace(extraction, entities=entities, triples=triples, attributes=attributes, malformed=malformed)
+
+
+def by_kind(malformed: Sequence[Malformed], before: Counter[str] | None = None) -> tuple[list[str], list[int]]:
+    """The kinds of what is malformed, and how many there are of each, with those ``before``."""
+    counted = Counter(before or ()) + Counter(item.kind for item in malformed)
+    kinds = sorted(counted)
+    return kinds, [counted[kind] for kind in kinds]
