@@ -89,6 +89,13 @@ class Settings(BaseSettings):
     model_timeout: float = _setting(120.0, "Time for one language-model call.", unit="s", gt=0)
     model_retries: int = _setting(5, "Retries after 429, 5xx, a time-out or a broken connection.", ge=0)
     concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)
+    workers: int = _setting(
+        1,
+        "Processes that read the passages of an ingest, if more than 1; each has `concurrency` calls in progress.",
+        ge=1,
+        le=256,
+    )
+    ray: str = _setting("", "Address of a Ray cluster that reads the passages of an ingest; `local` starts one here.")
     token_budget: int | None = _setting(
         None,
         "Budget of one run, prompts and replies together; it stops cleanly when used up.",

@@ -6,38 +6,38 @@ It resumes where it was stopped. A passage that failed says why, and is tried ag
 from __future__ import annotations
 
 import json
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import count, groupby, islice
-from typing import Generic, TypeVar
+from itertools import groupby, islice
+from typing import Protocol
 
-from kgplatform.errors import BudgetError, InputError, ModelError, StoppedError
+from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract import Extractor
 from kgplatform.ingest.fill_in import fill_in
 from kgplatform.ingest.growth import Growth
+from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
 from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.ingest.share import Outcome, SharedReader
 from kgplatform.ingest.write import Rows, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress, Proposal
 from kgplatform.settings import Settings
+from kgplatform.work.open_workers import open_workers
 from kgplatform.work.stopping import Stop
-from kgplatform.work.threads import Breaker
-
-T = TypeVar("T")
-Item = tuple[Passage, Document]
 
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
-graph does not depend on which of them was read first. An extractor that reads one passage at a time needs none."""
+graph does not depend on which of them was read first, nor by how many workers. Of a recording each passage is a window
+of its own: what was recorded saw no schema, and the next passages may be of the types that this one proposes."""
 
 _DONE_AT_ONCE = 1000
 _COMMIT_ROWS = 4000
@@ -58,15 +58,6 @@ class Tools:
     progress: Progress
     facts_from: Chat | None = None
     """The model that reads atomic facts from passages that lack them; None if they stay without."""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedPassage:
-    """A passage that nothing could be extracted from; the next ingest of its document tries again."""
-
-    passage: str
-    name: str
-    reason: str
 
 
 class Batch:
@@ -111,83 +102,6 @@ class Batch:
         self._committed = time.monotonic()
 
 
-class PassageReader(Generic[T]):
-    """Does a piece of work for each passage, ``workers`` at once, or one by one on this thread if that is None.
-
-    ``failed`` are those that it could not be done for; ``stopped`` says why no more are read, if so. ``stop`` ends it
-    between two passages. ``advance`` is called with the number of passages that are done.
-    """
-
-    def __init__(self, workers: int | None, advance: Callable[[int], None], stop: Stop) -> None:
-        self.failed: list[FailedPassage] = []
-        self.stopped = ""
-        self._pool = ThreadPoolExecutor(workers) if workers is not None else None
-        self._halt = threading.Event()
-        self._advance = advance
-        self._numbers = count(1)
-        self._breaker = Breaker("passages", "read")
-        self._stop = stop
-
-    def __enter__(self) -> PassageReader[T]:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._halt.set()
-        if self._pool is not None:
-            # Ctrl-C does not wait for a model that may never answer.
-            self._pool.shutdown(wait=kind is not KeyboardInterrupt, cancel_futures=True)
-
-    def read(
-        self, window: Sequence[Item], work: Callable[[Passage, Document], T]
-    ) -> Iterator[tuple[Item, T | FailedPassage]]:
-        """Each passage of ``window``, in order, with what came of it or that it failed, which ``failed`` collects.
-
-        Passages that were not reached before the budget was used up are left out.
-        """
-        for item, result in self._results(window, work):
-            outcome: T | FailedPassage
-            try:
-                outcome = result()
-                self._breaker.worked()
-            except BudgetError as error:
-                self.stopped = self.stopped or str(error)
-                self._halt.set()
-                continue
-            except (ModelError, InputError) as error:  # the model cannot, or the recording does not say
-                outcome = FailedPassage(item[0].id, item[0].name, str(error))
-                self.failed.append(outcome)
-                self._break_off(error)
-            yield item, outcome
-            self._advance(next(self._numbers))
-
-    def _break_off(self, error: Exception) -> None:
-        """Read no more after too many failures of the model in a row."""
-        if isinstance(error, ModelError):
-            self._breaker.failed(error)
-        if self._breaker.broke:
-            self.stopped = self.stopped or self._breaker.broke
-            self._halt.set()
-
-    def _results(
-        self, window: Sequence[Item], work: Callable[[Passage, Document], T]
-    ) -> Iterator[tuple[Item, Callable[[], T]]]:
-        if self._pool is None:
-            for item in window:
-                self._stop.check()
-                yield item, partial(work, *item)
-            return
-        works = [partial(self._unless_halted, work, *item) for item in window]
-        futures: list[Future[T]] = [self._pool.submit(task) for task in works]
-        for item, future in zip(window, futures, strict=True):
-            yield item, future.result
-
-    def _unless_halted(self, work: Callable[[Passage, Document], T], passage: Passage, document: Document) -> T:
-        if self._halt.is_set():
-            raise BudgetError("The run is stopping.")
-        self._stop.check()
-        return work(passage, document)
-
-
 @dataclass(frozen=True, slots=True)
 class PassagesRead:
     """What a pass did: how many passages it read, all types that the schema has grown by, why it stopped early."""
@@ -202,31 +116,66 @@ def extract_passages(tools: Tools, plan: Plan) -> PassagesRead:
     """Extract from the passages of ``plan`` that are not done, window by window; a window's proposals widen the schema
     of the next.
     """
-    reading = Reading(tools.extractor, tools.schema, tools.mode)
-    growth, has_more = _grown_by_others(tools, plan)
-    schema, read = tools.schema.with_expansions(growth.expansions()), 0
-    waits_on_network = tools.extractor.name == "llm"
-    reader: PassageReader[ReadPassage] = PassageReader(
-        tools.settings.concurrency if waits_on_network else None,
-        lambda number: tools.progress("extracting", number, plan.pending),
-        tools.store.stop,
-    )
-    with reader, Writer(tools.store) as writer, Batch(writer) as batch:
-        for window in _windows(plan, WINDOW if waits_on_network else 1):
+    growing = _Growing(tools, plan)
+    read = 0
+    with _reader(tools, plan) as (reader, ahead), Writer(tools.store) as writer, Batch(writer) as batch:
+        begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()
+        for window in _windows(plan, 1 if tools.extractor.name == "recorded" else WINDOW):
             pending = [(passage, document) for passage, document in window if isinstance(passage, Passage)]
-            found = _read_window(reader, batch, pending, partial(reading.read, schema=schema))
-            read += len(found)
-            if has_more:
-                found += _proposals_of(tools.store, [passage for passage, _ in window if isinstance(passage, str)])
-            if more := [each for each in found if each[2]]:
-                for each in more:
-                    growth.add(*each)
-                schema = tools.schema.with_expansions(growth.expansions())
+            begun.append((window, reader.begin(pending, growing.schema)))
+            if len(begun) > ahead:
+                read += _take(*begun.popleft(), batch, growing)
             if reader.stopped:
                 break
+        for window, outcomes in begun:  # they are under way, and paid for
+            read += _take(window, outcomes, batch, growing)
     if tools.mode == "strict" and not (reader.stopped or reader.failed):
-        fill_in(tools.store, tools.schema, schema)
-    return PassagesRead(read, reader.failed, growth.expansions(), reader.stopped)
+        fill_in(tools.store, tools.schema, growing.schema)
+    return PassagesRead(read, reader.failed, growing.expansions, reader.stopped)
+
+
+class _Reader(Protocol):
+    """Reads windows in order. ``failed``: passages that could not be read; ``stopped``: why it stopped."""
+
+    failed: list[FailedPassage]
+    stopped: str
+
+    def begin(self, window: Sequence[Item], schema: Schema) -> Iterator[tuple[Item, Outcome]]: ...
+
+
+class _ThreadedReader(PassageReader[ReadPassage]):
+    """In this process: by threads if the extractor waits on a network, else one after the other."""
+
+    def __init__(self, reading: Reading, threads: int | None, advance: Callable[[int], None], stop: Stop) -> None:
+        super().__init__(threads, advance, stop)
+        self._reading = reading
+
+    def begin(self, window: Sequence[Item], schema: Schema) -> Iterator[tuple[Item, Outcome]]:
+        return self.read(window, partial(self._reading.read, schema=schema))
+
+
+@contextmanager
+def _reader(tools: Tools, plan: Plan) -> Iterator[tuple[_Reader, int]]:
+    """What reads, and how many windows may be under way before the first of them is written.
+
+    None may where a window's proposals widen the schema of the next: then each worker has a part of the window. The
+    local rules propose nothing: there each window is one worker's.
+    """
+    reading = Reading(tools.extractor, tools.schema, tools.mode)
+    stop = tools.store.stop
+
+    def advance(number: int) -> None:
+        tools.progress("extracting", number, plan.pending)
+
+    if tools.extractor.name == "recorded" or not plan.pending or (workers := open_workers(tools.settings)) is None:
+        threads = tools.settings.concurrency if tools.extractor.name == "llm" else None
+        with _ThreadedReader(reading, threads, advance, stop) as reader:
+            yield reader, 0
+        return
+    with workers:
+        is_local = tools.extractor.name == "local"
+        parts, ahead = (1, 2 * workers.number) if is_local else (workers.number, 0)
+        yield SharedReader(workers, parts, reading, tools.settings, tools.ledger, advance, stop), ahead
 
 
 Window = Sequence[tuple[Passage | str, Document]]
@@ -249,21 +198,38 @@ Proposed = tuple[str, str, Sequence[Proposal]]
 """Passage id, document id, and what the passage proposed."""
 
 
-def _read_window(
-    reader: PassageReader[ReadPassage],
-    batch: Batch,
-    pending: Sequence[Item],
-    work: Callable[[Passage, Document], ReadPassage],
-) -> list[Proposed]:
-    """Read the passages of a window; for each that could be read, what it proposes."""
+def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch, growing: _Growing) -> int:
+    """Hand over what came of a window; returns how many of its passages were read."""
     found: list[Proposed] = []
-    for (passage, document), outcome in reader.read(pending, work):
+    for (passage, document), outcome in outcomes:
         if isinstance(outcome, FailedPassage):
             batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason}})
         else:
             batch.put(outcome.state, outcome.rows)
             found.append((passage.id, document.id, outcome.proposals))
-    return found
+    growing.by(found, [passage for passage, _ in window if isinstance(passage, str)])
+    return len(found)
+
+
+class _Growing:
+    """The schema as it is after the windows so far."""
+
+    def __init__(self, tools: Tools, plan: Plan) -> None:
+        self._tools = tools
+        self._growth, self._are_known = _grown_by_others(tools, plan)
+        self._grow()
+
+    def by(self, found: Sequence[Proposed], done: Sequence[str]) -> None:
+        """Widen it by what a window proposes: ``found`` now, and before by the passages ``done``."""
+        known = _proposals_of(self._tools.store, done) if self._are_known else []
+        if more := [each for each in (*found, *known) if each[2]]:
+            for each in more:
+                self._growth.add(*each)
+            self._grow()
+
+    def _grow(self) -> None:
+        self.expansions = self._growth.expansions()
+        self.schema = self._tools.schema.with_expansions(self.expansions)
 
 
 def new_growth(tools: Tools) -> Growth:

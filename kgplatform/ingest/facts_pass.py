@@ -14,8 +14,9 @@ from functools import partial
 from itertools import islice
 
 from kgplatform.ingest.extract.llm import read_facts
-from kgplatform.ingest.extract_pass import WINDOW, Batch, FailedPassage, Item, PassageReader, Tools
+from kgplatform.ingest.extract_pass import WINDOW, Batch, Tools
 from kgplatform.ingest.named import without_inventions
+from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import by_kind
 from kgplatform.ingest.write import Writer, fact_rows

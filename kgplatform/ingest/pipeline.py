@@ -20,9 +20,10 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.ingest.compare import compare
-from kgplatform.ingest.extract_pass import FailedPassage, PassagesRead, Tools, add_known, extract_passages, new_growth
+from kgplatform.ingest.extract_pass import PassagesRead, Tools, add_known, extract_passages, new_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.graph_state import check_embedder, define_graph, graph_state, set_state
+from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.settle import settle
@@ -110,7 +111,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         before = graph_state(tools.store)
         check_embedder(before, tools.embedder)
         define_graph(tools.store, tools.embedder)
-    with Plan(tools.settings.home) as plan:
+    with Plan(tools.settings.home_folder) as plan:
         with watch.stage("lay"):
             groups = compare(tools.store, paths, tools.settings.passage_tokens)
             lay(tools.store, watch.each("load", groups), plan, tools.progress)

@@ -1,0 +1,15 @@
+"""The workers that the settings ask for: processes of this machine, or a Ray cluster's."""
+
+from __future__ import annotations
+
+from kgplatform.settings import Settings
+from kgplatform.work.workers import LocalWorkers, Workers
+
+
+def open_workers(settings: Settings) -> Workers | None:
+    """None if this process is to do the work itself. Raises ``SettingError`` if Ray is not installed or not there."""
+    if settings.ray:
+        from kgplatform.work.ray_workers import RayWorkers  # it takes seconds to load
+
+        return RayWorkers(settings.ray)
+    return LocalWorkers(settings.workers) if settings.workers > 1 else None

@@ -1,0 +1,57 @@
+"""Workers on the machines of a Ray cluster; a worker that dies is replaced by Ray, and what it was doing done again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from kgplatform.errors import SettingError
+from kgplatform.work.workers import answer_of, settle
+
+_TRIES = 5
+
+
+class RayWorkers:
+    """As many workers as the cluster has processors. ``address`` as `ray.init` takes it; "local" starts a cluster here.
+
+    What is sent goes through the cluster's object store: whoever may use the cluster may read it.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import ray
+        except ImportError as error:
+            raise SettingError(
+                "Ray is not installed. Install it with `pip install 'kgplatform[ray]'`, or use workers instead.", "ray"
+            ) from error
+        self._ray = ray
+        try:
+            ray.init(address, logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False) if (
+                address == "local"
+            ) else ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise SettingError(f"The Ray cluster {address} cannot be used: {error}", "ray") from error
+        self.number = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._call = ray.remote(max_retries=_TRIES)(answer_of)
+
+    def __enter__(self) -> RayWorkers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ray.shutdown()
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """See ``Workers.submit``."""
+        found: Future[Any] = Future()
+        self._call.remote(function, argument).future().add_done_callback(lambda done: _pass_on(done, found))
+        return found
+
+
+def _pass_on(done: Future[tuple[bool, Any]], found: Future[Any]) -> None:
+    error = done.exception()
+    if error is not None:
+        found.set_exception(SettingError(f"The Ray cluster lost a worker too often: {error}", "ray"))
+    else:
+        settle(found, done.result())

@@ -1,0 +1,178 @@
+"""Functions in other processes, on this machine or on others.
+
+with local_workers(2) as workers:
+    workers.submit(function, argument).result()
+
+A worker that dies is replaced, and what it was doing is done again. Functions are named, not sent: they stand in a
+module that the worker can import; arguments and results are pickled.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kgplatform.errors import KgError
+
+_DEATHS = 5
+"""Workers that die over the same piece of work before it is given up."""
+_PARENT_SECONDS = 1.0
+
+
+class Workers(Protocol):
+    """``number`` of them work at once. A context manager: what is under way at its end is given up."""
+
+    number: int
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """What ``function`` makes of ``argument``, in some worker. Raises ``RuntimeError`` for an error in the
+        worker, and ``KgError`` if workers die of it."""
+
+    def __enter__(self) -> Workers: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@dataclass(slots=True)
+class _Task:
+    sent: bytes
+    future: Future[Any] = field(default_factory=Future)
+    deaths: int = 0
+
+
+class LocalWorkers:
+    """Processes of this machine, each with a thread here that feeds it. They end with this process, however it ends."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._over = False
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
+        self._threads = [threading.Thread(target=self._feed, args=(at,), name=f"worker {at}") for at in range(number)]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> LocalWorkers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over = True
+        for _ in self._threads:
+            self._tasks.put(None)
+        for child in list(self._children.values()):
+            child.kill()
+        for thread in self._threads:
+            thread.join()
+
+    def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
+        """See ``Workers.submit``."""
+        task = _Task(pickle.dumps((function, argument), pickle.HIGHEST_PROTOCOL))
+        self._tasks.put(task)
+        return task.future
+
+    def _feed(self, at: int) -> None:
+        child: subprocess.Popen[bytes] | None = None
+        while (task := self._tasks.get()) is not None and not self._over:
+            while not self._over and not task.future.done():
+                child = child or self._started(at)
+                try:
+                    answer = _asked(child, task.sent)
+                except (OSError, EOFError, pickle.UnpicklingError):
+                    _ended(child)
+                    child = None
+                    task.deaths += 1
+                    if task.deaths >= _DEATHS and not self._over:
+                        task.future.set_exception(_died(task.deaths))
+                else:
+                    settle(task.future, answer)
+            task.future.cancel()  # where all is over; what is done stays done
+        if child is not None:
+            _ended(child)
+
+    def _started(self, at: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "kgplatform.work.workers"]
+        # A session of its own: Ctrl-C is for this process, which ends them.
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self._children[at] = child
+        if self._over:
+            child.kill()
+        return child
+
+
+def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:
+    assert child.stdin is not None and child.stdout is not None  # both are pipes
+    child.stdin.write(sent)
+    child.stdin.flush()
+    answer: tuple[bool, Any] = pickle.load(child.stdout)
+    return answer
+
+
+def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
+    """Give ``future`` what came back from a worker."""
+    is_result, value = answer
+    if is_result:
+        future.set_result(value)
+    else:
+        future.set_exception(RuntimeError(f"A worker failed:\n{value}"))
+
+
+def _died(deaths: int) -> KgError:
+    return KgError(
+        f"{deaths} workers in a row died over the same passages, perhaps for want of memory. Use fewer workers."
+    )
+
+
+def _ended(child: subprocess.Popen[bytes]) -> None:
+    child.kill()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent yet is lost anyway
+                pipe.close()
+    child.wait()
+
+
+def serve() -> None:
+    """Do what comes through standard input, one after the other, until it is closed or the parent is gone."""
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what the work prints is no answer
+    while True:
+        try:
+            function, argument = pickle.load(source)
+        except EOFError:
+            return
+        except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
+            answer: tuple[bool, Any] = (False, traceback.format_exc())
+        else:
+            answer = answer_of(function, argument)
+        sink.write(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+        sink.flush()
+
+
+def answer_of(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
+    """Whether ``function`` returned, with its result or its traceback."""
+    try:
+        return True, function(argument)
+    except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
+        return False, traceback.format_exc()
+
+
+def _end_with_parent(parent: int) -> None:
+    pause = threading.Event()
+    while os.getppid() == parent:
+        pause.wait(_PARENT_SECONDS)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    serve()
