@@ -169,7 +169,8 @@ def _reader(tools: Tools, plan: Plan) -> Iterator[tuple[_Reader, int]]:
 
     if tools.extractor.name == "recorded" or not plan.pending or (workers := open_workers(tools.settings)) is None:
         threads = tools.settings.concurrency if tools.extractor.name == "llm" else None
-        with _ThreadedReader(reading, threads, advance, stop) as reader:
+        reader = _ThreadedReader(reading, threads, advance, stop)
+        with reader:
             yield reader, 0
         return
     with workers:

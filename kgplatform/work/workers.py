@@ -20,10 +20,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from kgplatform.errors import KgError
 
+_LENGTH = 8
 _DEATHS = 5
 """Workers that die over the same piece of work before it is given up."""
 _PARENT_SECONDS = 1.0
@@ -67,7 +68,7 @@ class LocalWorkers:
 
     def __exit__(self, *_: object) -> None:
         self._over = True
-        for _ in self._threads:
+        for _thread in self._threads:
             self._tasks.put(None)
         for child in list(self._children.values()):
             child.kill()
@@ -87,7 +88,7 @@ class LocalWorkers:
                 child = child or self._started(at)
                 try:
                     answer = _asked(child, task.sent)
-                except (OSError, EOFError, pickle.UnpicklingError):
+                except (OSError, EOFError):
                     _ended(child)
                     child = None
                     task.deaths += 1
@@ -111,10 +112,25 @@ class LocalWorkers:
 
 def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:
     assert child.stdin is not None and child.stdout is not None  # both are pipes
-    child.stdin.write(sent)
-    child.stdin.flush()
-    answer: tuple[bool, Any] = pickle.load(child.stdout)
+    _send(child.stdin, sent)
+    answer: tuple[bool, Any] = pickle.loads(_received(child.stdout))
     return answer
+
+
+def _send(pipe: IO[bytes], content: bytes) -> None:
+    """With its length first: what cannot be unpickled is skipped whole."""
+    pipe.write(len(content).to_bytes(_LENGTH, "big"))
+    pipe.write(content)
+    pipe.flush()
+
+
+def _received(pipe: IO[bytes]) -> bytes:
+    """Raises ``EOFError`` if the pipe ends before."""
+    length = pipe.read(_LENGTH)
+    content = pipe.read(int.from_bytes(length, "big"))
+    if len(length) < _LENGTH or len(content) < int.from_bytes(length, "big"):
+        raise EOFError
+    return content
 
 
 def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
@@ -148,15 +164,15 @@ def serve() -> None:
     sys.stdout = sys.stderr  # what the work prints is no answer
     while True:
         try:
-            function, argument = pickle.load(source)
+            sent = _received(source)
         except EOFError:
             return
-        except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
-            answer: tuple[bool, Any] = (False, traceback.format_exc())
-        else:
-            answer = answer_of(function, argument)
-        sink.write(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
-        sink.flush()
+        _send(sink, pickle.dumps(answer_of(_call, sent), pickle.HIGHEST_PROTOCOL))
+
+
+def _call(sent: bytes) -> Any:
+    function, argument = pickle.loads(sent)
+    return function(argument)
 
 
 def answer_of(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:

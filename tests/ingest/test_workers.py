@@ -1,0 +1,167 @@
+"""Several workers give the graph that one process gives, whichever of them dies, and nothing is paid for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from conftest import wipe
+from corpora import difference, extracted, invented
+from graph_state import snapshot
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError, KgError
+from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.schema import Schema
+from kgplatform.models.chat import Ledger
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.models.openai_chat import make_chat
+from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
+from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
+from kgplatform.work.workers import LocalWorkers
+
+
+def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
+    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
+    ledger = Ledger(settings.token_budget)
+    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=make_chat(settings, ledger))
+    graph.ledger = ledger
+    return graph
+
+
+def children() -> list[psutil.Process]:
+    """The workers of this process."""
+    found = psutil.Process().children()
+    return [each for each in found if "kgplatform.work.workers" in each.cmdline()]
+
+
+@contextmanager
+def killing(times: int, seed: int) -> Iterator[list[int]]:
+    """Meanwhile, workers are killed at random, at most ``times``; gives the process ids of those that were."""
+    over, dead, chance = threading.Event(), list[int](), random.Random(seed)
+
+    def kill() -> None:
+        while len(dead) < times and not over.wait(chance.uniform(0.05, 0.6)):
+            alive = [each for each in children() if each.pid not in dead and each.status() != psutil.STATUS_ZOMBIE]
+            if alive:
+                chosen = chance.choice(alive)
+                chosen.kill()
+                dead.append(chosen.pid)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield dead
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_the_graph_is_the_same_with_any_number_of_workers(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 40)
+    graphs = []
+    for workers in (1, 2, 8):
+        wipe(store)
+        report = opened(store, tmp_path / "home", workers=workers).ingest(files, extractor="local")
+        assert (report.extracted, report.complete) == (120, True)
+        graphs.append(snapshot(store))
+    assert difference(graphs[0], graphs[1]) == []
+    assert difference(graphs[0], graphs[2]) == []
+    assert children() == []
+
+
+def test_workers_that_are_killed_leave_no_trace_and_pay_for_nothing_twice(store: Store, tmp_path: Path) -> None:
+    """The schema grows on the way; of what was under way in a worker as it was killed, nobody has the answer."""
+    files = invented(tmp_path / "notes", 60)
+    with OpenAIServer(extracted) as server:
+        undisturbed = opened(store, tmp_path / "one", openai_base_url=server.base_url).ingest(files, extractor="llm")
+    wanted = snapshot(store)
+    assert [each.name for each in undisturbed.expansions] == ["Vessel"]
+    wipe(store)
+    lock, prompts = threading.Lock(), Counter[str]()
+
+    def counted(messages: Messages) -> str:
+        with lock:
+            prompts[json.dumps(messages)] += 1
+        time.sleep(0.2)
+        return extracted(messages)
+
+    with OpenAIServer(counted) as server, killing(8, seed=19) as dead:
+        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url, workers=3, concurrency=2)
+        report = kg.ingest(files, extractor="llm")
+    assert dead, "some were killed"
+    assert (report.complete, report.expansions) == (True, undisturbed.expansions)
+    assert difference(snapshot(store), wanted) == []
+    assert len(prompts) == undisturbed.passages
+    assert sum(prompts.values()) - len(prompts) <= 2 * len(dead), "two are under way in a worker"
+    used = kg.ledger.by_stage()["extract"]
+    assert used.calls + used.cached_calls == undisturbed.passages
+    assert children() == []
+
+
+def test_a_budget_holds_over_all_workers(store: Store, tmp_path: Path) -> None:
+    files = invented(tmp_path / "notes", 60)
+    with OpenAIServer(extracted) as server:
+        whole = opened(store, tmp_path / "one", openai_base_url=server.base_url)
+        whole.ingest(files, extractor="llm")
+        wanted, spent = snapshot(store), whole.ledger.total
+        wipe(store)
+        half = (spent.input_tokens + spent.output_tokens) // 2
+        model = {"openai_base_url": server.base_url, "workers": 2, "concurrency": 2}
+        kg = opened(store, tmp_path / "home", token_budget=half, **model)
+        report = kg.ingest(files, extractor="llm")
+        assert "budget" in report.stopped
+        assert 0 < report.extracted < report.passages
+        used = kg.ledger.total
+        assert half <= used.input_tokens + used.output_tokens < 1.2 * half
+        assert opened(store, tmp_path / "home", **model).ingest(files, extractor="llm").complete
+    assert difference(snapshot(store), wanted) == []
+
+
+class OfItsOwn:
+    """An extractor that a user wrote."""
+
+    name = "of its own"
+    default_mode: Mode = "flexible"
+
+    def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
+        return Extraction(entities=(ExtractedEntity(passage.text.split()[0]),))
+
+
+def test_an_extractor_that_cannot_be_sent_is_refused_in_one_sentence(store: Store, tmp_path: Path) -> None:
+    extractor = OfItsOwn()
+    extractor.lock = threading.Lock()  # type: ignore[attr-defined]  # as a connection has one
+    with pytest.raises(InputError, match=r"of its own cannot be sent to workers .*Ingest without workers"):
+        opened(store, tmp_path, workers=2).ingest(invented(tmp_path / "notes", 3), extractor=extractor)
+    assert children() == []
+
+
+def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on() -> None:
+    with LocalWorkers(1) as workers:
+        for function, argument, error in (
+            (len, 7, "object of type 'int' has no len"),
+            (children, 7, "No module named"),
+        ):
+            with pytest.raises(RuntimeError, match=rf"A worker failed:\nTraceback[\s\S]*{error}"):
+                workers.submit(function, argument).result()
+        assert workers.submit(len, "four").result() == 4
+
+
+def test_work_that_kills_every_worker_is_given_up() -> None:
+    with LocalWorkers(2) as workers:
+        with pytest.raises(KgError, match="5 workers in a row died over the same passages"):
+            workers.submit(os._exit, 9).result()
+        assert workers.submit(len, "four").result() == 4
