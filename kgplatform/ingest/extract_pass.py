@@ -9,7 +9,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
@@ -17,6 +17,7 @@ from typing import Protocol
 
 from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
+from kgplatform.ingest.claims import RELEASED, Claims
 from kgplatform.ingest.extract import Extractor
 from kgplatform.ingest.fill_in import fill_in
 from kgplatform.ingest.growth import Growth
@@ -118,9 +119,15 @@ def extract_passages(tools: Tools, plan: Plan) -> PassagesRead:
     """
     growing = _Growing(tools, plan)
     read = 0
-    with _reader(tools, plan) as (reader, ahead), Writer(tools.store) as writer, Batch(writer) as batch:
+    with (
+        _reader(tools, plan) as (reader, ahead),
+        _claims(tools) as claims,
+        Writer(tools.store) as writer,
+        Batch(writer) as batch,
+    ):
         begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()
-        for window in _windows(plan, 1 if tools.extractor.name == "recorded" else WINDOW):
+        for planned in _windows(plan, 1 if tools.extractor.name == "recorded" else WINDOW):
+            window = planned if claims is None else _claimed(claims, planned, growing)
             pending = [(passage, document) for passage, document in window if isinstance(passage, Passage)]
             begun.append((window, reader.begin(pending, growing.schema)))
             if len(begun) > ahead:
@@ -132,6 +139,22 @@ def extract_passages(tools: Tools, plan: Plan) -> PassagesRead:
     if tools.mode == "strict" and not (reader.stopped or reader.failed):
         fill_in(tools.store, tools.schema, growing.schema)
     return PassagesRead(read, reader.failed, growing.expansions, reader.stopped)
+
+
+def _claims(tools: Tools) -> AbstractContextManager[Claims | None]:
+    """Only what is paid for is claimed: rules that read the same passage twice write the same."""
+    return Claims(tools.store) if tools.extractor.name == "llm" else nullcontext()
+
+
+def _claimed(claims: Claims, window: Window, growing: _Growing) -> Window:
+    """``window`` without what another run has read since it was planned: of that the id is left."""
+    pending = [passage.id for passage, _ in window if isinstance(passage, Passage)]
+    mine = claims.take(pending) if pending else frozenset()
+    growing.are_known = growing.are_known or len(mine) < len(pending)
+    return [
+        (passage if isinstance(passage, str) or passage.id in mine else passage.id, document)
+        for passage, document in window
+    ]
 
 
 class _Reader(Protocol):
@@ -204,9 +227,9 @@ def _take(window: Window, outcomes: Iterator[tuple[Item, Outcome]], batch: Batch
     found: list[Proposed] = []
     for (passage, document), outcome in outcomes:
         if isinstance(outcome, FailedPassage):
-            batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason}})
+            batch.put({"id": passage.id, "state": {"state": "failed", "failure": outcome.reason, **RELEASED}})
         else:
-            batch.put(outcome.state, outcome.rows)
+            batch.put({"id": passage.id, "state": {**outcome.state, **RELEASED}}, outcome.rows)
             found.append((passage.id, document.id, outcome.proposals))
     growing.by(found, [passage for passage, _ in window if isinstance(passage, str)])
     return len(found)
@@ -217,12 +240,12 @@ class _Growing:
 
     def __init__(self, tools: Tools, plan: Plan) -> None:
         self._tools = tools
-        self._growth, self._are_known = _grown_by_others(tools, plan)
+        self._growth, self.are_known = _grown_by_others(tools, plan)
         self._grow()
 
     def by(self, found: Sequence[Proposed], done: Sequence[str]) -> None:
         """Widen it by what a window proposes: ``found`` now, and before by the passages ``done``."""
-        known = _proposals_of(self._tools.store, done) if self._are_known else []
+        known = _proposals_of(self._tools.store, done) if self.are_known else []
         if more := [each for each in (*found, *known) if each[2]]:
             for each in more:
                 self._growth.add(*each)

@@ -20,8 +20,9 @@ from kgplatform.records import Document, Extraction, Malformed, Passage, Proposa
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """What becomes of a passage: the properties that it gets, its rows, and the types that it proposes."""
+    """What becomes of ``passage``: the properties that it gets, its rows, and the types that it proposes."""
 
+    passage: str
     state: Row
     rows: Rows
     proposals: tuple[Proposal, ...]
@@ -73,7 +74,7 @@ class Reading:
             else None,
             "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
         }
-        return ReadPassage({"id": passage.id, "state": state}, rows, bounded.proposals)
+        return ReadPassage(passage.id, state, rows, bounded.proposals)
 
 
 def _without_unusable(extraction: Extraction) -> Extraction:

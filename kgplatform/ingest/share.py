@@ -146,6 +146,5 @@ class SharedReader:
             for outcome in read.outcomes:
                 if isinstance(outcome, FailedPassage):
                     self.failed.append(outcome)
-                id = outcome.passage if isinstance(outcome, FailedPassage) else outcome.state["id"]
-                yield by_id[id], outcome
+                yield by_id[outcome.passage], outcome
                 self._advance(next(self._numbers))

@@ -165,3 +165,35 @@ def test_work_that_kills_every_worker_is_given_up() -> None:
         with pytest.raises(KgError, match="5 workers in a row died over the same passages"):
             workers.submit(os._exit, 9).result()
         assert workers.submit(len, "four").result() == 4
+
+
+def test_two_ingests_of_the_same_files_pay_once(store: Store, tmp_path: Path) -> None:
+    """Side by side, with caches of their own: what one reads, the other waits for."""
+    files = invented(tmp_path / "notes", 40)
+    with OpenAIServer(extracted) as server:
+        undisturbed = opened(store, tmp_path / "one", openai_base_url=server.base_url).ingest(files, extractor="llm")
+    wanted = snapshot(store)
+    wipe(store)
+    lock, prompts, reports = threading.Lock(), Counter[str](), list[Any]()
+
+    def counted(messages: Messages) -> str:
+        with lock:
+            prompts[json.dumps(messages)] += 1
+        time.sleep(0.05)
+        return extracted(messages)
+
+    def ingest(home: Path) -> None:
+        kg = opened(store, home, openai_base_url=server.base_url, concurrency=4)
+        reports.append(kg.ingest(files, extractor="llm"))
+
+    with OpenAIServer(counted) as server:
+        threads = [threading.Thread(target=ingest, args=(tmp_path / name,)) for name in ("two", "three")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(reports) == 2
+    assert sum(report.extracted for report in reports) == undisturbed.passages
+    assert [report.expansions for report in reports] == [undisturbed.expansions] * 2
+    assert prompts.total() == len(prompts) == undisturbed.passages
+    assert difference(snapshot(store), wanted) == []
