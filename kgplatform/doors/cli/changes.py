@@ -53,6 +53,12 @@ def ingest(
         bool, typer.Option("--facts", help="Also have a model read atomic facts. Without files: in the whole graph.")
     ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that read passages.")
+    ] = None,
+    ray: Annotated[
+        str | None, typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that reads passages, or `local`.")
+    ] = None,
     token_budget: TokenBudget = None,
     home: Home = None,
     as_json: AsJson = False,
@@ -62,7 +68,7 @@ def ingest(
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.doors.cli.show import reports, terminal
 
-    with connect_to(home, token_budget=token_budget) as graph:
+    with connect_to(home, token_budget=token_budget, workers=workers, ray=ray) as graph:
         if estimate:
             cost = graph.estimate(paths or (), schema=schema, extractor=extractor, recorded=recorded, facts=facts)
             terminal.show(as_json, cost, reports.show_estimate)
