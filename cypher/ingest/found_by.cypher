@@ -1,0 +1,11 @@
+// The properties by which key elements are found, for those that an earlier version wrote. It did not say whose
+// likenesses it had not come to.
+// mode: write
+// param $rows: list<map>: id, stem, nameWords, consonants
+UNWIND $rows AS row
+MATCH (k:KeyElement {id: row.id})
+SET k.stem = row.stem
+FOREACH (_ IN CASE WHEN k:Entity THEN [1] ELSE [] END |
+  SET k.nameWords = row.nameWords,
+      k.consonants = row.consonants)
+FOREACH (_ IN CASE WHEN k:Pending THEN [1] ELSE [] END | SET k.joinDue = true)

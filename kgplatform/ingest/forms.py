@@ -1,0 +1,186 @@
+"""Which key elements are one thing in different words (``FORM_OF``): the nodes of GraphReader.
+
+Section 3.2, normalisation. Stage 1 joins what has one stem, entities included, whatever their types. Stage 2 joins by
+meaning what is not an entity, with its like or with one entity's group. Groups are a function of the elements and pairs
+that are there, not of the order in which they came, and nothing is merged: a member points at the representative, which
+bears the group's name.
+
+What has changed is settled with all that it can touch: what has its stem, is paired with it or was in its group, and so
+on from there. Nothing else can change: what was never joined with any of these is joined as before without them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+
+from kgplatform.neo4j.store import Parameters, Row, Store, batches
+from kgplatform.records import Progress
+
+_BATCH = 1000
+
+Likeness = tuple[float, str, str]
+"""Cosine and the ids of two key elements that mean nearly the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyElement:
+    """A key element as the grouping sees it."""
+
+    stem: str
+    is_entity: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Two or more members that are one thing; ``scores``: the best cosine of two stems, for those that were joined."""
+
+    members: tuple[str, ...]
+    scores: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What decides which member represents a group."""
+
+    name: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Form:
+    """An edge ``FORM_OF``: ``by`` is 'stem' or 'meaning', ``score`` the cosine, 1 for a stem."""
+
+    id: str
+    target: str
+    by: str
+    score: float
+
+
+def groups(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> list[Group]:
+    """The groups of two members or more, by the stems in them.
+
+    Stems are joined the nearest first. Two groups become one only if every stem of the one means the same as every
+    stem of the other, so that no chain of likenesses leads astray, and if at most one of the two has entities.
+    """
+    by_stem: dict[str, list[str]] = defaultdict(list)
+    for element in sorted(elements):
+        by_stem[elements[element].stem].append(element)
+    scores = _scores(elements, pairs)
+    anchored = {elements[element].stem for element in elements if elements[element].is_entity} if scores else set()
+    found = []
+    joined: set[str] = set()
+    for stems in _joined(scores, anchored):
+        joined.update(stems)
+        inner = {(one, other): score for (one, other), score in scores.items() if one in stems and other in stems}
+        found.append(Group(tuple(sorted(element for stem in stems for element in by_stem[stem])), inner))
+    alone = [members for stem, members in by_stem.items() if len(members) > 1 and stem not in joined]
+    return [*found, *(Group(tuple(members), {}) for members in alone)]
+
+
+def _scores(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> dict[tuple[str, str], float]:
+    """The best cosine of each two stems, both ways round."""
+    scores: dict[tuple[str, str], float] = {}
+    for score, one, other in pairs:
+        if one in elements and other in elements:
+            stems = (elements[one].stem, elements[other].stem)
+            if stems[0] != stems[1]:
+                for pair in (stems, stems[::-1]):
+                    scores[pair] = max(score, scores.get(pair, score))
+    return scores
+
+
+def _joined(scores: Mapping[tuple[str, str], float], anchored: set[str]) -> list[set[str]]:
+    """Sets of two stems or more that are one."""
+    owner: dict[str, set[str]] = {}
+    for one, other in sorted(scores, key=lambda pair: (-scores[pair], pair)):
+        mine, theirs = owner.setdefault(one, {one}), owner.setdefault(other, {other})
+        if mine is theirs or (mine & anchored and theirs & anchored):
+            continue
+        if all((left, right) in scores for left in mine for right in theirs):
+            mine |= theirs
+            owner.update(dict.fromkeys(theirs, mine))
+    sets = {min(stems): stems for stems in owner.values() if len(stems) > 1}
+    return [sets[first] for first in sorted(sets)]
+
+
+def forms_of(group: Group, elements: Mapping[str, KeyElement], shown: Mapping[str, Shown]) -> list[Form]:
+    """The edges of a group: from each member to the representative.
+
+    That is the name that most passages mention, then the shortest, then the first in order.
+    """
+    target = min(group.members, key=lambda id_: (-shown[id_].passages, len(shown[id_].name), shown[id_].name, id_))
+    of = elements[target].stem
+    stems = {member: elements[member].stem for member in group.members if member != target}
+    return [
+        Form(id_, target, "stem", 1.0) if stem == of else Form(id_, target, "meaning", group.scores[stem, of])
+        for id_, stem in stems.items()
+    ]
+
+
+def changes(old: Sequence[Form], new: Sequence[Form]) -> tuple[list[str], list[Form]]:
+    """The members whose edge goes, and the edges to write, that make ``new`` of ``old``."""
+    before, after = {each.id: each for each in old}, {each.id: each for each in new}
+    gone = sorted(each for each in before if before[each] != after.get(each))
+    return gone, sorted(each for each in new if before.get(each.id) != each)
+
+
+def settle_forms(store: Store, total: int, progress: Progress) -> None:
+    """Bring the forms of all pending elements up to date, which completes them. ``total``: how many there are."""
+    done = 0
+    with closing(store.read_batches("ingest/pending_ids", _BATCH)) as found:
+        for rows in found:
+            _settle_some(store, _touched_by(store, [row["id"] for row in rows]))
+            done += len(rows)
+            progress("joining like names", done, total)
+
+
+def _touched_by(store: Store, ids: Sequence[str]) -> dict[str, Row]:
+    """Of ``ids`` those that are still pending, and all that can be in their groups, by id."""
+    known = {row["id"]: row for row in _read(store, ids) if row["pending"]}
+    new = list(known.values())
+    while new:
+        ends = {end for row in new for end in (*row["others"], *(other for other, _ in row["pairs"]))}
+        new = _read(store, sorted(ends - known.keys()))
+        known.update((row["id"], row) for row in new)
+    return known
+
+
+def _read(store: Store, ids: Sequence[str]) -> list[Row]:
+    return [row for some in batches(ids) for row in store.read("ingest/form_elements", ids=some)]
+
+
+def _settle_some(store: Store, known: Mapping[str, Row]) -> None:
+    elements = {id_: KeyElement(row["stem"], row["isEntity"]) for id_, row in known.items()}
+    pairs = [(score, id_, other) for id_, row in known.items() for other, score in row["pairs"]]
+    shown = {id_: Shown(row["name"], row["passages"]) for id_, row in known.items()}
+    wanted = [form for group in groups(elements, pairs) for form in forms_of(group, elements, shown)]
+    old = [Form(id_, *form) for id_, row in known.items() for form in row["form"]]
+    _write(store, *changes(old, wanted), sorted(id_ for id_, row in known.items() if row["pending"]))
+
+
+def _write(store: Store, gone: Sequence[str], new: Sequence[Form], pending: Sequence[str]) -> None:
+    """In one transaction, since what is cut off from all that is pending would not be found again.
+
+    Where that is too large for one, what changes is pending first, until all is written.
+    """
+    by_id = {form.id: asdict(form) for form in new}
+    changed = sorted({*gone, *by_id})
+    parts: list[list[tuple[str, Parameters]]] = [
+        [
+            ("ingest/remove_forms", {"ids": some}),
+            ("ingest/write_forms", {"rows": [by_id[id_] for id_ in some if id_ in by_id]}),
+        ]
+        for some in batches(changed, _BATCH)
+    ]
+    if len(parts) <= 1:
+        store.write(*(statement for part in parts for statement in part), ("ingest/settled", {"ids": pending}))
+        return
+    for some in batches(changed, _BATCH):
+        store.write(("ingest/revisit_elements", {"ids": some}))
+    for part in parts:
+        store.write(*part)
+    for some in batches(sorted({*changed, *pending}), _BATCH):
+        store.write(("ingest/settled", {"ids": some}))
