@@ -27,7 +27,7 @@ from kgplatform.settings import load_settings
 
 _FIRST = ("John", "Jon", "Johan", "Lord", "JOHN")
 _LAST = ("Kelvin", "Kelvyn", "Mendeleev", "Mendeleyev", "Thomson", "Thompson", "11", "Field", "")
-_PLAIN = ("cable", "cables", "Cable", "rope", "wire", "wires", "ocean", "sea", "seas", "north sea", "founded", "kelvin")
+_PLAIN = ("cable", "cables", "rope", "wire", "wires", "ocean", "sea", "seas", "north sea", "founded", "kelvin")
 _TYPES = ("Person", "Place", None)
 _SAME_AS, _SAME_FORM = 0.2, 0.9
 _DOCUMENTS, _STEPS = 7, 12
@@ -53,7 +53,8 @@ class CircleEmbedder(HashEmbedder):
 def line(name: str, rng: random.Random) -> dict[str, Any]:
     """A recording of one passage; sometimes there are no atomic facts, as of the rules."""
     names = list({f"{rng.choice(_FIRST)} {rng.choice(_LAST)}".strip(): rng.choice(_TYPES) for _ in range(4)}.items())
-    told = [[*rng.sample(_PLAIN, 2), rng.choice(names)[0]] for _ in range(rng.choice((0, 2)))]
+    plain = [rng.choice((str.lower, str.upper, str.title))(each) for each in rng.sample(_PLAIN, 4)]
+    told = [[*plain[at : at + 2], rng.choice(names)[0]] for at in rng.choice(((), (0, 2)))]
     facts = [{"text": f"{name} {at}.", "key_elements": elements} for at, elements in enumerate(told)]
     return {"document": name, "entities": [{"name": each, "type": kind} for each, kind in names], "facts": facts}
 
@@ -71,8 +72,12 @@ def killing(left: int) -> Callable[[QueryRun], None]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_history_ends_with_the_graph_of_what_is_left(store: Store, tmp_path: Path, seed: int) -> None:
+def test_any_history_ends_with_the_graph_of_what_is_left(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     rng = random.Random(seed)
+    for module in ("settle", "likenesses", "forms") if seed % 2 else ():
+        monkeypatch.setattr(f"kgplatform.ingest.{module}._BATCH", 3)
     settings = load_settings(
         home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
     )
