@@ -1,5 +1,5 @@
-// What decides the forms of key elements, and which others it must be decided with: those of the same stem, those that
-// mean nearly the same, and those that they have been forms of, or that have been forms of them.
+// What decides the forms of key elements: ``pairs`` that mean nearly the same, and ``others`` that have the same stem, or
+// that were forms of them, or of which they were forms.
 // mode: read
 // param $ids: list<string>: key element ids
 // returns: id, stem, isEntity, pending, name, passages, form, pairs, others
@@ -14,7 +14,7 @@ RETURN id, k.stem AS stem, k:Entity AS isEntity, k:Pending AS pending, k.name AS
        COLLECT {
          MATCH (k)-[likeness:SAME_AS]-(o:KeyElement)
          WHERE NOT (k:Entity AND o:Entity)
-         RETURN [o.id, likeness.score]
+         RETURN [o.id, likeness.score, o:Pending]
        } AS pairs,
        COLLECT {
          MATCH (o:KeyElement {stem: k.stem})

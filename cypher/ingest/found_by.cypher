@@ -1,5 +1,5 @@
-// The properties by which key elements are found, for those that an earlier version wrote. It did not say whose
-// likenesses it had not come to.
+// The properties by which key elements are found, for those that an earlier version wrote. What it left half done is done
+// again: the likenesses of what is pending, and all groups.
 // mode: write
 // param $rows: list<map>: id, stem, nameWords, consonants
 UNWIND $rows AS row
@@ -9,3 +9,4 @@ FOREACH (_ IN CASE WHEN k:Entity THEN [1] ELSE [] END |
   SET k.nameWords = row.nameWords,
       k.consonants = row.consonants)
 FOREACH (_ IN CASE WHEN k:Pending THEN [1] ELSE [] END | SET k.joinDue = true)
+FOREACH (_ IN CASE WHEN EXISTS { (k)-[:FORM_OF|SAME_AS]-() } THEN [1] ELSE [] END | SET k:Pending)

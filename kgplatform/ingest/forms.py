@@ -5,8 +5,9 @@ meaning what is not an entity, with its like or with one entity's group. Groups 
 that are there, not of the order in which they came, and nothing is merged: a member points at the representative, which
 bears the group's name.
 
-What has changed is settled with all that it can touch: what has its stem, is paired with it or was in its group, and so
-on from there. Nothing else can change: what was never joined with any of these is joined as before without them.
+What is settled holds for itself: its groups are those of a graph without what is pending. So pending elements come in
+some at a time, and only what they could join is read with them. A group whose members stay among themselves beside all
+that it is paired with is right, whatever lies beyond; one that would take in others is looked at again with these.
 """
 
 from __future__ import annotations
@@ -132,55 +133,87 @@ def settle_forms(store: Store, total: int, progress: Progress) -> None:
     done = 0
     with closing(store.read_batches("ingest/pending_ids", _BATCH)) as found:
         for rows in found:
-            _settle_some(store, _touched_by(store, [row["id"] for row in rows]))
+            _settle_some(store, {row["id"] for row in rows})
             done += len(rows)
             progress("joining like names", done, total)
 
 
-def _touched_by(store: Store, ids: Sequence[str]) -> dict[str, Row]:
-    """Of ``ids`` those that are still pending, and all that can be in their groups, by id."""
-    known = {row["id"]: row for row in _read(store, ids) if row["pending"]}
-    new = list(known.values())
-    while new:
-        ends = {end for row in new for end in (*row["others"], *(other for other, _ in row["pairs"]))}
-        new = _read(store, sorted(ends - known.keys()))
-        known.update((row["id"], row) for row in new)
-    return known
+class _Known:
+    """Key elements as they are read, by id, with all that decides their groups."""
+
+    def __init__(self, store: Store) -> None:
+        self.rows: dict[str, Row] = {}
+        self._store = store
+
+    def read(self, ids: Iterable[str]) -> None:
+        """Read what is not known yet."""
+        for some in batches(sorted(set(ids) - self.rows.keys())):
+            self.rows.update((row["id"], row) for row in self._store.read("ingest/form_elements", ids=some))
+
+    def whole(self, ids: Iterable[str]) -> set[str]:
+        """``ids`` with all of the same stems and of the groups that they are in."""
+        found: set[str] = set()
+        new = set(ids)
+        while new:
+            self.read(new)
+            found |= new
+            new = {other for id_ in new for other in self.rows[id_]["others"]} - found
+        return found
+
+    def beside(self, ids: set[str]) -> set[str]:
+        """The settled groups that ``ids`` are paired with; others are pending, and will look at these in their turn."""
+        ends = {end for id_ in ids for end, _, is_pending in self.rows[id_]["pairs"] if not is_pending}
+        found = self.whole(ends - ids) - ids
+        return found - self.whole(id_ for id_ in found if self.rows[id_]["pending"])
+
+    def groups(self, ids: set[str]) -> list[Group]:
+        """The groups of ``ids``, as if there were nothing else."""
+        elements = {id_: self.element(id_) for id_ in ids}
+        return groups(elements, ((score, id_, end) for id_ in ids for end, score, _ in self.rows[id_]["pairs"]))
+
+    def element(self, id_: str) -> KeyElement:
+        """The element as the grouping sees it."""
+        return KeyElement(self.rows[id_]["stem"], self.rows[id_]["isEntity"])
 
 
-def _read(store: Store, ids: Sequence[str]) -> list[Row]:
-    return [row for some in batches(ids) for row in store.read("ingest/form_elements", ids=some)]
+def _settle_some(store: Store, ids: set[str]) -> None:
+    known = _Known(store)
+    known.read(ids)
+    inside = known.whole(id_ for id_ in ids if known.rows[id_]["pending"])
+    while True:
+        found = known.groups(inside | known.beside(inside))
+        mixed = {id_ for group in found if not inside.isdisjoint(group.members) for id_ in group.members} - inside
+        if not mixed:
+            break
+        inside |= known.whole(mixed)
+    rows = {id_: known.rows[id_] for id_ in sorted(inside)}
+    elements = {id_: known.element(id_) for id_ in rows}
+    shown = {id_: Shown(row["name"], row["passages"]) for id_, row in rows.items()}
+    mine = (group for group in found if not inside.isdisjoint(group.members))
+    wanted = [form for group in mine for form in forms_of(group, elements, shown)]
+    old = [Form(id_, *form) for id_, row in rows.items() for form in row["form"]]
+    _write(store, list(rows), *changes(old, wanted))
 
 
-def _settle_some(store: Store, known: Mapping[str, Row]) -> None:
-    elements = {id_: KeyElement(row["stem"], row["isEntity"]) for id_, row in known.items()}
-    pairs = [(score, id_, other) for id_, row in known.items() for other, score in row["pairs"]]
-    shown = {id_: Shown(row["name"], row["passages"]) for id_, row in known.items()}
-    wanted = [form for group in groups(elements, pairs) for form in forms_of(group, elements, shown)]
-    old = [Form(id_, *form) for id_, row in known.items() for form in row["form"]]
-    _write(store, *changes(old, wanted), sorted(id_ for id_, row in known.items() if row["pending"]))
+def _write(store: Store, inside: Sequence[str], gone: Sequence[str], new: Sequence[Form]) -> None:
+    """In one transaction, since groups that are half written would pass for settled ones.
 
-
-def _write(store: Store, gone: Sequence[str], new: Sequence[Form], pending: Sequence[str]) -> None:
-    """In one transaction, since what is cut off from all that is pending would not be found again.
-
-    Where that is too large for one, what changes is pending first, until all is written.
+    Where that is too large for one, all of them are pending first, until all is written.
     """
     by_id = {form.id: asdict(form) for form in new}
-    changed = sorted({*gone, *by_id})
     parts: list[list[tuple[str, Parameters]]] = [
         [
             ("ingest/remove_forms", {"ids": some}),
             ("ingest/write_forms", {"rows": [by_id[id_] for id_ in some if id_ in by_id]}),
         ]
-        for some in batches(changed, _BATCH)
+        for some in batches(sorted({*gone, *by_id}), _BATCH)
     ]
     if len(parts) <= 1:
-        store.write(*(statement for part in parts for statement in part), ("ingest/settled", {"ids": pending}))
+        store.write(*(statement for part in parts for statement in part), ("ingest/settled", {"ids": inside}))
         return
-    for some in batches(changed, _BATCH):
+    for some in batches(inside, _BATCH):
         store.write(("ingest/revisit_elements", {"ids": some}))
     for part in parts:
         store.write(*part)
-    for some in batches(sorted({*changed, *pending}), _BATCH):
+    for some in batches(inside, _BATCH):
         store.write(("ingest/settled", {"ids": some}))
