@@ -1,5 +1,5 @@
-// What decides the forms of key elements: ``pairs`` that mean nearly the same, and ``others`` that have the same stem, or
-// that were forms of them, or of which they were forms.
+// What decides the forms of key elements: pairs that mean nearly the same, and others that have the same stem, were
+// forms of them, or had them as forms.
 // mode: read
 // param $ids: list<string>: key element ids
 // returns: id, stem, isEntity, pending, name, passages, form, pairs, others

@@ -1,5 +1,5 @@
-// The properties by which key elements are found, for those that an earlier version wrote. What it left half done is done
-// again: the likenesses of what is pending, and all groups.
+// The properties by which key elements are found, for those that an earlier version wrote. What it may have left half
+// done is done again: the likenesses of what is pending, and all groups.
 // mode: write
 // param $rows: list<map>: id, stem, nameWords, consonants
 UNWIND $rows AS row

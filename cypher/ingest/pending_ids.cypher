@@ -2,4 +2,5 @@
 // mode: read
 // returns: id
 MATCH (k:KeyElement:Pending)
+USING SCAN k:Pending
 RETURN k.id AS id

@@ -2,5 +2,6 @@
 // mode: read
 // returns: id, key, isEntity
 MATCH (k:KeyElement:Pending)
+USING SCAN k:Pending
 WHERE k.joinDue
 RETURN k.id AS id, k.key AS key, k:Entity AS isEntity

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import permutations
 
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.records import Progress
@@ -75,7 +76,7 @@ def groups(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> lis
     joined: set[str] = set()
     for stems in _joined(scores, anchored):
         joined.update(stems)
-        inner = {(one, other): score for (one, other), score in scores.items() if one in stems and other in stems}
+        inner = {pair: scores[pair] for pair in permutations(stems, 2)}
         found.append(Group(tuple(sorted(element for stem in stems for element in by_stem[stem])), inner))
     alone = [members for stem, members in by_stem.items() if len(members) > 1 and stem not in joined]
     return [*found, *(Group(tuple(members), {}) for members in alone)]

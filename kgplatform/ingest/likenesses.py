@@ -62,7 +62,7 @@ def like_names(store: Store, names: dict[str, Words], *, beside_joined: bool) ->
     asked = [
         {
             "id": id_,
-            "words": [counted_words(each) for each in (words, *shortened(words))],
+            "names": [counted_words(each) for each in (words, *shortened(words))],
             "consonants": consonants_of(words) or None,
         }
         for id_, words in names.items()

@@ -130,7 +130,7 @@ def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row]) -> None:
     renamed: list[Row] = []
     unembedded: dict[bool, list[Row]] = {True: [], False: []}
     for row in rows:
-        name, aliases = best_name(row["names"])
+        name, aliases = best_name(Counter(dict(row["names"])))
         is_new = name != row["name"]
         if aliases or is_new or row["aliased"]:
             stale = is_new and row["embedded"]
