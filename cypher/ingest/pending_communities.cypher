@@ -2,4 +2,5 @@
 // mode: read
 // returns: id, text
 MATCH (c:Community:Pending)
+USING SCAN c:Pending
 RETURN c.id AS id, c.name + '\n' + c.summary AS text

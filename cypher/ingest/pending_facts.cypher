@@ -2,4 +2,5 @@
 // mode: read
 // returns: id, text
 MATCH (f:Fact:Pending)
+USING SCAN f:Pending
 RETURN f.id AS id, f.text AS text

@@ -2,5 +2,6 @@
 // mode: read
 // returns: id, text
 MATCH (p:Page:Pending)
+USING SCAN p:Pending
 WHERE p.gist IS NOT NULL
 RETURN p.id AS id, p.gist AS text

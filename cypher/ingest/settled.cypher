@@ -3,4 +3,4 @@
 // param $ids: list<string>: node ids
 UNWIND $ids AS id
 MATCH (k:KeyElement {id: id})
-REMOVE k:Pending
+REMOVE k:Pending, k.joinDue

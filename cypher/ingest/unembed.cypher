@@ -1,10 +1,7 @@
-// Take the vectors away, some nodes at a time, so that they are computed again.
+// Take the vectors of nodes away, so that they are computed again.
 // mode: write
-// param $limit: int: how many nodes at most
-// returns: nodes
-MATCH (n:Chunk|Fact|KeyElement|Community|Page)
-WHERE n.embedding IS NOT NULL OR n.elementEmbedding IS NOT NULL
-WITH n LIMIT $limit
+// param $ids: list<string>: node ids
+UNWIND $ids AS id
+MATCH (n:Chunk|Fact|KeyElement|Community|Page {id: id})
 REMOVE n.embedding, n.elementEmbedding
 SET n:Pending
-RETURN count(n) AS nodes

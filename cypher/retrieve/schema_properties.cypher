@@ -1,4 +1,5 @@
-// The properties that 50 nodes of each label have, with the type of one value and its beginning. Vectors are left out.
+// The properties that 50 nodes of each label have, with the type of one value and its beginning. Left out are vectors
+// and what only ingest looks at.
 // mode: read
 // returns: label, property, type, example
 CALL () {
@@ -47,7 +48,8 @@ CALL () {
   LIMIT 50
   RETURN 'Page' AS label, n
 }
-UNWIND [key IN keys(n) WHERE NOT key IN ['embedding', 'elementEmbedding']] AS property
+UNWIND [key IN keys(n)
+        WHERE NOT key IN ['embedding', 'elementEmbedding', 'nameWords', 'consonants', 'joinDue']] AS property
 WITH label, property, collect(n[property])[0] AS value
 RETURN label, property, valueType(value) AS type, left(coalesce(toStringOrNull(value), ''), 40) AS example
 ORDER BY label, property

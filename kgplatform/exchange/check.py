@@ -35,7 +35,7 @@ from kgplatform.ingest.schema import reserved_label, reserved_relationship
 
 _LONGEST_ID = 500
 _LONGEST_INDEXED = 8000
-_INDEXED = ("name", "key", "source", "memory")
+_INDEXED = ("name", "key", "stem", "nameWords", "consonants", "source", "memory")
 """Properties with an index, which refuses longer ones (bytes of UTF-8)."""
 _VECTORS = ("embedding", "elementEmbedding")
 _BATCH = 5000

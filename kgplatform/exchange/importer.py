@@ -127,7 +127,9 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
     merges = _merges(store, contents, state, merge)
     define_keys(store)
     begun = {key: contents.graph.properties[key] for key in ("format", "embeddingModel", "embeddingDimension")}
-    if not merges:
+    if merges:
+        begun["format"] = min(begun["format"], state.get("format", begun["format"]))  # what either lacks is made
+    else:
         drop_vector_indexes(store)  # an emptied graph may have had another model
     marked = {"importing": next(key for key, is_merge in marks.items() if is_merge == merges), "imported": 0}
     store.write(("ingest/set_graph_state", {"state": begun | marked}))
@@ -250,11 +252,7 @@ def _merge_nodes(store: Store, contents: Contents, nodes: Sequence[Node]) -> tup
     """The rows of those that are new, and of key elements that both have."""
     wanted = [node for node in nodes if not _is_left_out(node)]
     there = _element_ids(store, contents.kinds, (node.id for node in wanted))
-    new = [
-        Node(node.id, tuple(sorted({*node.labels, "Pending"})) if _is_element(node) else node.labels, node.properties)
-        for node in wanted
-        if node.id not in there
-    ]
+    new = [_due(node) if _is_element(node) else node for node in wanted if node.id not in there]
     met = [
         {"element": there[node.id], "labels": list(node.labels), "inSchema": node.properties.get("inSchema")}
         for node in wanted
@@ -284,6 +282,11 @@ def _recount(store: Store, elements: Iterable[PlacedElement]) -> None:
 
 def _ids(nodes: Iterable[Node], kind: str) -> list[str]:
     return [node.id for node in nodes if kinds_of(node.labels) == [kind]]
+
+
+def _due(node: Node) -> Node:
+    """A key element whose name and likenesses are to be settled: those of the file were left out."""
+    return Node(node.id, tuple(sorted({*node.labels, "Pending"})), node.properties | {"joinDue": True})
 
 
 def _is_element(node: Node) -> bool:

@@ -2,10 +2,10 @@
 
 ``best_name``: what an entity is called of all the names that passages use.
 
-``like_names``: entities that are likely the same (``SAME_AS``). Whether two names are alike depends on the two alone,
-never on what else is in the graph, so that adding and removing documents in any order gives the same edges. Candidates
-come from keys that like names share, hence in time proportional to the number of names. Two names are alike if,
-accents, case and punctuation apart,
+``are_alike``: entities that are likely the same (``SAME_AS``). Whether two names are alike depends on the two alone,
+never on what else is in the graph, so that adding and removing documents in any order gives the same edges. Like names
+share properties (``found_by``), by which the graph finds them (``likenesses.py``). Two names are alike if, accents,
+case and punctuation apart,
 
 - they have the same words, in any order ("Obama, Barack"; also one name under two types),
 - one has all words of the other and exactly one more, which is not a number ("Lord Kelvin", "Kelvin"), or
@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable
 
 from rapidfuzz import fuzz
 
@@ -32,10 +32,8 @@ from kgplatform.text import normalise_name
 _WORD = re.compile(r"[^\W_]+")
 _UNSAID = frozenset(("the", "a", "an", "of", "and"))
 _VOWELS = str.maketrans("", "", "aeiouy")
-_SHORTEST_SKELETON = 4
+_FEWEST_CONSONANTS = 4
 _LEAST_RATIO = 85.0
-
-NamePair = tuple[str, str]
 
 
 def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
@@ -45,73 +43,74 @@ def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
     return ranked[0], sorted(ranked[1:])
 
 
-def like_names(new: Mapping[str, str], every: Mapping[str, str]) -> list[NamePair]:
-    """Pairs of ids whose names are alike, at least one of them in ``new``; sorted, the smaller id first.
-
-    Both map ids to normalised names; ``every`` holds ``new`` too.
-    """
-    words = {id_: _words_of(name) for id_, name in every.items()}
-    same, longer, skeletons = _buckets(words)
-    pairs: set[NamePair] = set()
-    for id_ in new:
-        mine = words[id_]
-        others = [*same.get(mine, ()), *longer.get(mine, ())]
-        for shorter in _shortened(mine):
-            others += same.get(shorter, ())
-        skeleton = _skeleton(mine)
-        if skeleton:
-            others += (o for o in skeletons[skeleton] if _spelt_alike(mine, words[o]))
-        pairs.update((min(id_, other), max(id_, other)) for other in others if other != id_)
-    return sorted(pairs)
-
-
 Words = tuple[str, ...]
+"""The words of a name, sorted, without accents and without words that say nothing."""
 
 
-def _buckets(words: Mapping[str, Words]) -> tuple[dict[Words, list[str]], dict[Words, list[str]], dict[str, list[str]]]:
-    """Ids by their words, by their words but one, and by their consonants."""
-    same: dict[Words, list[str]] = defaultdict(list)
-    longer: dict[Words, list[str]] = defaultdict(list)
-    skeletons: dict[str, list[str]] = defaultdict(list)
-    for id_, mine in words.items():
-        if not mine:
-            continue
-        same[mine].append(id_)
-        for shorter in _shortened(mine):
-            longer[shorter].append(id_)
-        skeleton = _skeleton(mine)
-        if skeleton:
-            skeletons[skeleton].append(id_)
-    return dict(same), dict(longer), dict(skeletons)
+def are_alike(one: Words, other: Words) -> bool:
+    """Whether two names are alike, by their words.
+
+    >>> are_alike(words_of("lord kelvin"), words_of("kelvin")), are_alike(words_of("apollo 11"), words_of("apollo"))
+    (True, False)
+    """
+    if abs(len(one) - len(other)) == 1:
+        shorter, longer = sorted((one, other), key=len)
+        return shorter in shortened(longer) or _are_spelt_alike(one, other)
+    return bool(one) and (one == other or _are_spelt_alike(one, other))
 
 
-def _words_of(name: str) -> Words:
+def words_of(name: str) -> Words:
+    """The words of a normalised name."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     words = sorted(word for word in _WORD.findall(plain) if word not in _UNSAID)
     return tuple(words or _WORD.findall(plain))
 
 
-def _shortened(words: Words) -> Iterator[Words]:
+def shortened(words: Words) -> list[Words]:
     """``words`` without one of them, but for numbers: "1866 cable" is not another name of "cable"."""
     if len(words) < 2:
-        return
+        return []
+    found = []
     for position, word in enumerate(words):
         rest = words[:position] + words[position + 1 :]
         if not any(c.isdigit() for c in word) and not all(each.isdigit() for each in rest):
-            yield rest
+            found.append(rest)
+    return found
 
 
-def _skeleton(words: Words) -> str:
+def consonants_of(words: Words) -> str:
     """The consonants of a name in Latin letters, doubles folded; empty if they are too few to mean anything."""
     joined = "".join(words)
     if not joined.isascii():
         return ""
     bare = joined.translate(_VOWELS)
     folded = "".join(c for position, c in enumerate(bare) if position == 0 or bare[position - 1] != c)
-    return folded if len(folded) >= _SHORTEST_SKELETON and not folded.isdigit() else ""
+    return folded if len(folded) >= _FEWEST_CONSONANTS and not folded.isdigit() else ""
 
 
-def _spelt_alike(one: Words, other: Words) -> bool:
+def counted_words(words: Words) -> str:
+    """``words`` as a property, with how many they are: an index of whole values and one of single words can use it.
+
+    >>> counted_words(words_of("obama, barack"))
+    '#2 barack obama'
+    """
+    return " ".join((f"#{len(words)}", *words))
+
+
+def found_by(key: str) -> dict[str, str | None]:
+    """The properties by which an entity of this normalised name is found; None for what it does not have."""
+    words = words_of(key)
+    return {
+        "stem": stem_of(key),
+        "nameWords": counted_words(words) if words else None,
+        "consonants": consonants_of(words) or None,
+    }
+
+
+def _are_spelt_alike(one: Words, other: Words) -> bool:
+    consonants = consonants_of(one)
+    if not consonants or consonants != consonants_of(other):
+        return False
     digits = [sorted(word for word in words if any(c.isdigit() for c in word)) for words in (one, other)]
     return digits[0] == digits[1] and fuzz.ratio(" ".join(one), " ".join(other)) >= _LEAST_RATIO
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, StoreError
+from kgplatform.ingest.alike import found_by
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
 
@@ -53,6 +54,7 @@ def set_state(**properties: object) -> tuple[str, Parameters]:
 def define_graph(store: Store, embedder: Embedder) -> None:
     """Constraints, the indexes that writing needs, and which model embeds; other indexes are filled at the end."""
     define_keys(store)
+    bring_up_to_date(store)
     if "embeddingModel" not in graph_state(store):
         drop_unfit_vector_indexes(store, embedder.dimension)
     record_embedder(store, embedder, reembedding=False)
@@ -68,6 +70,17 @@ def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> N
             reembedding=True if reembedding else None,
         )
     )
+
+
+def bring_up_to_date(store: Store) -> None:
+    """Give a graph of format 1 what it lacks: the properties by which key elements that belong together are found."""
+    if graph_state(store).get("format", FORMAT_VERSION) == FORMAT_VERSION:
+        return
+    define_keys(store)
+    for rows in store.read_batches("ingest/older_elements"):
+        store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
+    await_indexes(store)
+    store.write(set_state(format=FORMAT_VERSION))
 
 
 _INDEX_SECONDS = 3600
@@ -87,8 +100,16 @@ def define_keys(store: Store) -> None:
 def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> None:
     """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
     kinds = ("chunk", "fact", "entity", "element", *more)
-    fulltext: dict[str, Parameters] = {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "entity")}
+    fulltext: dict[str, Parameters] = {
+        f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk", "entity", "entity_words")
+    }
     _define(store, _of_vectors(kinds, dimension) | fulltext)
+    await_indexes(store)
+
+
+def define_word_index(store: Store) -> None:
+    """The index that finds names with one word more, online."""
+    _define(store, {"neo4j/schema/fulltext_entity_words": {}})
     await_indexes(store)
 
 

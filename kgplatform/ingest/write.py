@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any
 
-from kgplatform.ingest.alike import stem_of
+from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
 from kgplatform.ingest.schema import Schema
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
@@ -128,7 +128,7 @@ def _add_entity(rows: Rows, ids: dict[str, str], passage: Passage, entity: Extra
             "id": entity_id,
             "name": name,
             "key": key,
-            "stem": stem_of(key),
+            **found_by(key),
             "type": entity.type,
             "labels": [label] if label else [],
             "inSchema": entity.in_schema,

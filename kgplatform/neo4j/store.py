@@ -19,7 +19,7 @@ import random
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -183,6 +183,17 @@ class Store:
             self._kept.append(run)
         return rows
 
+    def read_batches(self, name: str, size: int = _BATCH_ROWS, **parameters: Any) -> Generator[list[Row], None, None]:
+        """The rows of a ``mode: read`` statement, ``size`` at a time, as they come: neither side holds all of them.
+
+        Its transaction stays open until the last. What is written meanwhile may show in later rows, or not.
+        """
+        query = _checked(name, "read", parameters)
+        with self._stoppable() as mark, _translated(name), self._session(neo4j.READ_ACCESS) as session:
+            result = session.run(neo4j.Query(query.text, metadata=mark), parameters)
+            while rows := self._rows(query, parameters, lambda: result, size)[0]:
+                yield rows
+
     def last_change(self) -> frozenset[str]:
         """Another value after each transaction that changed the database, whoever ran it: the bookmark of a read."""
 
@@ -285,15 +296,15 @@ class Store:
             pause *= 2
 
     def _rows(
-        self, query: Query, parameters: Parameters, run: Callable[[], neo4j.Result]
+        self, query: Query, parameters: Parameters, run: Callable[[], neo4j.Result], most: int | None = None
     ) -> tuple[list[Row], QueryRun]:
-        """The rows that ``run`` gives, and what it was; the tracers are called with it."""
+        """The rows that ``run`` gives, or the next ``most``, and what it was; the tracers are called with it."""
         started = time.perf_counter()
         with span(query.name, {"db.system.name": "neo4j", "db.query.text": query.text}) as tell:
             result = run()
             columns = result.keys()
             # Not ``result.data()``, which looks into every element of every list.
-            rows = [dict(zip(columns, record.values(), strict=True)) for record in result]
+            rows = [dict(zip(columns, record.values(), strict=True)) for record in islice(result, most)]
             if query.each:
                 rows = [dict(zip(query.each, each, strict=True)) for row in rows for each in row[columns[0]]]
             tell({"db.response.returned_rows": len(rows)})

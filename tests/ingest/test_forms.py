@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.alike import may_be_one, stem_of
-from kgplatform.ingest.settle import Form, Group, KeyElement, Shown, changes, forms_of, groups
+from kgplatform.ingest.forms import Form, Group, KeyElement, Shown, changes, forms_of, groups
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings
@@ -281,6 +281,29 @@ def test_removing_takes_back_what_only_the_removed_caused(store: Store, settings
         assert difference(snapshot(store), wanted) == [], gone
 
 
+class ExactEmbedder(HashEmbedder):
+    """Hears "rope" as "wire", and "ROPE" as something else."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return super().embed([{"rope": "wire", "ROPE": "a loud cry"}.get(text, text) for text in texts])
+
+
+def test_a_form_goes_with_the_name_that_is_shown(store: Store, settings: Settings, tmp_path: Path) -> None:
+    """Another name of the one has another meaning: nothing says any more of the other that they were one."""
+    kg = KnowledgeGraph(store, settings, embedder=ExactEmbedder(64))
+    told = {"one.txt": "rope", "two.txt": "wire", "three.txt": "ROPE", "four.txt": "ROPE"}
+    files = put(tmp_path, {name: f"A fact: {name}." for name in told})
+    lines = [{"document": name, "facts": [{"text": name, "key_elements": [each]}]} for name, each in told.items()]
+    recorded = put_jsonl(tmp_path / "r.jsonl", lines)
+    shown = "MATCH (k)-[f:FORM_OF]->(r) RETURN k.name, r.name, f.by"
+    kg.ingest(files[:2], recorded=recorded)
+    assert kg.cypher(shown).rows == [["wire", "rope", "meaning"]]
+    kg.ingest(files, recorded=recorded)
+    assert kg.cypher(shown).rows == []
+    kg.remove([each.as_uri() for each in files[2:]])
+    assert kg.cypher(shown).rows == [["wire", "rope", "meaning"]]
+
+
 def test_embedding_again_joins_again(store: Store, settings: Settings, tmp_path: Path) -> None:
     files, told = put(tmp_path, ALBUM), recording(tmp_path, with_entities=True)
     KnowledgeGraph(store, settings, embedder=HashEmbedder(64)).ingest(files, recorded=told)
@@ -298,6 +321,7 @@ def test_an_older_graph_gets_its_stems_with_the_next_change(kg: KnowledgeGraph, 
     wanted = snapshot(kg.store)
     wipe(kg.store)
     kg.ingest(files[:2], recorded=told)
-    kg.cypher("MATCH (k:KeyElement) REMOVE k.stem", write=True)
+    kg.cypher("MATCH (k:KeyElement) REMOVE k.stem, k.nameWords, k.consonants", write=True)
+    kg.cypher("MATCH (g:Graph) SET g.format = 1", write=True)
     kg.ingest(files, recorded=told)
     assert difference(snapshot(kg.store), wanted) == []

@@ -40,7 +40,7 @@ def test_entities_and_their_mentions() -> None:
     person, untyped = node_id("entity", "ada", "Person"), node_id("entity", "ada", None)
     assert made.entities[person] == {
         **{"id": person, "name": "Ada", "key": "ada", "stem": "ada", "type": "Person"},
-        **{"labels": ["Person"], "inSchema": True},
+        **{"labels": ["Person"], "inSchema": True, "nameWords": "#1 ada", "consonants": None},
     }  # fmt: skip
     assert made.entities[node_id("entity", "petrel", "Sea vessel")]["labels"] == ["SeaVessel"]
     assert made.entities[untyped]["labels"] == []

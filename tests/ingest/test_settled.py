@@ -1,0 +1,160 @@
+"""Whatever comes, changes, goes and breaks off, in any order: the graph that a plain rule gives for what is left."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import wipe
+from corpora import difference, put, put_jsonl
+from graph_state import snapshot
+from numpy.typing import NDArray
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.ingest.alike import are_alike, best_name, may_be_one, stem_of, words_of
+from kgplatform.ingest.forms import KeyElement, Shown, forms_of, groups
+from kgplatform.models.hash_embedder import HashEmbedder
+from kgplatform.neo4j.store import Store, trace
+from kgplatform.records import QueryRun
+from kgplatform.settings import load_settings
+
+_FIRST = ("John", "Jon", "Johan", "Lord", "JOHN")
+_LAST = ("Kelvin", "Kelvyn", "Mendeleev", "Mendeleyev", "Thomson", "Thompson", "11", "Field", "")
+_PLAIN = ("cable", "cables", "rope", "wire", "wires", "ocean", "sea", "seas", "north sea", "founded", "kelvin")
+_TYPES = ("Person", "Place", None)
+_SAME_AS, _SAME_FORM = 0.2, 0.9
+_DOCUMENTS, _STEPS = 7, 12
+
+
+class KilledError(Exception):
+    """The end of a process, played."""
+
+
+class CircleEmbedder(HashEmbedder):
+    """Each text at a place of a circle, so that some mean the same, and neighbours of neighbours do not."""
+
+    def __init__(self) -> None:
+        super().__init__(64)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        angles = [int(hashlib.sha256(text.encode()).hexdigest(), 16) % 72 * math.pi / 36 for text in texts]
+        vectors = np.zeros((len(texts), 64), np.float32)
+        vectors[:, 0], vectors[:, 1] = np.cos(angles), np.sin(angles)
+        return vectors
+
+
+def line(name: str, rng: random.Random) -> dict[str, Any]:
+    """A recording of one passage; sometimes there are no atomic facts, as of the rules."""
+    names = list({f"{rng.choice(_FIRST)} {rng.choice(_LAST)}".strip(): rng.choice(_TYPES) for _ in range(4)}.items())
+    plain = [rng.choice((str.lower, str.upper, str.title))(each) for each in rng.sample(_PLAIN, 4)]
+    told = [[*plain[at : at + 2], rng.choice(names)[0]] for at in rng.choice(((), (0, 2)))]
+    facts = [{"text": f"{name} {at}.", "key_elements": elements} for at, elements in enumerate(told)]
+    return {"document": name, "entities": [{"name": each, "type": kind} for each, kind in names], "facts": facts}
+
+
+def killing(left: int) -> Callable[[QueryRun], None]:
+    """Ends the work after that many statements, before the last is committed."""
+
+    def count(run: QueryRun) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise KilledError
+
+    return count
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_history_ends_with_the_graph_of_what_is_left(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    rng = random.Random(seed)
+    for module in ("settle", "likenesses", "forms") if seed % 2 else ():
+        monkeypatch.setattr(f"kgplatform.ingest.{module}._BATCH", 5)
+    settings = load_settings(
+        home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
+    )
+    kg = KnowledgeGraph(store, settings, embedder=CircleEmbedder())
+    lines: dict[str, dict[str, Any]] = {}
+    told = tmp_path / "r.jsonl"
+
+    def write(name: str, version: int) -> None:
+        lines[name] = line(name, rng)
+        put(tmp_path, {name: f"Version {version} of {name}."})
+        put_jsonl(told, list(lines.values()))
+
+    def step(version: int) -> None:
+        name = f"d{rng.randrange(_DOCUMENTS)}.txt"
+        if name in lines and rng.random() < 0.4:
+            del lines[name]
+            put_jsonl(told, list(lines.values()))
+            kg.remove([document.uri for document in kg.documents() if document.uri.endswith(name)])
+        else:
+            write(name, version)
+            kg.ingest(tmp_path / name, recorded=told)
+
+    for version in range(_STEPS):
+        if rng.random() < 0.5:
+            with trace(killing(rng.randrange(5, 70))):
+                try:
+                    step(version)
+                except KilledError:
+                    continue
+        else:
+            step(version)
+    there = [tmp_path / name for name in sorted(lines)]
+    kg.ingest(there, recorded=told)
+    wanted = {path.as_uri() for path in there}
+    kg.remove([document.uri for document in kg.documents() if document.uri not in wanted])
+    assert edges(store) == by_the_rule(store)
+    found = snapshot(store)
+    wipe(store)
+    kg.ingest(there, recorded=told)
+    assert difference(found, snapshot(store)) == []
+
+
+Edge = tuple[str, str, str, str]
+
+
+def rows(store: Store, statement: str) -> list[list[Any]]:
+    return store.run_statement(statement, {}, write=False, timeout=60, limit=10**6).rows
+
+
+def edges(store: Store) -> set[Edge]:
+    """What says that elements belong together, with its score to three digits."""
+    likely = rows(store, "MATCH (a)-[s:SAME_AS]->(b) RETURN a.id, b.id, 'SAME_AS', s.score")
+    forms = rows(store, "MATCH (a)-[f:FORM_OF]->(b) RETURN a.id, b.id, f.by, f.score")
+    return {(one, other, by, f"{score:.3f}") for one, other, by, score in likely + forms}
+
+
+def by_the_rule(store: Store) -> set[Edge]:
+    """The same from names, vectors and mentions alone: each element beside each, and the groups of all at once."""
+    assert rows(store, "MATCH (n) WHERE n:Pending OR n.joinDue RETURN n.id") == []
+    every = rows(
+        store,
+        "MATCH (k:KeyElement) RETURN k.id, k.key, k:Entity, k.name, coalesce(k.embedding, k.elementEmbedding), "
+        "COLLECT { MATCH (k)-[m:FROM_CHUNK]->() RETURN m.names }",
+    )
+    pairs: list[tuple[float, str, str]] = []
+    found: set[Edge] = set()
+    for one, other in combinations(sorted(every, key=lambda row: (row[2], row[0])), 2):
+        score = round(float(np.dot(one[4], other[4])), 4)
+        if one[2] and other[2]:
+            joined = score >= _SAME_AS and are_alike(words_of(one[1]), words_of(other[1]))
+        else:
+            joined = score >= _SAME_FORM and may_be_one(one[1], other[1])
+            pairs += [(score, one[0], other[0])] if joined else []
+        found |= {(one[0], other[0], "SAME_AS", f"{score:.3f}")} if joined else set()
+    elements = {row[0]: KeyElement(stem_of(row[1]), row[2]) for row in every}
+    shown = {row[0]: Shown(row[3], len(row[5])) for row in every}
+    for id_, _, _, name, _, mentions in every:
+        assert name == best_name(form for names in mentions for form in names)[0], id_
+    forms = [form for group in groups(elements, pairs) for form in forms_of(group, elements, shown)]
+    return found | {(form.id, form.target, form.by, f"{form.score:.3f}") for form in forms}
