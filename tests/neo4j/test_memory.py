@@ -1,4 +1,4 @@
-"""What memory the managed server gets, on machines and for stores of all sizes, and what it says if that is too little."""
+"""What memory the managed server gets, on machines and for stores of all sizes, and what it says if it is too little."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def in_words(size: str) -> str:
 
 
 def test_a_real_server_runs_with_it_and_says_when_its_graph_has_outgrown_it(server: LocalNeo4j) -> None:
-    """The files of a graph of 40 TB appear in its folder, as if it had been written while the server ran."""
+    """The files of a graph of 8 TB appear in its folder, as if it had been written while the server ran."""
     expected = choose(read_machine(), EMPTY, UNSET)
     with Store(server.up()) as store:
         names = ["server.memory.heap.max_size", "server.memory.pagecache.size"]
@@ -213,7 +213,7 @@ def test_a_real_server_runs_with_it_and_says_when_its_graph_has_outgrown_it(serv
     status = server.status()
     assert (status.heap, status.page_cache, status.advice) == (expected.heap, expected.page_cache, "")
     assert [told[name] for name in names] == [in_words(expected.heap), in_words(expected.page_cache)]
-    grown = sparse(status.home / "data" / "databases" / "neo4j" / "grown", 40_000 * GB)
+    grown = sparse(status.home / "data" / "databases" / "neo4j" / "grown", 8_000 * GB)
     assert "has outgrown this machine" in server.status().advice
     grown.unlink()
     assert server.status().advice == ""
