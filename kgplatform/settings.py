@@ -50,8 +50,12 @@ class Settings(BaseSettings):
     neo4j_username: str = _setting("neo4j", "User name at that server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
     neo4j_password: SecretStr | None = _setting(None, "Password at that server.", env=("NEO4J_PASSWORD",))
     neo4j_database: str | None = _setting(None, "Database at that server.", env=("NEO4J_DATABASE",))
-    neo4j_heap: str = _setting("1g", "Heap of the managed server.", unit="JVM size")
-    neo4j_page_cache: str = _setting("512m", "Page cache of the managed server.", unit="JVM size")
+    neo4j_heap: str = _setting(
+        "auto",
+        "Heap of the managed server, such as 2g; auto: chosen at each start from the machine and the graph's files.",
+        unit="JVM size",
+    )
+    neo4j_page_cache: str = _setting("auto", "Page cache of the managed server, in the same way.", unit="JVM size")
     neo4j_jars: Path = _setting(
         Path(),
         "Folder of the managed server's program files and the embedding model's weights, shared by all homes and "

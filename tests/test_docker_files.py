@@ -11,7 +11,8 @@ import yaml
 
 from kgplatform.neo4j.config import TEMPLATES
 from kgplatform.neo4j.install import VERSION
-from kgplatform.settings import Settings, env_name, settings_table
+from kgplatform.neo4j.memory import Machine, StoreSize, choose
+from kgplatform.settings import env_name, settings_table
 
 ROOT = Path(__file__).parents[1]
 DOCKER = ROOT / "docker"
@@ -45,10 +46,11 @@ def test_password_is_asked_for_and_never_written(compose: dict[str, Any]) -> Non
         assert "${NEO4J_PASSWORD:?" in compose["services"][service]["environment"][name]
 
 
-@pytest.mark.parametrize("name", ["neo4j_heap", "neo4j_page_cache"])
-def test_defaults_are_those_of_the_settings(name: str) -> None:
-    found = set(re.findall(rf"\$\{{{env_name(name)}:-(\w+)\}}", (DOCKER / "compose.yaml").read_text("utf-8")))
-    assert found == {Settings.model_fields[name].default}
+@pytest.mark.parametrize("name", ["heap", "page_cache"])
+def test_memory_is_that_of_the_managed_server_for_a_small_graph(name: str) -> None:
+    variable = env_name(f"neo4j_{name}")
+    found = set(re.findall(rf"\$\{{{variable}:-(\w+)\}}", (DOCKER / "compose.yaml").read_text("utf-8")))
+    assert found == {getattr(choose(Machine(2**33, 2**33), StoreSize(0, 0)), name)}
 
 
 def test_server_is_told_the_same_as_the_managed_one(compose: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 
 from kgplatform.errors import ServerError, SettingError
+from kgplatform.neo4j.memory import AUTO, Memory
 from kgplatform.neo4j.process import Ports
 from kgplatform.settings import Settings, env_name
 from kgplatform.work.files import write_atomically
@@ -30,11 +31,10 @@ _JVM_OPTIONS = (
 _INHERITED = ("PATH", "HOME", "TZ")
 
 
-def write_configuration(home: Path, settings: Settings, ports: Ports, class_path: list[Path]) -> list[str]:
+def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: list[Path]) -> list[str]:
     """Write ``conf/`` of the server whose folder is ``home``; return the arguments for ``java`` that run it."""
-    heap = _jvm_size(settings, "neo4j_heap")
-    page_cache = _jvm_size(settings, "neo4j_page_cache")
-    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": page_cache}
+    heap = memory.heap
+    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache}
     configuration = (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values)
     write_atomically(home / "conf" / "neo4j.conf", configuration.encode())
     for name in ("server-logs.xml", "user-logs.xml"):
@@ -97,10 +97,15 @@ def has_store(home: Path) -> bool:
     return (home / "data" / "databases" / "system").exists()
 
 
+def set_memory(settings: Settings) -> Memory:
+    """Heap and page cache as they are set: each a size, or ``auto``. Raises ``SettingError``."""
+    return Memory(_jvm_size(settings, "neo4j_heap"), _jvm_size(settings, "neo4j_page_cache"))
+
+
 def _jvm_size(settings: Settings, name: str) -> str:
     value: str = getattr(settings, name)
-    if not _JVM_SIZE.fullmatch(value):
-        raise SettingError(f"{env_name(name)} is {value!r}, which is not a size; write it like 512m or 2g.")
+    if value != AUTO and not _JVM_SIZE.fullmatch(value):
+        raise SettingError(f"{env_name(name)} is {value!r}, which is not a size; write it like 512m or 2g, or auto.")
     return value.lower()
 
 

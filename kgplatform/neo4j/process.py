@@ -39,7 +39,8 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class ServerRecord:
-    """The pid file. ``began`` marks the process among all that had or will have its pid."""
+    """The pid file. ``began`` marks the process among all that had or will have its pid. ``heap``, ``page_cache``: what
+    it was started with; empty for one that an earlier version started."""
 
     pid: int
     began: str
@@ -47,6 +48,8 @@ class ServerRecord:
     http: int
     version: str
     ready: bool = False
+    heap: str = ""
+    page_cache: str = ""
 
     def save(self, path: Path) -> None:
         """Write it so that a reader sees the old or the new record, never half of one."""

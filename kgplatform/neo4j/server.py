@@ -29,10 +29,12 @@ from kgplatform.neo4j.config import (
     ensure_password,
     has_store,
     java_environment,
+    set_memory,
     set_password_arguments,
     write_configuration,
 )
 from kgplatform.neo4j.install import VERSION, install
+from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
     Ports,
     ServerRecord,
@@ -64,7 +66,10 @@ _LEAST_SPACE = 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """What is known of the managed server without talking to it; addresses only while it runs."""
+    """What is known of the managed server without talking to it; addresses and memory only while it runs.
+
+    ``advice``: one sentence on what to do where the graph has outgrown its memory, else empty.
+    """
 
     running: bool
     pid: int | None
@@ -73,6 +78,9 @@ class ServerStatus:
     home: Path
     log: Path
     version: str
+    heap: str | None
+    page_cache: str | None
+    advice: str
 
 
 class LocalNeo4j:
@@ -83,6 +91,7 @@ class LocalNeo4j:
         self._report = report
         self._java = java
         self._home = settings.home_folder / "neo4j"
+        self._database = self._home / "data" / "databases" / "neo4j"
         self._record_file = self._home / "server.json"
         self._ports_file = self._home / "ports.json"
         self.log = self._home / "logs" / "console.log"
@@ -119,7 +128,16 @@ class LocalNeo4j:
             home=self._home,
             log=self.log,
             version=record.version if record else VERSION,
+            heap=record.heap or None if record else None,
+            page_cache=record.page_cache or None if record else None,
+            advice=self._advice(record) if record and record.heap else "",
         )
+
+    def _advice(self, record: ServerRecord) -> str:
+        now = Memory(record.heap, record.page_cache)
+        machine, given = read_machine(), bytes_of(now.heap) + bytes_of(now.page_cache)
+        without = replace(machine, free=min(machine.total, machine.free + given))
+        return advice(without, read_store(self._database), now, set_memory(self._settings))
 
     def connection(self) -> Connection | None:
         """How to reach the server if it runs and has answered before; nothing is started."""
@@ -174,12 +192,13 @@ class LocalNeo4j:
         for left_over in (self._home / "run").iterdir():  # a server that was killed leaves its native libraries there
             if left_over.is_file():
                 left_over.unlink()
-        arguments = write_configuration(self._home, self._settings, ports, jars)
+        memory = choose(read_machine(), read_store(self._database), set_memory(self._settings))
+        arguments = write_configuration(self._home, memory, ports, jars)
         ensure_password(self._home)
         if not has_store(self._home):
             self._give_password()
         self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
-        ready = self._wait(self._launch(arguments, ports))
+        ready = self._wait(self._launch(arguments, ports, memory))
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
 
@@ -199,10 +218,10 @@ class LocalNeo4j:
         if done.returncode:
             raise self._died()
 
-    def _launch(self, arguments: list[str], ports: Ports) -> ServerRecord:
+    def _launch(self, arguments: list[str], ports: Ports, memory: Memory) -> ServerRecord:
         with self._java_starts():
             pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
-        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION)
+        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION, **asdict(memory))
         record.save(self._record_file)
         return record
 

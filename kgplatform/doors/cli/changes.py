@@ -83,6 +83,8 @@ def ingest(
                 facts=facts,
                 progress=progress,
             )
+        if advice := graph.server_advice():
+            note(advice)
     terminal.show(as_json, report, reports.show_ingest)
     if not report.complete:
         raise typer.Exit(1)

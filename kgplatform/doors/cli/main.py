@@ -146,7 +146,11 @@ def _print_status(settings: Settings, as_json: bool) -> None:
         print(f"Bolt:          {found.uri}")
         print(f"Neo4j Browser: {found.browser_url}")
         print(f"User:          neo4j, password in {password}")
+        if found.heap:
+            print(f"Memory:        heap {found.heap}, page cache {found.page_cache}")
         print(f"Log:           {found.log}")
+        if found.advice:
+            print(found.advice)
     else:
         print(f"Neo4j {found.version} is not running. Its home: {found.home}")
     if settings.neo4j_uri is not None:

@@ -1,0 +1,219 @@
+"""What memory the managed server gets, on machines and for stores of all sizes, and what it says if it is too little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import START_TIMEOUT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgplatform.neo4j.memory import (
+    UNSET,
+    Machine,
+    Memory,
+    StoreSize,
+    _group_limits,
+    advice,
+    bytes_of,
+    choose,
+    machine_for,
+    read_machine,
+    read_store,
+)
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import Store
+from kgplatform.settings import load_settings
+
+GB = 2**30
+EMPTY = StoreSize(0, 0)
+SMALL = Memory("1g", "512m")
+
+
+def sparse(file: Path, size: int) -> Path:
+    """A real file of that size, which takes no room on the disk."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("wb") as stream:
+        stream.truncate(size)
+    return file
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """The files of a large graph, as Neo4j lays them."""
+    folder = tmp_path / "data" / "databases" / "neo4j"
+    sparse(folder / "neostore.propertystore.db.arrays", 15 * GB)
+    sparse(folder / "neostore.nodestore.db", GB)
+    index = folder / "schema" / "index"
+    sparse(index / "range-1.0" / "3" / "index-3", 4 * GB)
+    sparse(index / "vector-2.0" / "7" / "vector-2.0-7" / "1" / "_0_Lucene99HnswVectorsFormat_0.vec", 10 * GB)
+    sparse(index / "fulltext-1.0" / "9" / "fulltext-1.0-9" / "1" / "_0.cfs", 2 * GB)
+    return folder
+
+
+# ------------------------------------------------------------------------------------------------------- the rule
+
+
+def test_the_files_are_told_apart(database: Path, tmp_path: Path) -> None:
+    assert read_store(database) == StoreSize(paged=20 * GB, mapped=12 * GB)
+    assert read_store(tmp_path / "nothing") == EMPTY
+
+
+@pytest.mark.parametrize("free", [0, 3 * GB, 8 * GB])
+def test_a_small_graph_on_a_laptop_gets_what_it_always_got(free: int) -> None:
+    assert choose(Machine(8 * GB, free), EMPTY) == SMALL
+    assert choose(Machine(64 * GB, 8 * free), EMPTY) == SMALL, "a large machine is no reason to take more"
+
+
+def test_a_small_machine_is_not_filled() -> None:
+    assert choose(Machine(2 * GB, GB), EMPTY) == Memory("341m", "170m")
+    assert choose(Machine(4 * GB, 4 * GB), EMPTY) == SMALL, "it is free"
+
+
+def test_a_large_graph_gets_what_its_files_need(database: Path) -> None:
+    """And leaves Lucene's files room beside it."""
+    store = read_store(database)
+    assert choose(Machine(64 * GB, 60 * GB), store) == Memory("4g", "25g")
+    assert advice(Machine(64 * GB, 60 * GB), store, Memory("4g", "25g")) == ""
+
+
+def test_where_not_all_fits_each_gets_the_same_share(database: Path) -> None:
+    chosen = choose(Machine(32 * GB, 30 * GB), read_store(database))
+    heap, pages = bytes_of(chosen.heap), bytes_of(chosen.page_cache)
+    assert GB < heap < 4 * GB
+    assert 10 * GB < pages < 20 * GB
+    assert 32 * GB - heap - pages > 12 * GB, "the rest is not given away"
+
+
+def test_another_server_beside_it_leaves_less(database: Path) -> None:
+    store = read_store(database)
+    alone, second = (bytes_of(choose(Machine(64 * GB, free), store).page_cache) for free in (60 * GB, 30 * GB))
+    assert alone == 25 * GB
+    assert second < 15 * GB
+
+
+def test_the_heap_has_an_end() -> None:
+    assert choose(Machine(2048 * GB, 2000 * GB), StoreSize(400 * GB, 400 * GB)) == Memory("31g", "500g")
+
+
+def test_what_is_set_is_obeyed(database: Path) -> None:
+    store = read_store(database)
+    machine = Machine(64 * GB, 60 * GB)
+    assert choose(machine, store, Memory("9g", "700M")) == Memory("9g", "700M")
+    assert choose(machine, store, Memory("2g", "auto")) == Memory("2g", "25g")
+    assert choose(machine, store, Memory("auto", "1g")) == Memory("4g", "1g")
+    assert choose(Machine(2 * GB, 0), store, Memory("8g", "8g")) == Memory("8g", "8g")
+
+
+SIZES = st.integers(0, 2**40)
+
+
+@given(SIZES, SIZES, SIZES, SIZES)
+def test_it_never_takes_what_is_not_there(total: int, free: int, paged: int, mapped: int) -> None:
+    """Beyond what everybody gets, which a machine of 8 GB has even if nothing of it is free."""
+    machine = Machine(total + 2 * GB, min(free, total + 2 * GB))
+    chosen = choose(machine, StoreSize(paged, mapped))
+    taken = bytes_of(chosen.heap) + bytes_of(chosen.page_cache)
+    least = min(1.5 * GB, machine.total / 4)
+    assert taken <= max(least, machine.free - machine.spare) + 2 * 2**20
+    assert bytes_of(chosen.heap) <= 31 * GB
+
+
+# ---------------------------------------------------------------------------------------------------- what it says
+
+
+def test_it_says_what_to_do(database: Path) -> None:
+    store = read_store(database)
+    large, full, small = Machine(64 * GB, 60 * GB), Machine(64 * GB, 10 * GB), Machine(16 * GB, 12 * GB)
+    files = "The graph (20.0 GB of records and 12.0 GB of search indexes) has "
+    assert advice(large, store, SMALL) == (
+        f"{files}outgrown the memory that its server was started with (heap 1g, page cache 512m): restart it with "
+        "`kgplatform down` and `kgplatform up`."
+    )
+    said = advice(large, store, SMALL, Memory("1g", "auto"))
+    assert said.startswith(f"{files}outgrown the memory that is set") and "KGPLATFORM_NEO4J_HEAP" in said
+    assert "other programs use this machine's: end some of them" in advice(full, store, choose(full, store))
+    assert advice(small, store, choose(small, store)).endswith(
+        "searches read from the disk. Move it to a machine with 64 GB (docs/own-neo4j.md)."
+    )
+    for machine in (large, full, small):
+        assert advice(machine, StoreSize(300 * 2**20, 100 * 2**20), SMALL) == ""
+
+
+def test_the_machine_that_it_names_is_large_enough() -> None:
+    for size in (GB // 2, 5 * GB, 20 * GB, 100 * GB):
+        store = StoreSize(size, size)
+        machine = Machine(machine_for(store) * GB, machine_for(store) * GB)
+        assert advice(machine, store, choose(machine, store)) == ""
+
+
+# ----------------------------------------------------------------------------------------------------- the machine
+
+
+def test_this_machine() -> None:
+    machine = read_machine()
+    assert 0 <= machine.free <= machine.total <= psutil.virtual_memory().total
+
+
+def test_containers_limit_it(tmp_path: Path) -> None:
+    """Control groups of the second kind: the innermost limit with what is in use, and those around it."""
+    own = tmp_path / "own"
+    own.write_text("0::/outer/inner\n")
+    groups = tmp_path / "groups"
+    (groups / "outer" / "inner").mkdir(parents=True)
+    for folder, most in ((groups / "outer", 4 * GB), (groups / "outer" / "inner", "max")):
+        (folder / "memory.max").write_text(f"{most}\n")
+        (folder / "memory.current").write_text(f"{2 * GB}\n")
+        (folder / "memory.stat").write_text(f"anon 5\ninactive_file {GB}\n")
+    assert _group_limits(groups, own) == [(4 * GB, GB)]
+
+
+def test_older_containers_limit_it(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.write_text("5:devices:/\n4:memory:/not/seen/from/inside\n0::/\n")
+    root = tmp_path / "groups" / "memory"
+    root.mkdir(parents=True)
+    (root / "memory.limit_in_bytes").write_text(f"{3 * GB}\n")
+    (root / "memory.usage_in_bytes").write_text(f"{GB}\n")
+    (root / "memory.stat").write_text(f"total_inactive_file {GB // 2}\n")
+    assert _group_limits(tmp_path / "groups", own) == [(3 * GB, GB // 2)]
+
+
+def test_where_there_are_no_groups(tmp_path: Path) -> None:
+    assert _group_limits(tmp_path, tmp_path / "none") == []
+
+
+# ---------------------------------------------------------------------------------------------------- a real server
+
+
+@pytest.fixture
+def server(tmp_path: Path, quick_java: Path) -> Iterator[LocalNeo4j]:
+    server = LocalNeo4j(load_settings(home=tmp_path / "home", neo4j_start_timeout=START_TIMEOUT), java=quick_java)
+    yield server
+    server.down()
+
+
+def in_words(size: str) -> str:
+    """As Neo4j words it."""
+    count = bytes_of(size)
+    return f"{count / GB:.2f}GiB" if count >= GB else f"{count / 2**20:.2f}MiB"
+
+
+def test_a_real_server_runs_with_it_and_says_when_its_graph_has_outgrown_it(server: LocalNeo4j) -> None:
+    """The files of a graph of 8 TB appear in its folder, as if it had been written while the server ran."""
+    expected = choose(read_machine(), EMPTY, UNSET)
+    with Store(server.up()) as store:
+        names = ["server.memory.heap.max_size", "server.memory.pagecache.size"]
+        asked = "SHOW SETTINGS YIELD name, value WHERE name IN $names RETURN name, value ORDER BY name"
+        with store.lend_driver("the test") as driver:
+            told = {row["name"]: row["value"] for row in driver.execute_query(asked, names=names).records}
+    status = server.status()
+    assert (status.heap, status.page_cache, status.advice) == (expected.heap, expected.page_cache, "")
+    assert [told[name] for name in names] == [in_words(expected.heap), in_words(expected.page_cache)]
+    grown = sparse(status.home / "data" / "databases" / "neo4j" / "grown", 8_000 * GB)
+    assert "has outgrown this machine" in server.status().advice
+    grown.unlink()
+    assert server.status().advice == ""
