@@ -1,7 +1,7 @@
 """Corpora of any size that nobody wrote, with the statistics of MuSiQue's (docs/benchmarks.md), and questions on them.
 
     corpus = Invented(100_000)
-    corpus.write(folder)        # corpus.jsonl and recorded.json, a passage at a time
+    corpus.write(folder)        # corpus.jsonl and recorded.jsonl, a passage at a time
     corpus.questions()          # the same ones at each size
 
 A passage is a function of the seed and its number, so that nothing is held in memory. It has a title and some
@@ -133,13 +133,12 @@ class Invented:
             yield {"title": each.title, "text": each.text, **extracted}
 
     def write(self, folder: Path) -> tuple[Path, Path]:
-        """``corpus.jsonl`` with titles and texts, and ``recorded.json`` with their extraction, an entry a line."""
-        corpus, recorded = folder / "corpus.jsonl", folder / "recorded.json"
+        """``corpus.jsonl`` with titles and texts, and ``recorded.jsonl`` with their extraction."""
+        corpus, recorded = folder / "corpus.jsonl", folder / "recorded.jsonl"
         with corpus.open("w", encoding="utf-8") as texts, recorded.open("w", encoding="utf-8") as entries:
-            for number, entry in enumerate(self.entries()):
+            for entry in self.entries():
                 texts.write(json.dumps({"title": entry["title"], "text": entry["text"]}) + "\n")
-                entries.write(("[\n" if number == 0 else ",\n") + json.dumps(entry))
-            entries.write("\n]\n")
+                entries.write(json.dumps(entry) + "\n")
         return corpus, recorded
 
     def _planted(self, number: int) -> InventedPassage:
