@@ -10,7 +10,8 @@ the first on the smallest size; workers that are killed in the middle belong int
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,19 @@ _SHORT = 0.2
 """Seconds of processor time of a stage, at the largest size, below which its growth says nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was found of one graph. ``added``: seconds for a document more, here and in the empty graph."""
+
+    grown: Grown
+    name: str
+    counts: Mapping[str, int]
+    megabytes: float
+    times: Sequence[str]
+    added: Sequence[float]
+    tree: Tree
+
+
 def test_corpus(section: Callable[[str, str], Section], data: Data) -> None:
     found = section("scale-corpus", "Scale: invented corpora beside real ones")
     sides: dict[str, Statistics] = {
@@ -66,13 +80,12 @@ def test_corpus(section: Callable[[str, str], Section], data: Data) -> None:
 def test_scale(section: Callable[[str, str], Section], place: Place) -> None:
     found = section("scale", f"Scale: invented corpora of {', '.join(f'{size:,}' for size in SIZES)} passages")
     musique, empty = grow_musique(place), grow_empty(place)
-    grown: list[Grown] = []
     try:
-        grown = measure(found, place.folder, musique, empty, (grow(place, size) for size in SIZES))
+        measure(found, place.folder, musique, empty, (grow(place, size) for size in SIZES))
     finally:
-        for each in (musique, empty, *grown):
-            if each is not None:
-                each.stop()
+        empty.stop()
+        if musique is not None:
+            musique.stop()
     found.notes += [
         f"Embedder: {EMBEDDER}, in all graphs. Hashed words say nothing of meaning, and short texts of them lie in "
         "clusters, with many equal cosines; the costs of vectors are those of any model with as many numbers.",
@@ -97,24 +110,29 @@ def test_ways(section: Callable[[str, str], Section], place: Place) -> None:
     found.tables.append(Table("Ways to ingest", ("", "seconds", "rows", "peak memory"), rows))
 
 
-def measure(found: Section, folder: Path, musique: Grown | None, empty: Grown, sizes: Any) -> list[Grown]:
+def measure(found: Section, folder: Path, musique: Grown | None, empty: Grown, sizes: Iterable[Grown]) -> None:
     """Ask everything of each graph while it is new; one server of a large graph is up at a time."""
-    grown, times, trees, added = list[Grown](), list[Sequence[str]](), list[Tree](), list[Sequence[float]]()
+    asked = []
     for each in sizes:
-        grown.append(each)
-        name = _name(each)
-        clocks = by_turns(_sides(each, musique))
-        times.append(add_times(found, name, clocks[0], clocks[1] if musique else None))
-        found.tables.append(clocks[0].by_statement(name))
-        found.tables.append(add_recall(found, each, name))
-        added.append(additions([each, empty], folder))
-        trees.append(tree(each, folder))
-        add_changes(found, name, added[-1], trees[-1])
-        each.stop()
-    found.tables.insert(0, Table("Search over all routes, by turns", TIMES, times))
-    add_growth(found, grown)
-    found.tables.insert(1, _changes(grown, added, trees))
-    return grown
+        try:
+            asked.append(ask(found, folder, musique, empty, each))
+        finally:
+            each.stop()
+    found.tables.insert(0, Table("Search over all routes, by turns", TIMES, [each.times for each in asked]))
+    found.tables.insert(1, _changes(asked))
+    add_growth(found, asked)
+
+
+def ask(found: Section, folder: Path, musique: Grown | None, empty: Grown, grown: Grown) -> Asked:
+    """Everything of one graph but its ingest, which is over."""
+    counts = grown.counts()
+    name = f"{counts['passages']:,}"
+    clocks = by_turns(_sides(grown, musique))
+    times = add_times(found, name, clocks[0], clocks[1] if musique else None)
+    found.tables += [clocks[0].by_statement(name), add_recall(found, grown, name)]
+    asked = Asked(grown, name, counts, grown.megabytes(), times, additions([grown, empty], folder), tree(grown, folder))
+    add_changes(found, asked)
+    return asked
 
 
 def _sides(each: Grown, musique: Grown | None) -> list[tuple[Grown, Sequence[str]]]:
@@ -123,8 +141,9 @@ def _sides(each: Grown, musique: Grown | None) -> list[tuple[Grown, Sequence[str
     return [*sides, (musique, musique.questions)] if musique else sides
 
 
-def add_changes(found: Section, name: str, added: Sequence[float], tree: Tree) -> None:
+def add_changes(found: Section, asked: Asked) -> None:
     """Targets of what follows an ingest; those of the tree are for large graphs."""
+    name, added, tree = asked.name, asked.added, asked.tree
     found.add(f"{name}: a document of {ADDED_PASSAGES} passages more, until found", added[0], "s", at_most=ADDED_LIMIT)
     found.add(f"{name}: the same beside an empty graph", added[0] / added[1], "times", at_most=ADDED_RATIO_LIMIT)
     large = tree.entities >= TREE_ENTITIES
@@ -132,80 +151,83 @@ def add_changes(found: Section, name: str, added: Sequence[float], tree: Tree) -
     found.add(f"{name}: the tree's update", tree.updated, "s", **({"at_most": UPDATE_LIMIT} if large else {}))
 
 
-def add_growth(found: Section, grown: Sequence[Grown]) -> None:
+def add_growth(found: Section, asked: Sequence[Asked]) -> None:
     """Exponents over the sizes, of the whole and of each stage, and memory."""
-    sizes = [each.spent.passages for each in grown]
-    spent = [each.spent for each in grown]
-    if len(grown) > 1:
-        found.add(
-            "ingest: growth of processor time",
-            growth(sizes, [s.python + s.server for s in spent]),
-            "n^",
-            at_most=GROWTH_LIMIT,
-        )
-        found.add("ingest: growth by the clock", growth(sizes, [s.seconds for s in spent]), "n^", at_most=GROWTH_LIMIT)
-        found.add(
-            "ingest: growth of its memory",
-            spent[-1].peak_megabytes / spent[0].peak_megabytes,
-            "times",
-            at_most=MEMORY_GROWTH_LIMIT,
-        )
-    found.add("ingest: peak memory of Python", max(s.peak_megabytes for s in spent), "MB", at_most=MEMORY_LIMIT)
-    rows = []
-    for stage in spent[-1].processor:
-        values = [s.processor.get(stage, 0.0) for s in spent]
-        shown = _exponent(sizes, values) if values[-1] > _SHORT else ""
-        if shown:
-            found.add(f"stage {stage}: growth of processor time", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
-        rows.append((stage, *(f"{v:.1f} s" for v in values), shown, *(f"{s.clock.get(stage, 0):.1f} s" for s in spent)))
-    rows.append(("all", *(f"{s.python + s.server:.1f} s" for s in spent), "", *(f"{s.seconds:.1f} s" for s in spent)))
-    rows.append(("of it Python", *(f"{s.python:.1f} s" for s in spent), "", *[""] * len(spent)))
-    names = [_name(each) for each in grown]
-    columns = ("processor time", *names, "growth", *(f"clock, {name}" for name in names))
-    found.tables.insert(0, Table("Ingest by stage", columns, rows))
-    found.tables.insert(1, _sizes(grown))
-    found.tables.insert(2, _statements(sizes, grown))
+    spent = [each.grown.spent for each in asked]
+    sizes, peaks = [each.passages for each in spent], [each.peak_megabytes for each in spent]
+    if len(asked) > 1:
+        whole = {"processor time": [s.python + s.server for s in spent], "the clock": [s.seconds for s in spent]}
+        for what, values in whole.items():
+            found.add(f"ingest: growth by {what}", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
+        found.add("ingest: growth of its memory", peaks[-1] / peaks[0], "times", at_most=MEMORY_GROWTH_LIMIT)
+    found.add("ingest: peak memory of Python", max(peaks), "MB", at_most=MEMORY_LIMIT)
+    for stage, seconds in spent[-1].processor.items():
+        values = [each.processor.get(stage, 0.0) for each in spent]
+        if len(asked) > 1 and seconds > _SHORT and min(values) > 0:
+            found.add(f"stage {stage}: growth by processor time", growth(sizes, values), "n^", at_most=GROWTH_LIMIT)
+    found.tables[:0] = [_stages(sizes, asked), _sizes(asked), _statements(sizes, asked)]
 
 
-def _sizes(grown: Sequence[Grown]) -> Table:
-    rows = []
-    for each in grown:
-        counts = each.counts()
-        kinds = (f"{counts[kind]:,}" for kind in ("passages", "entities", "facts", "nodes", "relationships"))
-        rows.append((_name(each), *kinds, f"{each.megabytes():,.0f} MB", f"{each.spent.peak_megabytes:,.0f} MB"))
-    columns = ("", "passages", "entities", "facts", "nodes", "relationships", "on disk", "peak memory of the ingest")
-    return Table("The graphs, with what was added and their trees", columns, rows)
-
-
-def _statements(sizes: Sequence[int], grown: Sequence[Grown]) -> Table:
-    largest = grown[-1].spent.statements
-    rows = []
-    for name in sorted(largest, key=lambda each: -largest[each])[:_STATEMENTS]:
-        values = [each.spent.statements.get(name, 0.0) for each in grown]
-        rows.append((name, *(f"{value:.1f} s" for value in values), _exponent(sizes, values)))
-    return Table("Statements of the ingest, by the clock", ("", *map(_name, grown), "growth"), rows)
-
-
-def _changes(grown: Sequence[Grown], added: Sequence[Sequence[float]], trees: Sequence[Tree]) -> Table:
+def _stages(sizes: Sequence[int], asked: Sequence[Asked]) -> Table:
+    spent = [each.grown.spent for each in asked]
+    lines = {
+        stage: ([s.processor.get(stage, 0.0) for s in spent], [s.clock.get(stage, 0.0) for s in spent])
+        for stage in spent[-1].processor
+    }
+    lines["all"] = [s.python + s.server for s in spent], [s.seconds for s in spent]
+    lines["of it Python"] = [s.python for s in spent], []
     rows = [
         (
-            _name(each),
-            f"{mine:.1f} s",
-            f"{empty:.1f} s",
-            f"{tree.entities:,}",
-            f"{tree.built:.1f} s",
-            f"{tree.updated:.1f} s",
+            stage,
+            *map(_seconds, values),
+            _exponent(sizes, values),
+            *map(_seconds, clock),
+            *[""] * (len(spent) - len(clock)),
         )
-        for each, (mine, empty), tree in zip(grown, added, trees, strict=True)
+        for stage, (values, clock) in lines.items()
     ]
-    columns = ("", "a document more", "beside it, an empty graph", "entities", "tree", "its update")
+    names = [each.name for each in asked]
+    columns = ("seconds of processors", *names, "growth", *(f"by the clock: {name}" for name in names))
+    return Table("Ingest by stage", columns, rows)
+
+
+def _sizes(asked: Sequence[Asked]) -> Table:
+    rows = []
+    for each in asked:
+        kinds = (f"{each.counts[kind]:,}" for kind in ("entities", "facts", "nodes", "relationships"))
+        peak = each.grown.spent.peak_megabytes
+        rows.append((each.name, *kinds, f"{each.megabytes:,.0f} MB", f"{peak:,.0f} MB"))
+    columns = ("passages", "entities", "facts", "nodes", "relationships", "on disk", "peak memory of the ingest")
+    return Table("The graphs", columns, rows)
+
+
+def _statements(sizes: Sequence[int], asked: Sequence[Asked]) -> Table:
+    spent = [each.grown.spent.statements for each in asked]
+    rows = []
+    for name in sorted(spent[-1], key=lambda each: -spent[-1][each])[:_STATEMENTS]:
+        values = [each.get(name, 0.0) for each in spent]
+        rows.append((name, *map(_seconds, values), _exponent(sizes, values)))
+    return Table("Statements of the ingest, by the clock", ("", *(each.name for each in asked), "growth"), rows)
+
+
+def _changes(asked: Sequence[Asked]) -> Table:
+    rows = [
+        (
+            each.name,
+            *map(_seconds, each.added),
+            f"{each.tree.entities:,}",
+            _seconds(each.tree.built),
+            _seconds(each.tree.updated),
+        )
+        for each in asked
+    ]
+    columns = ("", "a document more", "the same, empty graph", "entities", "tree", "its update")
     return Table("What follows an ingest", columns, rows)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s"
 
 
 def _exponent(sizes: Sequence[int], values: Sequence[float]) -> str:
     return f"n^{growth(sizes, values):.2f}" if len(sizes) > 1 and min(values) > 0 else ""
-
-
-def _name(grown: Grown) -> str:
-    assert grown.corpus is not None
-    return f"{grown.corpus.size:,}"
