@@ -98,7 +98,11 @@ def ingest_alone(home: Path, jars: Path, **arguments: Any) -> Spent:
     """``ingest`` in a process of its own, and what it took. The server stays up."""
     asked = {"home": str(home), "jars": str(jars), "settings": {"embedder": EMBEDDER}, "ingest": arguments}
     command = [sys.executable, str(_INGEST), json.dumps(asked)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"The ingest into {home} failed: {done.stderr[-2000:]}")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except BaseException as error:  # whatever it is, the server that was started goes
+        Grown(home, jars, Spent()).stop()
+        if isinstance(error, subprocess.CalledProcessError):
+            raise RuntimeError(f"The ingest into {home} failed: {error.stderr[-2000:]}") from error
+        raise
     return Spent(**json.loads(done.stdout))
