@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from invented import Invented
-from measure import percentile
 from scale_graphs import Grown
 
 from kgplatform import KnowledgeGraph
@@ -23,12 +22,21 @@ _ADDITIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
+class Took:
+    """Seconds by the clock, and those that Python and the server computed; ``stages`` by the clock."""
+
+    seconds: float
+    processor: float
+    stages: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Tree:
-    """Seconds for the tree, and to bring it up to date after one document more."""
+    """What building the tree took, and bringing it up to date after one document more."""
 
     entities: int
-    built: float
-    updated: float
+    built: Took
+    updated: Took
 
 
 def addition(folder: Path, number: int) -> tuple[Path, str]:
@@ -47,37 +55,38 @@ def addition(folder: Path, number: int) -> tuple[Path, str]:
     return file, passages[ADDED_PASSAGES - 1].text[:200]
 
 
-def until_found(graph: KnowledgeGraph, folder: Path, number: int) -> float:
-    """Seconds from the call of ``ingest`` until a search finds the document's last passage."""
+def until_found(grown: Grown, folder: Path, number: int) -> Took:
+    """From the call of ``ingest`` until a search finds the document's last passage."""
     file, question = addition(folder, number)
-    started = time.perf_counter()
-    report = graph.ingest(file, extractor="local")
-    found = graph.search(question).passages
-    seconds = time.perf_counter() - started
-    assert report.passages == ADDED_PASSAGES
-    assert any(each.title == f"Addition {number}" for each in found), "the document is not found"
-    return seconds
+
+    def work(graph: KnowledgeGraph) -> Mapping[str, float]:
+        report = graph.ingest(file, extractor="local")
+        assert report.passages == ADDED_PASSAGES
+        began = time.perf_counter()
+        found = graph.search(question).passages
+        assert any(each.title == f"Addition {number}" for each in found), "the document is not found"
+        return {**report.seconds, "search": time.perf_counter() - began}
+
+    return _timed(grown, work)
 
 
-def additions(sides: Sequence[Grown], folder: Path) -> list[float]:
-    """The median of three documents on each graph, by turns, after one more that is not counted."""
-    times: list[list[float]] = []
-    for number in range(_ADDITIONS + 1):
-        row = []
-        for side in sides:
-            with side.open() as graph:
-                row.append(until_found(graph, folder, number))
-        times.append(row)
-    return [percentile(side, 50) for side in zip(*times[1:], strict=True)]
+def additions(sides: Sequence[Grown], folder: Path) -> list[Took]:
+    """The middle one of three documents on each graph, by turns, after one more that is not counted."""
+    times = [[until_found(side, folder, number) for side in sides] for number in range(_ADDITIONS + 1)]
+    return [sorted(side, key=lambda each: each.processor)[_ADDITIONS // 2] for side in zip(*times[1:], strict=True)]
 
 
 def tree(grown: Grown, folder: Path) -> Tree:
     """The tree, one document more, and the update."""
+    entities = grown.counts()["entities"]
+    built = _timed(grown, lambda graph: graph.build_tree().seconds)
+    until_found(grown, folder, _ADDITIONS + 1)
+    return Tree(entities, built, _timed(grown, lambda graph: graph.build_tree(update=True).seconds))
+
+
+def _timed(grown: Grown, work: Callable[[KnowledgeGraph], Mapping[str, float]]) -> Took:
+    """What ``work`` takes, which returns the seconds of its stages."""
     with grown.open() as graph:
-        started = time.perf_counter()
-        report = graph.build_tree()
-        built = time.perf_counter() - started
-        until_found(graph, folder, _ADDITIONS + 1)
-        started = time.perf_counter()
-        graph.build_tree(update=True)
-        return Tree(report.entities, built, time.perf_counter() - started)
+        before, started = sum(grown.processor_seconds()), time.perf_counter()
+        stages = work(graph)
+        return Took(time.perf_counter() - started, sum(grown.processor_seconds()) - before, stages)

@@ -61,7 +61,7 @@ class Grown:
 
     def megabytes(self) -> float:
         """What the store takes on disk, without the log of transactions."""
-        store = self.home / "data" / "databases" / "neo4j"
+        store = self.home / "neo4j" / "data" / "databases" / "neo4j"
         return sum(file.stat().st_size for file in store.rglob("*") if file.is_file()) / 1e6
 
     def _server(self) -> LocalNeo4j:

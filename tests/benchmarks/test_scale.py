@@ -27,6 +27,7 @@ from scale_changes import (
     TREE_ENTITIES,
     TREE_LIMIT,
     UPDATE_LIMIT,
+    Took,
     Tree,
     additions,
     tree,
@@ -50,14 +51,14 @@ _SHORT = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What was found of one graph. ``added``: seconds for a document more, here and in the empty graph."""
+    """What was found of one graph. ``added``: a document more, here and in the empty graph."""
 
     grown: Grown
     name: str
     counts: Mapping[str, int]
     megabytes: float
     times: Sequence[str]
-    added: Sequence[float]
+    added: Sequence[Took]
     tree: Tree
 
 
@@ -145,12 +146,22 @@ def _sides(each: Grown, musique: Grown | None) -> list[tuple[Grown, Sequence[str
 
 def add_changes(found: Section, asked: Asked) -> None:
     """Targets of what follows an ingest; those of the tree are for large graphs."""
-    name, added, tree = asked.name, asked.added, asked.tree
-    found.add(f"{name}: a document of {ADDED_PASSAGES} passages more, until found", added[0], "s", at_most=ADDED_LIMIT)
-    found.add(f"{name}: the same beside an empty graph", added[0] / added[1], "times", at_most=ADDED_RATIO_LIMIT)
+    name, (mine, empty), tree = asked.name, asked.added, asked.tree
+    more = f"{name}: a document of {ADDED_PASSAGES} passages more, until found"
+    found.add(more, mine.seconds, "s", at_most=ADDED_LIMIT)
+    ratio = mine.processor / empty.processor
+    found.add(f"{more}: processor time beside that in an empty graph", ratio, "times", at_most=ADDED_RATIO_LIMIT)
     large = tree.entities >= TREE_ENTITIES
-    found.add(f"{name}: the tree", tree.built, "s", **({"at_most": TREE_LIMIT} if large else {}))
-    found.add(f"{name}: the tree's update", tree.updated, "s", **({"at_most": UPDATE_LIMIT} if large else {}))
+    found.add(f"{name}: the tree", tree.built.seconds, "s", **({"at_most": TREE_LIMIT} if large else {}))
+    found.add(f"{name}: the tree's update", tree.updated.seconds, "s", **({"at_most": UPDATE_LIMIT} if large else {}))
+    found.tables.append(_by_stage(f"{more}, by the clock", {"here": mine, "in an empty graph": empty}))
+    found.tables.append(_by_stage(f"{name}: the tree, by the clock", {"built": tree.built, "updated": tree.updated}))
+
+
+def _by_stage(title: str, sides: Mapping[str, Took]) -> Table:
+    stages = dict.fromkeys(stage for side in sides.values() for stage in side.stages)
+    rows = [(stage, *(_seconds(side.stages.get(stage, 0.0), 2) for side in sides.values())) for stage in stages]
+    return Table(title, ("", *sides), rows)
 
 
 def add_growth(found: Section, asked: Sequence[Asked]) -> None:
@@ -227,19 +238,22 @@ def _changes(asked: Sequence[Asked]) -> Table:
     rows = [
         (
             each.name,
-            *map(_seconds, each.added),
+            *map(_took, each.added),
             f"{each.tree.entities:,}",
-            _seconds(each.tree.built),
-            _seconds(each.tree.updated),
+            *map(_took, (each.tree.built, each.tree.updated)),
         )
         for each in asked
     ]
     columns = ("", "a document more", "the same, empty graph", "entities", "tree", "its update")
-    return Table("What follows an ingest", columns, rows)
+    return Table("What follows an ingest: by the clock, of processors", columns, rows)
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.1f} s"
+def _took(took: Took) -> str:
+    return f"{_seconds(took.seconds)}, {_seconds(took.processor)}"
+
+
+def _seconds(value: float, digits: int = 1) -> str:
+    return f"{value:.{digits}f} s"
 
 
 def _exponent(sizes: Sequence[int], values: Sequence[float]) -> str:
