@@ -70,17 +70,20 @@ def until_found(grown: Grown, folder: Path, number: int) -> Took:
     return _timed(grown, work)
 
 
-def additions(sides: Sequence[Grown], folder: Path) -> list[Took]:
-    """The middle one of three documents on each graph, by turns, after one more that is not counted."""
-    times = [[until_found(side, folder, number) for side in sides] for number in range(_ADDITIONS + 1)]
+def additions(sides: Sequence[Grown], folder: Path, first: int) -> list[Took]:
+    """The middle one of three documents on each graph, by turns, after one more that is not counted.
+
+    They are numbered from ``first`` on: a graph that has a document already would have nothing to do.
+    """
+    times = [[until_found(side, folder, first + number) for side in sides] for number in range(_ADDITIONS + 1)]
     return [sorted(side, key=lambda each: each.processor)[_ADDITIONS // 2] for side in zip(*times[1:], strict=True)]
 
 
-def tree(grown: Grown, folder: Path) -> Tree:
+def tree(grown: Grown, folder: Path, number: int) -> Tree:
     """The tree, one document more, and the update."""
     entities = grown.counts()["entities"]
     built = _timed(grown, lambda graph: graph.build_tree().seconds)
-    until_found(grown, folder, _ADDITIONS + 1)
+    until_found(grown, folder, number)
     return Tree(entities, built, _timed(grown, lambda graph: graph.build_tree(update=True).seconds))
 
 

@@ -133,7 +133,10 @@ def ask(found: Section, folder: Path, musique: Grown | None, empty: Grown, grown
     clocks = by_turns(_sides(grown, musique))
     times = add_times(found, name, clocks[0], clocks[1] if musique else None)
     found.tables += [clocks[0].by_statement(name), add_recall(found, grown, name)]
-    asked = Asked(grown, name, counts, grown.megabytes(), times, additions([grown, empty], folder), tree(grown, folder))
+    assert grown.corpus is not None
+    number = grown.corpus.size  # of the first document: other ones for each graph, since all use one empty graph
+    more, grows = additions([grown, empty], folder, number), tree(grown, folder, number - 1)
+    asked = Asked(grown, name, counts, grown.megabytes(), times, more, grows)
     add_changes(found, asked)
     return asked
 
