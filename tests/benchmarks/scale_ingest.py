@@ -81,7 +81,7 @@ def _stages(processors: _Processors) -> Iterator[dict[str, float]]:
 
 
 def _peak() -> float:
-    """Megabytes. Linux counts what the parent held before this program began as well, but not in the file asked here."""
+    """Megabytes. Linux also counts what the parent held before this program began, but not in this file."""
     status = Path("/proc/self/status")
     lines = status.read_text("ascii").splitlines() if status.exists() else []
     kilobytes = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), None)
