@@ -19,7 +19,7 @@ from simulated_readers import reply
 from kgplatform.client import connect
 from kgplatform.doors.cli import main as cli
 from kgplatform.doors.cli.serve import read_token
-from kgplatform.ingest.extract.recorded import is_open_ie
+from kgplatform.ingest.extract.recordings import is_open_ie
 from kgplatform.ingest.schema import load_schema
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.readers.readers import names as reader_names

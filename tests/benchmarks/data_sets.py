@@ -51,6 +51,10 @@ class Data:
         """HotpotQA: the paragraphs with supporting facts."""
         return list(load(self.file("hotpotqa/questions.json").parent).questions)
 
+    def hotpotqa_texts(self) -> list[str]:
+        """The texts of those paragraphs, each once."""
+        return list(dict.fromkeys(each.text for each in load(self.file("hotpotqa/questions.json").parent).corpus))
+
     def hotpotqa_corpus(self, folder: Path) -> Path:
         """The paragraphs of all questions as one corpus file in ``folder``, each once."""
         return write_data_set(load(self.file("hotpotqa/questions.json").parent), folder / "hotpotqa.jsonl")

@@ -10,7 +10,8 @@ from kgplatform.errors import InputError, SettingError
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.extract.llm import LlmExtractor
 from kgplatform.ingest.extract.local import LocalExtractor
-from kgplatform.ingest.extract.recorded import RecordedExtractor, is_open_ie
+from kgplatform.ingest.extract.recorded import RecordedExtractor
+from kgplatform.ingest.extract.recordings import is_open_ie
 from kgplatform.ingest.schema import Schema
 from kgplatform.models.chat import Chat
 from kgplatform.records import Document, Extraction, Passage

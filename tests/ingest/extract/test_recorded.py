@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tracemalloc
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -92,6 +93,51 @@ def test_equal_texts_are_told_apart_by_title(tmp_path: Path) -> None:
     for name, subject in (("two", "c"), ("One", "a"), ("Three", "a")):
         document = document_of("Same.", name, f"file:///{name}")
         assert [each.subject for each in extractor.extract(whole(document), document, SCHEMA).triples] == [subject]
+
+
+def test_open_ie_a_line(tmp_path: Path) -> None:
+    entries = [
+        passage("Åda", "Ada was  born\nin London.", ["Ada", "born in", "London"]),
+        passage("One", "The same.", ["One", "is", "first"]),
+        passage("Two", "The same.", ["Two", "is", "second"]),
+        passage("Eve", "Never ingested."),
+    ]
+    extractor = RecordedExtractor(saved(tmp_path, "\ufeff" + lines(*entries).replace("\n", "\r\n"), "r.jsonl"))
+    assert extractor.default_mode == "flexible"
+    for title, text, subject in (("t", "Ada was born in London.", "Ada"), ("Two", "The same.", "Two")):
+        document = document_of(text, title)
+        (triple,) = extractor.extract(whole(document), document, SCHEMA).triples
+        assert triple.subject == subject
+    assert extractor.unused() == ["One", "Eve"]
+    other = document_of("Another text.")
+    with pytest.raises(InputError, match="no line about ada"):
+        extractor.extract(whole(other), other, SCHEMA)
+
+
+@pytest.mark.parametrize("entry", ["[1]", '{"document": "a"}', '{"title": "b", "text": "c"}'])
+def test_a_line_that_is_no_open_ie(tmp_path: Path, entry: str) -> None:
+    with pytest.raises(InputError, match="line 2: .*extracted_entities|line 2: the passage has no text"):
+        RecordedExtractor(saved(tmp_path, lines(passage("a", "b")) + entry + "\n", "r.jsonl"))
+
+
+def test_a_recording_a_line_is_not_held(tmp_path: Path) -> None:
+    entries = (passage(f"Title {n}", f"Text {n}. " * 50, ["a", "b", "c"]) for n in range(3000))
+    path = saved(tmp_path, lines(*entries), "r.jsonl")
+    tracemalloc.start()
+    extractor = RecordedExtractor(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < path.stat().st_size / 2
+    document = document_of("Text 2999. " * 50)
+    assert len(extractor.extract(whole(document), document, SCHEMA).triples) == 1
+
+
+def test_a_recording_that_changes_meanwhile(tmp_path: Path) -> None:
+    path = saved(tmp_path, lines(passage("a", "b"), passage("c", "d")), "r.jsonl")
+    extractor, document = RecordedExtractor(path), document_of("d")
+    path.write_text("shorter", "utf-8")
+    with pytest.raises(InputError, match="have changed since"):
+        extractor.extract(whole(document), document, SCHEMA)
 
 
 def test_hipporags_form(tmp_path: Path) -> None:

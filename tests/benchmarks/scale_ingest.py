@@ -1,0 +1,115 @@
+"""One ingest in a process of its own, whose memory is that of the ingest alone: what it took, as JSON.
+
+    python scale_ingest.py '{"home": "…", "jars": "…", "settings": {"embedder": "hash:384"}, "ingest": {"paths": "…"}}'
+
+``settings`` are those of ``connect``, ``ingest`` the arguments of that method. The server stays up.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from measure import MEGABYTE, peak_megabytes
+
+from kgplatform import connect, trace
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.neo4j.store import QueryRun
+from kgplatform.settings import load_settings
+from kgplatform.work.stopwatch import Stopwatch
+
+
+@dataclass(slots=True)
+class Spent:
+    """What an ingest took. ``clock``: seconds of its stages, as it reports them; ``processor``: what Python and the
+    server computed in each, both together; ``statements``: seconds by name.
+    """
+
+    passages: int = 0
+    seconds: float = 0.0
+    python: float = 0.0
+    server: float = 0.0
+    before_megabytes: float = 0.0
+    peak_megabytes: float = 0.0
+    clock: dict[str, float] = field(default_factory=dict)
+    processor: dict[str, float] = field(default_factory=dict)
+    statements: dict[str, float] = field(default_factory=dict)
+
+
+class _Processors:
+    """What Python and the server computed until now."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._server = psutil.Process(LocalNeo4j(load_settings(**settings)).status().pid)
+
+    def seconds(self) -> tuple[float, float]:
+        server = self._server.cpu_times()
+        return time.process_time(), float(server.user + server.system)
+
+
+@contextmanager
+def _stages(processors: _Processors) -> Iterator[dict[str, float]]:
+    """What is computed in each stage of stopwatches; of stages within another the inner one has it."""
+    found: Counter[str] = Counter()
+    inside = [0.0]
+    timed = Stopwatch.stage
+
+    @contextmanager
+    def stage(watch: Stopwatch, name: str) -> Iterator[None]:
+        before = sum(processors.seconds())
+        inside.append(0.0)
+        with timed(watch, name):
+            yield
+        spent = sum(processors.seconds()) - before
+        found[name] += spent - inside.pop()
+        inside[-1] += spent
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stopwatch, "stage", stage)
+        yield found
+
+
+def _peak() -> float:
+    """Megabytes. Linux also counts what the parent held before this program began, but not in this file."""
+    status = Path("/proc/self/status")
+    lines = status.read_text("ascii").splitlines() if status.exists() else []
+    kilobytes = next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), None)
+    return kilobytes * 1024 / MEGABYTE if kilobytes else peak_megabytes(resource.getrusage(resource.RUSAGE_SELF))
+
+
+def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any]) -> Spent:
+    """Ingest, and measure."""
+    own = {"home": Path(home), "neo4j_jars": Path(jars)}
+    spent, statements, lock = Spent(), Counter[str](), threading.Lock()
+
+    def count(ran: QueryRun) -> None:
+        with lock:
+            statements[ran.name] += ran.seconds
+
+    with connect(**own, **settings) as graph:
+        processors = _Processors(own)
+        spent.before_megabytes = _peak()
+        before, began = processors.seconds(), time.perf_counter()
+        with trace(count), _stages(processors) as stages:
+            report = graph.ingest(**ingest)
+        after, spent.seconds = processors.seconds(), time.perf_counter() - began
+    spent.passages, spent.clock = report.passages, dict(report.seconds)
+    spent.python, spent.server = (end - start for end, start in zip(after, before, strict=True))
+    spent.peak_megabytes = _peak()
+    spent.processor, spent.statements = dict(stages), dict(statements)
+    return spent
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(spend(**json.loads(sys.argv[1])))))
