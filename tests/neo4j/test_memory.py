@@ -1,4 +1,4 @@
-"""What memory the managed server gets, on machines and for stores of all sizes, and what it says if it is too little."""
+"""What memory the managed server gets, for machines and stores of all sizes, and what it says if that is too little."""
 
 from __future__ import annotations
 
