@@ -21,6 +21,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.config import java_environment, write_configuration
 from kgplatform.neo4j.install import install
+from kgplatform.neo4j.memory import Memory
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
@@ -74,7 +75,9 @@ def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
     other = load_settings(**given)
     home = tmp_path / "other" / "neo4j"
     (home / "conf").mkdir(parents=True)
-    write_configuration(home, other, Ports(bolt=0, http=0), install(JARS, print))  # the server writes its own
+    write_configuration(
+        home, Memory("300m", "64m"), Ports(bolt=0, http=0), install(JARS, print)
+    )  # the server writes its own
     run_command(tmp_path / "graph", home)
     server, said = LocalNeo4j(other), list[str]()
     try:
