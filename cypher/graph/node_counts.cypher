@@ -3,7 +3,5 @@
 // returns: label, count
 MATCH (n)
 UNWIND labels(n) AS label
-WITH label
-WHERE label <> 'ServerJob'
 RETURN label, count(*) AS count
 ORDER BY label

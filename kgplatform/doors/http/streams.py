@@ -162,10 +162,7 @@ async def told_job(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[Serve
     """``progress`` whenever there is news, then ``end``."""
     last = None
     while not workers.closing:
-        try:
-            job = await workers.look(lambda graph: jobs.get(id))
-        except StoppedError:
-            return
+        job = jobs.get(id)
         if job.ended:
             yield _event("end", job)
             return
