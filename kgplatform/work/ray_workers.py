@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+import socket
+import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
+from urllib.parse import urlsplit
 
 from kgplatform.errors import SettingError
 from kgplatform.work.workers import answer_of, settle
 
 _TRIES = 5
+_SECONDS = 5
 
 
 class RayWorkers:
@@ -27,11 +31,14 @@ class RayWorkers:
                 "Ray is not installed. Install it with `pip install 'kgplatform[ray]'`, or use workers instead.", "ray"
             ) from error
         self._ray = ray
+        _check(address)
+        # Ray leaves its logs behind, in /tmp/ray unless it is told another folder.
+        self._folder = tempfile.TemporaryDirectory(prefix="kg-ray-", ignore_cleanup_errors=True)
+        of_its_own = {"_temp_dir": self._folder.name, "include_dashboard": False} if address == "local" else {}
         try:
-            ray.init(address, logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False) if (
-                address == "local"
-            ) else ray.init(address, logging_level=logging.ERROR, log_to_driver=False)
+            ray.init(address, logging_level=logging.ERROR, log_to_driver=False, **of_its_own)
         except (ConnectionError, RuntimeError, ValueError) as error:
+            self._folder.cleanup()
             raise SettingError(f"The Ray cluster {address} cannot be used: {error}", "ray") from error
         self.number = max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._call = ray.remote(max_retries=_TRIES)(answer_of)
@@ -41,12 +48,23 @@ class RayWorkers:
 
     def __exit__(self, *_: object) -> None:
         self._ray.shutdown()
+        self._folder.cleanup()
 
     def submit(self, function: Callable[[Any], Any], argument: Any) -> Future[Any]:
         """See ``Workers.submit``."""
         found: Future[Any] = Future()
         self._call.remote(function, argument).future().add_done_callback(lambda done: _pass_on(done, found))
         return found
+
+
+def _check(address: str) -> None:
+    """Raise ``SettingError`` if nobody listens there: Ray tries for minutes, and then ends the process."""
+    found = urlsplit(address if "://" in address else f"ray://{address}")
+    try:
+        if found.port is not None:
+            socket.create_connection((found.hostname or "", found.port), timeout=_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise SettingError(f"No Ray cluster listens at {address} ({error}). Is it running?", "ray") from error
 
 
 def _pass_on(done: Future[tuple[bool, Any]], found: Future[Any]) -> None:
