@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,12 @@ def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
 
 def children() -> list[psutil.Process]:
     """The workers of this process."""
-    found = psutil.Process().children()
-    return [each for each in found if "kgplatform.work.workers" in each.cmdline()]
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess):  # as a zombie is, too
+            if "kgplatform.work.workers" in child.cmdline():
+                found.append(child)
+    return found
 
 
 @contextmanager
@@ -55,7 +59,7 @@ def killing(times: int, seed: int) -> Iterator[list[int]]:
 
     def kill() -> None:
         while len(dead) < times and not over.wait(chance.uniform(0.05, 0.6)):
-            alive = [each for each in children() if each.pid not in dead and each.status() != psutil.STATUS_ZOMBIE]
+            alive = [each for each in children() if each.pid not in dead]
             if alive:
                 chosen = chance.choice(alive)
                 chosen.kill()
