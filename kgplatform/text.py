@@ -113,6 +113,11 @@ def node_id(*parts: object) -> str:
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+def hash64(text: str) -> int:
+    """64 bits that stand for ``text`` where there are too many to keep; two texts may have the same."""
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
 def count_words(text: str) -> int:
     """How many words ``text`` has, as white space parts them (ReadAgent counts so)."""
     return len(text.split())

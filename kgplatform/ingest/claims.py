@@ -13,7 +13,7 @@ import socket
 import threading
 import uuid
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from kgplatform.errors import StoreError
@@ -64,9 +64,9 @@ class Claims:
             (rows,) = self._store.write(("ingest/claim", asked))
             mine.update(row["id"] for row in rows if not row["done"] and row["holder"] == self._run)
             others = [row for row in rows if not row["done"] and row["holder"] != self._run]
-            wanted, known = [row["id"] for row in others], len(gone)
+            wanted = [row["id"] for row in others]
             gone = sorted({row["holder"] for row in others if _is_gone(row["holder"])})
-            if wanted and len(gone) <= known:
+            if wanted and not gone:
                 self._store.stop.sleep(_LOOKED_EVERY)
         self._held.append(sorted(mine))
         return frozenset(mine)
@@ -74,15 +74,9 @@ class Claims:
     def _renew(self) -> None:
         while not self._over.wait(_RENEWED_EVERY):
             with suppress(StoreError):  # the run itself says what is wrong with the database
-                for passages in _copied(self._held):
+                for passages in self._held.copy():
                     asked = {"passages": passages, "run": self._run, "seconds": _SECONDS}
                     self._lasting.write(("ingest/renew_claims", asked))
-
-
-def _copied(held: Iterable[list[str]]) -> list[list[str]]:
-    while True:
-        with suppress(RuntimeError):  # it changed meanwhile
-            return list(held)
 
 
 def _is_gone(run: str) -> bool:

@@ -33,6 +33,11 @@ class Compared:
     stale: frozenset[str] = frozenset()
     is_other_text: bool = False
 
+    @property
+    def pending(self) -> list[Passage]:
+        """The passages that are to be read."""
+        return [passage for passage in self.passages if passage.id not in self.done]
+
 
 @dataclass(slots=True)
 class Group:

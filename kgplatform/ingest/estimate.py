@@ -73,7 +73,7 @@ class _Total:
     def add(self, group: Group) -> None:
         self.documents += len(group.documents)
         self.passages += sum(len(each.passages) for each in group.documents)
-        self.pending += sum(len(each.passages) - len(each.done) for each in group.documents)
+        self.pending += sum(len(each.pending) for each in group.documents)
         self.skipped += group.skipped
 
 
@@ -91,12 +91,7 @@ class _Spend:
 
     def on(self, group: Group) -> None:
         """Count what the passages of ``group`` take."""
-        pending = [
-            (passage, each.document)
-            for each in group.documents
-            for passage in each.passages
-            if passage.id not in each.done
-        ]
+        pending = [(passage, each.document) for each in group.documents for passage in each.pending]
         if self._is_read:
             for passage, document in pending:
                 messages = extraction_messages(passage, document, self._schema)

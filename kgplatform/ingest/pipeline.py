@@ -8,7 +8,6 @@ settle    names, vectors, likenesses, indexes
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import SkippedFile, Usage
+from kgplatform.text import hash64
 from kgplatform.work.stopwatch import Stopwatch
 
 _COUNTED_AT_ONCE = 500
@@ -201,8 +201,7 @@ def _counts(store: Store, plan: Plan) -> dict[str, int | Counter[str]]:
 
 def _number_of(name: str, typed: bool) -> int:
     """Eight bytes that stand for a name: a hash, and in the last bit whether it has a type. Names are many."""
-    digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") & ~1 | typed
+    return hash64(name) & ~1 | typed
 
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:

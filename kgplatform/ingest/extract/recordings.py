@@ -6,7 +6,6 @@ that it is found by: it may be larger than the memory. A file that is one JSON d
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import unicodedata
@@ -23,7 +22,7 @@ import numpy as np
 from kgplatform.errors import InputError
 from kgplatform.ingest.extract.shape import KEYS, read_extraction
 from kgplatform.records import Document, Extraction
-from kgplatform.text import did_you_mean, node_id, normalise_name
+from kgplatform.text import did_you_mean, hash64, node_id, normalise_name
 
 _SPACE = re.compile(r"\s+")
 _OPEN_IE = ("extracted_entities", "extracted_triples")
@@ -63,7 +62,7 @@ class Recordings:
             self.typed = _is_ours(first[1]) if is_lines else all(map(_is_ours, self._held))
             for number, (where, entry) in enumerate(chain((first,), entries)):
                 for key in self._read(f"{path}, {where}", entry)[1]:
-                    keys.append(_hash(key))
+                    keys.append(hash64(key))
                     numbers.append(number)
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"The recorded extractions {path} cannot be read: {error}.") from error
@@ -86,7 +85,7 @@ class Recordings:
 
     def _under(self, key: str) -> list[Recording]:
         found = []
-        start, end = (int(np.searchsorted(self._keys, np.uint64(_hash(key)), side)) for side in ("left", "right"))
+        start, end = (int(np.searchsorted(self._keys, np.uint64(hash64(key)), side)) for side in ("left", "right"))
         for number in self._numbers[start:end].tolist():
             title, keys, content = self._read(str(self._path), self._entry(number))
             if key in keys:  # another one may have the same hash
@@ -172,10 +171,6 @@ def _parsed(where: str, line: bytes) -> Any:
         return json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not valid JSON ({error}). {_EXPECTED}") from error
-
-
-def _hash(key: str) -> int:
-    return int.from_bytes(hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 RecordedEntry = tuple[str, Sequence[str], Mapping[str, Any]]
