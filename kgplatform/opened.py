@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from kgplatform.errors import InputError, SettingError
+from kgplatform.graph.jobs import JobQueue
 from kgplatform.ingest.graph_state import check_embedder, graph_state
 from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
@@ -89,6 +90,15 @@ class OpenedGraph:
     def server_advice(self) -> str:
         """One sentence on what to do where the graph has outgrown the memory of its managed server, else empty."""
         return LocalNeo4j(self.settings).status().advice if self.settings.neo4j_uri is None else ""
+
+    def database_id(self) -> str:
+        """What tells the graph's database from all others."""
+        return str(self.store.read("neo4j/database")[0]["id"])
+
+    def jobs(self, place: str, server: str, lease: float) -> JobQueue:
+        """The jobs of the graph's servers, for ``server``, whose uploads are ``place``; it holds one for ``lease``
+        seconds without a sign of life."""
+        return JobQueue(self.store, place, server, lease)
 
     def within(self: G, stop: Stop | None = None) -> G:
         """This graph for one piece of work, on the same connections: ``ledger`` counts what this work alone spends.

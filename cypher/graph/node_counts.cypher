@@ -3,5 +3,7 @@
 // returns: label, count
 MATCH (n)
 UNWIND labels(n) AS label
+WITH label
+WHERE label <> 'ServerJob'
 RETURN label, count(*) AS count
 ORDER BY label

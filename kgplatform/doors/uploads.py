@@ -3,8 +3,8 @@
 A document's URI is the address of its file. The file is kept as long as a document comes from it, so that a later
 upload of the same name updates that document. An upload that fails does not replace an earlier one.
 
-Until it is ingested, an upload is set aside in a folder of its own, with a lock that ends with its process. So what a
-killed process left can be told from what another process is working on.
+Until it is ingested, an upload is set aside in a folder of its own, which its job names. While it is arriving, the
+folder has a lock that ends with its process. So what no job needs, and no process is about to give to one, can go.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 import shutil
 import tempfile
 import unicodedata
+import uuid
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from typing import Any, BinaryIO, TextIO
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
-from kgplatform.work.files import claim, file_lock
+from kgplatform.work.files import claim, file_lock, write_atomically
 from kgplatform.work.stopping import Stop
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,9 @@ _LONGEST = 200
 """Bytes of a name: file systems take 255, and some add to it."""
 _ASIDE = ".new-"
 _CLAIM = ".claim"
-"""The file that is locked while a folder's process lives. It lists the names of what was set aside, one per line."""
+"""The file that is locked while an upload arrives. It lists the names of what was set aside, one per line."""
+_GRAPH = ".graph"
+"""The file that names the graph whose job needs the folder: a home may serve several."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
 _HIDDEN = ("Cc", "Cs", "Co", "Cn")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -46,7 +49,7 @@ class Staged:
 
     folder: Path
     names: tuple[str, ...]
-    claim: TextIO
+    claim: TextIO | None = None
 
     @property
     def earlier(self) -> Path:
@@ -57,7 +60,12 @@ class Staged:
         """Delete them, and those that they replaced."""
         with _alone(self.folder.parent):  # nobody claims what is half deleted
             shutil.rmtree(self.folder, ignore_errors=True)
-        self.claim.close()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """End the lock: from here on a job keeps the folder."""
+        if self.claim is not None:
+            self.claim.close()
 
 
 class Uploads:
@@ -66,8 +74,16 @@ class Uploads:
     def __init__(self, home: Path) -> None:
         self.folder = home / "uploads"
 
-    def stage(self, files: Sequence[tuple[str, BinaryIO]]) -> Staged:
-        """Copy ``files``, each with the name that the client gave it.
+    def place(self) -> str:
+        """What tells this folder from those of other homes, wherever the home is moved or mounted."""
+        file = self.folder.with_name("uploads.id")
+        with _alone(self.folder):
+            if not file.is_file():
+                write_atomically(file, uuid.uuid4().hex.encode())
+            return file.read_text("utf-8").strip()
+
+    def stage(self, files: Sequence[tuple[str, BinaryIO]], graph: str) -> Staged:
+        """Copy ``files``, each with the name that the client gave it, for a job of ``graph`` (the database's id).
 
         Raises ``InputError`` for a name of which nothing safe is left, and for two files of one name.
         """
@@ -77,10 +93,8 @@ class Uploads:
             raise InputError(f"Two files are called {min(twice)}. Rename one of them.")
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder.chmod(0o700)
-        staged = self._put_aside(tuple(names))
+        staged = self._put_aside(tuple(names), graph)
         try:
-            staged.claim.write("\n".join(names))
-            staged.claim.flush()
             for name, (_, stream) in zip(names, files, strict=True):
                 with (staged.folder / name).open("xb") as target:
                     shutil.copyfileobj(stream, target)
@@ -89,28 +103,51 @@ class Uploads:
             raise
         return staged
 
-    def abandoned(self) -> list[Staged]:
-        """What processes that are gone have set aside. The caller owns it now, and ends it with ``keep``."""
+    def staged(self, folder: str, names: Sequence[str]) -> Staged:
+        """What was set aside for a job."""
+        return Staged(self.folder / folder, tuple(names))
+
+    def abandoned(self, graph: KnowledgeGraph) -> list[Staged]:
+        """What was set aside for ``graph`` and no job needs. The caller owns it now, and ends it with ``keep``."""
         if not self.folder.is_dir():
             return []
         with _alone(self.folder):
-            claims = [(folder, claim(folder / _CLAIM)) for folder in sorted(self.folder.glob(f"{_ASIDE}*"))]
-        return [Staged(folder, tuple(claimed.read().splitlines()), claimed) for folder, claimed in claims if claimed]
+            claims = [(each, claim(each / _CLAIM)) for each in sorted(self.folder.glob(f"{_ASIDE}*"))]
+        left = [Staged(each, tuple(claimed.read().splitlines()), claimed) for each, claimed in claims if claimed]
+        if not left:
+            return []
+        # Asked for now: who set one aside gave it to a job before its lock ended.
+        kept, own = graph.jobs(self.place(), "", 0).load().folders, ("", graph.database_id())
+        gone = [each for each in left if each.folder.name not in kept and _graph_of(each.folder) in own]
+        for each in left:
+            if each not in gone:
+                each.let_go()
+        return gone
 
-    def _put_aside(self, names: tuple[str, ...]) -> Staged:
+    def _put_aside(self, names: tuple[str, ...], graph: str) -> Staged:
         with _alone(self.folder):  # nobody finds the folder before it is claimed
             folder = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=self.folder))
             claimed = claim(folder / _CLAIM)
-        assert claimed is not None
+            assert claimed is not None
+            (folder / _GRAPH).write_text(graph, "utf-8")
+            claimed.write("\n".join(names))
+            claimed.flush()
         return Staged(folder, names, claimed)
 
-    def place(self, staged: Staged) -> list[Path]:
-        """Put them where the graph reads them; earlier files of their names are set aside."""
-        staged.earlier.mkdir()
+    def put(self, staged: Staged) -> list[Path]:
+        """Put them where the graph reads them; earlier files of their names are set aside.
+
+        Those that a killed process has put there already stay. Raises ``InputError`` for one that is nowhere.
+        """
+        if staged.folder.is_dir():
+            staged.earlier.mkdir(exist_ok=True)
         for name in staged.names:
-            with suppress(FileNotFoundError):
-                (self.folder / name).replace(staged.earlier / name)
-            (staged.folder / name).replace(self.folder / name)
+            if (staged.folder / name).is_file():
+                with suppress(FileNotFoundError):
+                    (self.folder / name).replace(staged.earlier / name)
+                (staged.folder / name).replace(self.folder / name)
+            elif not (staged.folder.is_dir() and (self.folder / name).is_file()):
+                raise InputError(f"The uploaded file {name} is no longer on the server. Upload it again.")
         return [self.folder / name for name in staged.names]
 
     def keep(self, staged: Staged, is_used: Callable[[Path], bool]) -> None:
@@ -136,19 +173,22 @@ class Uploads:
 
 
 def ingest_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, stop: Stop, **options: Any) -> IngestReport:
-    """Ingest what was staged, until ``stop`` is set.
-
-    However it ends, only files that documents come from stay, and where an upload failed, the earlier one is back.
-    """
-    files = uploads.place(staged)
-    doubtful = {str(file) for file in files}
+    """Ingest what was staged, until ``stop`` is set, and clean up, however it ended."""
+    read: set[str] = set()
     try:
-        report = graph.within(stop).ingest(files, **options)
-        doubtful = {skipped.path for skipped in report.skipped}
+        report = graph.within(stop).ingest(uploads.put(staged), **options)
+        read = set(staged.names) - {Path(skipped.path).name for skipped in report.skipped}
         return report
-    finally:  # also where the ingest was stopped
-        _keep_used(graph, uploads, staged, doubtful)
-        forget_unused(graph, uploads, [file.as_uri() for file in files])
+    finally:
+        finish_uploads(graph, uploads, staged, read)
+
+
+def finish_uploads(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, read: Collection[str] = ()) -> None:
+    """Clean up after an ingest, however it ended: only files that documents come from stay, and where an upload failed,
+    the earlier one is back. ``read``: the names of those that are known to have been ingested."""
+    doubtful = {str(uploads.folder / name) for name in staged.names if name not in read}
+    _keep_used(graph, uploads, staged, doubtful)
+    forget_unused(graph, uploads, [(uploads.folder / name).as_uri() for name in staged.names])
 
 
 def forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: Sequence[str]) -> None:
@@ -160,14 +200,12 @@ def forget_unused(graph: KnowledgeGraph, uploads: Uploads, sources: Sequence[str
 
 
 def end_abandoned(graph: KnowledgeGraph, uploads: Uploads) -> None:
-    """Clean up the uploads of killed processes as these would have: what was not ingested is deleted."""
+    """Clean up what no job needs, as its job would have: what was not ingested is deleted."""
     try:
-        for staged in uploads.abandoned():
-            files = [uploads.folder / name for name in staged.names]
-            _keep_used(graph, uploads, staged, {str(file) for file in files})
-            forget_unused(graph, uploads, [file.as_uri() for file in files])
+        for staged in uploads.abandoned(graph):
+            finish_uploads(graph, uploads, staged)
     except OSError as error:  # the server can do without
-        log.warning("uploads of an earlier server are left in %s: %s", uploads.folder, error.strerror or error)
+        log.warning("uploads that no job needs are left in %s: %s", uploads.folder, error.strerror or error)
 
 
 def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful: Collection[str]) -> None:
@@ -176,6 +214,12 @@ def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful
         uploads.keep(staged, lambda file: str(file) not in doubtful or graph.holds(file))
     except StoreError as error:  # the later ones stay until the next upload of their names
         log.warning("earlier uploads were not put back: %s", type(error).__name__)
+
+
+def _graph_of(folder: Path) -> str:
+    """The graph for which it was set aside; empty for one that an earlier version made."""
+    file = folder / _GRAPH
+    return file.read_text("utf-8") if file.is_file() else ""
 
 
 def _alone(uploads: Path) -> AbstractContextManager[None]:

@@ -356,7 +356,7 @@ RELATED_TO = "RELATED_TO"
 
 _LABELS = (
     *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Keyword", "Community", "Page"),
-    *("Run", "Step", "Graph", "Pending"),
+    *("Run", "Step", "Graph", "Pending", "ServerJob"),
 )
 _RELATIONSHIPS = (
     *("FROM_DOCUMENT", "NEXT_CHUNK", "FROM_CHUNK", "SUBJECT", "OBJECT", "VALUE", "MENTIONS", "HAS_ATTRIBUTE"),

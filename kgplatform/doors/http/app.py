@@ -10,9 +10,11 @@ compares them with today's answers.
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,9 +31,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgplatform.client import KnowledgeGraph
 from kgplatform.doors.guard import LOOPBACK, Guard
 from kgplatform.doors.http import ask, browse, changes, threads
-from kgplatform.doors.http.failures import Reporting, answer_errors, errors
+from kgplatform.doors.http.failures import Reporting, answer_errors, errors, log
 from kgplatform.doors.http.jobs import Jobs
 from kgplatform.doors.http.parts import Limits, Parts, Quota, Workers
+from kgplatform.doors.http.work import works
 from kgplatform.doors.uploads import Uploads, end_abandoned
 from kgplatform.doors.web_server import QuietServer
 
@@ -139,16 +142,30 @@ def make_app(
 
 
 def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_needed: bool) -> Parts:
+    uploads = Uploads(graph.settings.home_folder)
+    server = f"{socket.gethostname()}, process {os.getpid()}"
+    queue = graph.jobs("" if read_only else _place(uploads), server, limits.lease)
+    sweep = partial(end_abandoned, graph, uploads)
+    jobs = Jobs(queue, works(graph, uploads), sweep, waiting=limits.waiting_jobs, at_once=limits.jobs)
     return Parts(
         graph=graph,
         limits=limits,
         read_only=read_only,
         token_needed=token_needed,
         workers=Workers(graph, limits.asks),
-        jobs=Jobs(limits.waiting_jobs),
-        uploads=Uploads(graph.settings.home_folder),
+        jobs=jobs,
+        uploads=uploads,
         quota=Quota(limits.uploads),
     )
+
+
+def _place(uploads: Uploads) -> str:
+    """Without a home that can be written to, no upload is taken; jobs without files run all the same."""
+    try:
+        return uploads.place()
+    except OSError as error:
+        log.warning("uploads cannot be kept in %s: %s", uploads.folder, error.strerror or error)
+        return ""
 
 
 class AppServer(QuietServer):
@@ -165,7 +182,7 @@ class AppServer(QuietServer):
 
 
 async def close(app: FastAPI) -> None:
-    """Stop all running work, and wait until the jobs have ended. What they have done is kept."""
+    """Stop all running work, and wait until it has ended. What jobs have done is kept, and they wait for a server."""
     parts: Parts = app.state.parts
     parts.workers.close()
     await anyio.to_thread.run_sync(parts.jobs.close)
@@ -174,7 +191,8 @@ async def close(app: FastAPI) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Parts = app.state.parts
-    await anyio.to_thread.run_sync(end_abandoned, parts.graph, parts.uploads)
+    if not parts.read_only:
+        await anyio.to_thread.run_sync(parts.jobs.start)
     yield
     await close(app)
 

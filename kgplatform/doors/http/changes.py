@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -14,17 +14,13 @@ from sse_starlette import EventSourceResponse
 from starlette.datastructures import FormData, UploadFile
 
 from kgplatform.client import EXTRACTORS, MODES, KnowledgeGraph
-from kgplatform.doors.encoding import as_fields
-from kgplatform.doors.guard import Json
 from kgplatform.doors.http.failures import HttpRequestError, errors, not_found
-from kgplatform.doors.http.jobs import Job
 from kgplatform.doors.http.parts import Parts, Served
 from kgplatform.doors.http.streams import STREAMED, stream, told_job
-from kgplatform.doors.uploads import Staged, forget_unused, ingest_uploads
+from kgplatform.doors.uploads import forget_unused
 from kgplatform.errors import InputError
-from kgplatform.records import Progress
+from kgplatform.graph.jobs import Files, Job
 from kgplatform.text import unknown
-from kgplatform.work.stopping import Stop
 
 router = APIRouter(prefix="/api")
 
@@ -66,12 +62,12 @@ async def upload(request: Request, parts: Served) -> Response:
     parts.refuse_change()
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InputError("Send files as multipart/form-data, in fields called `files`.")
-    parts.jobs.check()
+    load = await parts.workers.look(lambda graph: parts.jobs.check())
     size = int(request.headers.get("content-length", parts.limits.upload))  # without one it may be the largest
-    with parts.quota.reserve(size) as reserved, _disk_errors():
+    with parts.quota.reserve(size, kept=load.bytes), _disk_errors():
         # Arriving files have no name in any folder: nothing of them is left if this process is killed.
         async with request.form(max_files=parts.limits.files, max_fields=len(_FIELDS)) as form:
-            work = partial(_take_in, parts, form, reserved)
+            work = partial(_take_in, parts, form, size)
             return await parts.workers.answer(request, lambda graph: work(), status=202)
 
 
@@ -91,22 +87,23 @@ def _disk_errors() -> Iterator[None]:
         raise HttpRequestError(507, "StorageError", sentence, {"Connection": "close"}) from error
 
 
-def _take_in(parts: Parts, form: FormData, reserved: ExitStack) -> dict[str, Job]:
-    """Check the form, put the files aside, and queue their ingest; bytes stay ``reserved`` until it has ended."""
+def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
+    """Check the form, put the files aside, and queue their ingest, which counts ``size`` bytes until it has ended."""
     files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
     if not files:
         raise InputError("The request has no file. Send one or more in fields called `files`.")
     given = {name: value for name, value in form.items() if isinstance(value, str)}
     asked = _ingest_options(parts.graph, given)
-    staged = parts.uploads.stage([(file.filename or "", file.file) for file in files])
-    held = reserved.pop_all()
-    held.callback(staged.drop)
+    named = [(file.filename or "", file.file) for file in files]
+    staged = parts.uploads.stage(named, parts.graph.database_id())
     try:
-        work = partial(_ingest, parts, staged, held, asked)
-        return {"job": parts.jobs.add("ingest", work, files=staged.names, drop=held.close)}
+        lie = Files(parts.uploads.place(), staged.folder.name, staged.names, size, socket.gethostname())
+        job = parts.jobs.add("ingest", asked, lie)
     except BaseException:  # whatever it is, no upload is left behind
-        held.close()
+        staged.drop()
         raise
+    staged.let_go()
+    return {"job": job}
 
 
 def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str, Any]:
@@ -124,7 +121,7 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     if facts not in (*_TRUE, *_FALSE):
         raise InputError("`facts` must be true or false.")
     return {
-        "schema": schemas[schema or "general"],
+        "schema": schema or "general",
         "extractor": extractor or None,
         "mode": mode or None,
         "facts": facts in _TRUE,
@@ -135,16 +132,6 @@ def _check_choice(what: str, *given: str, choices: Collection[str]) -> None:
     for value in given:
         if value and value not in choices:
             raise InputError(unknown(what, value, choices))
-
-
-def _ingest(
-    parts: Parts, staged: Staged, held: ExitStack, asked: Mapping[str, Any], stop: Stop, progress: Progress
-) -> dict[str, Any]:
-    with held:
-        report = ingest_uploads(parts.graph, parts.uploads, staged, stop, progress=progress, **asked)
-    home = f"{parts.uploads.folder}/"  # the client knows its files by the names that it gave them
-    skipped = [{"path": file.path.removeprefix(home), "reason": file.reason} for file in report.skipped]
-    return as_fields(report) | {"skipped": skipped, "complete": report.complete}
 
 
 def _remove(parts: Parts, id: str) -> dict[str, Any]:
@@ -164,30 +151,23 @@ def _remove(parts: Parts, id: str) -> dict[str, Any]:
     status_code=202,
     responses=errors(400, 403, 429),
 )
-async def build_tree(body: TreeBody, parts: Served) -> Response:
+async def build_tree(body: TreeBody, request: Request, parts: Served) -> Response:
     """Builds all of it if there is no tree or with `rebuild`; otherwise only what changed."""
     parts.refuse_change()
-    work = partial(_build_tree, parts.graph, body)
-    return Json({"job": parts.jobs.add("tree", work, drop=lambda: None)}, 202)
-
-
-def _build_tree(graph: KnowledgeGraph, body: TreeBody, stop: Stop, progress: Progress) -> dict[str, Any]:
-    graph = graph.within(stop)
-    report = graph.build_tree(method=body.method, rebuild=body.rebuild, progress=progress)
-    report = replace(report, usage=graph.ledger.by_stage())
-    return as_fields(report) | {"complete": report.complete}
+    asked = {"method": body.method, "rebuild": body.rebuild}
+    return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.add("tree", asked)}, status=202)
 
 
 @router.get("/jobs", tags=["jobs"], summary="The jobs")
-async def jobs(parts: Served) -> Response:
-    """The latest first. The server remembers the last hundred."""
-    return Json({"jobs": parts.jobs.all()})
+async def jobs(request: Request, parts: Served) -> Response:
+    """Those of all servers of the graph, the latest first. The last hundred are remembered."""
+    return await parts.workers.answer(request, lambda graph: {"jobs": parts.jobs.all()})
 
 
 @router.get("/jobs/{id}", tags=["jobs"], summary="A job", responses=errors(404))
-async def job(id: str, parts: Served) -> Response:
+async def job(id: str, request: Request, parts: Served) -> Response:
     """Its progress, and at its end its report or its error."""
-    return Json(parts.jobs.get(id))
+    return await parts.workers.answer(request, lambda graph: parts.jobs.get(id))
 
 
 @router.get(
@@ -199,12 +179,12 @@ async def job(id: str, parts: Served) -> Response:
 )
 async def job_events(id: str, parts: Served) -> Response:
     """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""
-    parts.jobs.get(id)
+    await parts.workers.look(lambda graph: parts.jobs.get(id))
     return stream(told_job(parts.workers, parts.jobs, id), parts.limits)
 
 
 @router.delete("/jobs/{id}", tags=["jobs"], summary="Stop a job", responses=errors(403, 404))
-async def stop_job(id: str, parts: Served) -> Response:
-    """What it has done is kept; the same upload resumes from there."""
+async def stop_job(id: str, request: Request, parts: Served) -> Response:
+    """On whichever server it runs. What it has done is kept; the same upload resumes from there."""
     parts.refuse_change()
-    return Json({"job": parts.jobs.stop(id)})
+    return await parts.workers.answer(request, lambda graph: {"job": parts.jobs.stop(id)})

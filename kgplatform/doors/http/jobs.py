@@ -1,6 +1,7 @@
-"""Long work on the graph, one job after the other in a thread of its own: ingests, and building the tree.
+"""Long work on the graph: ingests, and building the tree. The jobs are in the graph; a few at a time are run here.
 
-A job continues when its client disconnects. What it has done is kept when it, or the server, is stopped.
+A job continues when its client disconnects. When this server ends, its jobs wait for the next one, or for another
+server of the graph; what they have done is kept.
 """
 
 from __future__ import annotations
@@ -8,176 +9,286 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 from kgplatform.doors.http.failures import busy, error_of, not_found, report_fault
-from kgplatform.errors import InputError, KgError, StoppedError
+from kgplatform.errors import InputError, KgError, StoppedError, StoreError
+from kgplatform.graph.jobs import Claim, Files, Job, JobQueue, Load, State
 from kgplatform.records import Progress
 from kgplatform.work.stopping import Stop
 
 log = logging.getLogger("kgplatform.doors.http")
 
-JobKind = Literal["ingest", "tree"]
-State = Literal["waiting", "running", "done", "failed", "stopped"]
-JobWork = Callable[[Stop, Progress], dict[str, Any]]
-"""Works until it is stopped, reports its progress, and returns its report."""
-
-_KEPT = 100
-"""Jobs that are remembered after their end."""
-_ENDS = ("done", "failed", "stopped")
+_TRIES = 5
+"""How often a job is begun whose servers all died."""
+_BEATS = 15
+"""Signs of life in the time of a lease."""
+_LOOK_EVERY = 1.0
+"""Seconds between two looks for work that another server has left or was given."""
+_SWEEP_EVERY = 10.0
+"""Seconds between two looks for files that no job needs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A job as clients see it: ``done`` of ``total`` in its ``stage``; ``seconds`` since it began to run.
+class Work:
+    """What jobs of one kind do.
 
-    ``files``: the names of an upload. ``report``: of the ingest or the tree, once it is done.
+    ``run`` works until it is stopped, reports its progress, and returns its report. ``finish`` removes what a job
+    leaves behind that will not run again; its report is None where it was stopped or failed. ``alone``: no other job
+    of that sort may run beside it, on any server.
     """
 
-    id: str
-    kind: JobKind
-    state: State = "waiting"
-    stage: str = ""
-    done: int = 0
-    total: int = 0
-    seconds: float = 0.0
-    files: tuple[str, ...] = ()
-    report: dict[str, Any] | None = None
-    error: dict[str, str] | None = None
-
-    @property
-    def ended(self) -> bool:
-        """Whether it is over."""
-        return self.state in _ENDS
+    run: Callable[[Claim, Stop, Progress], dict[str, Any]]
+    finish: Callable[[Claim, dict[str, Any] | None], None]
+    alone: bool = True
 
 
-class _Held:
-    """A job with its work, what to drop if it never begins, its stop and its clock."""
+class _Running:
+    """A job that runs here, with its stop. ``lost``: somebody else holds it; ``stopped``: by a client."""
 
-    def __init__(self, job: Job, work: JobWork, drop: Callable[[], None]) -> None:
-        self.job = job
-        self.work = work
-        self.drop = drop
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
         self.stop = Stop()
-        self.started = 0.0
+        self.started = time.monotonic() - claim.job.seconds
+        self.progress = ("", 0, 0)
+        self.heard = time.monotonic()
+        self.lost = False
+        self.stopped = threading.Event()
+        if claim.stopping:
+            self.stopped.set()
 
     def told(self) -> Job:
-        job = self.job  # which may be another a moment later
-        return replace(job, seconds=round(time.monotonic() - self.started, 3)) if job.state == "running" else job
+        stage, done, total = self.progress
+        seconds = round(time.monotonic() - self.started, 3)
+        return replace(self.claim.job, state="running", stage=stage, done=done, total=total, seconds=seconds, note="")
 
-    def update(self, **changes: Any) -> None:
-        self.job = replace(self.job, **changes)
+    def report(self, stage: str, done: int, total: int) -> None:
+        self.stop.check()
+        self.progress = (stage, done, total)
 
 
 class Jobs:
-    """The jobs of one graph. ``waiting``: how many may wait for their turn."""
+    """Runs the jobs of ``queue``, ``at_once`` of them side by side. ``waiting``: how many may wait for their turn.
 
-    def __init__(self, waiting: int) -> None:
+    ``sweep`` removes files that no job needs.
+    """
+
+    def __init__(
+        self, queue: JobQueue, works: Mapping[str, Work], sweep: Callable[[], None], *, waiting: int, at_once: int
+    ) -> None:
+        self.queue = queue
+        self._works = works
+        self._sweep = sweep
         self._most_waiting = waiting
-        self._held: dict[str, _Held] = {}
-        self._pool = ThreadPoolExecutor(1, "kgplatform-jobs")
+        self._at_once = at_once
+        self._running: dict[str, _Running] = {}
+        self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
-        self._writing = threading.Lock()
-        self._closed = False
+        self._wake = threading.Event()
+        self._closed = threading.Event()
 
-    def add(self, kind: JobKind, work: JobWork, *, files: tuple[str, ...] = (), drop: Callable[[], None]) -> Job:
-        """Queue ``work``; ``drop`` is called if it never begins. Raises ``HttpRequestError`` if too many wait."""
-        held = _Held(Job(uuid.uuid4().hex, kind, files=files), work, drop)
-        with self._lock:
-            self._check()
-            self._held[held.job.id] = held
-            self._forget_oldest()
-            self._pool.submit(self._run, held)
-        return held.told()
+    def start(self) -> None:
+        """Remove what an earlier server left that no job needs, and begin to look for jobs."""
+        self._sweep()
+        self._spawn(self._look, "kgplatform-jobs")
 
-    def check(self) -> None:
-        """Raise ``HttpRequestError`` (429) if too many wait."""
-        with self._lock:
-            self._check()
+    def add(self, kind: str, parameters: dict[str, Any], files: Files | None = None) -> Job:
+        """Queue a job. Raises ``HttpRequestError`` if too many wait."""
+        job = None
+        if not self._closed.is_set():
+            alone = self._works[kind].alone
+            job = self.queue.add(kind, parameters, alone=alone, most=self._most_waiting, files=files)
+        if job is None:
+            raise _too_many()
+        self._wake.set()
+        return job
 
-    def _check(self) -> None:
-        if self._closed or sum(not held.job.ended for held in self._held.values()) > self._most_waiting:
-            raise busy("Too many jobs are waiting. Try again when one of them has ended.")
+    def check(self) -> Load:
+        """What waits and runs. Raises ``HttpRequestError`` (429) if too many do."""
+        load = self.queue.load()
+        if self._closed.is_set() or load.jobs > self._most_waiting:
+            raise _too_many()
+        return load
 
-    def all(self) -> tuple[Job, ...]:
+    def all(self) -> list[Job]:
         """The jobs that are remembered, the latest first."""
-        with self._lock:
-            return tuple(held.told() for held in reversed(self._held.values()))
+        return [self._now(job) for job in self.queue.all()]
 
     def get(self, id: str) -> Job:
         """The job as it is now. Raises ``HttpRequestError`` (404) for an unknown id."""
-        return self._find(id).told()
+        with self._lock:
+            held = self._running.get(id)
+        if held is not None:
+            return held.told()
+        if (job := self.queue.get(id)) is None:
+            raise not_found(InputError("Unknown job. GET /api/jobs lists the jobs that are remembered."))
+        return self._now(job)
 
     def stop(self, id: str) -> Job:
         """End the job, keeping what it has done. One that is waiting never begins."""
-        held = self._find(id)
-        held.stop.set()
+        job = self.queue.stop(id)
         with self._lock:
-            waited = held.job.state == "waiting"
-            if waited:
-                held.update(state="stopped")
-        if waited:
-            held.drop()
-        return held.told()
+            held = self._running.get(id)
+        if held is not None:
+            held.stopped.set()
+            held.stop.set()
+        elif job is not None and job.ended:
+            self._sweep()
+        return self.get(id)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """No job runs inside. Raises ``HttpRequestError`` (409) if one is running."""
-        if not self._writing.acquire(blocking=False):
+        """No job that must be alone runs inside, on any server. Raises ``HttpRequestError`` (409) if one is running."""
+        lease = self.queue.hold_gate()
+        if lease is None:
             raise busy("A job is writing to the graph. Wait for its end, or stop it.", 409)
+        with self._beating(lambda: self.queue.beat_gate(lease)):
+            try:
+                yield
+            finally:
+                self.queue.leave_gate(lease)
+                self._wake.set()
+
+    def close(self) -> None:
+        """Stop all work here, and wait until it has ended; the jobs wait for another server, or for the next one."""
+        with self._lock:
+            self._closed.set()
+            running = list(self._running.values())
+        for held in running:
+            held.stop.set()
+        self._wake.set()
+        while self._threads:
+            self._threads.pop(0).join()  # first who begins the others
+
+    def _now(self, job: Job) -> Job:
+        """What runs here is known better than the graph knows it, and has ended only when its files are gone."""
+        with self._lock:
+            held = self._running.get(job.id)
+        return held.told() if held is not None else job
+
+    def _look(self) -> None:
+        swept = time.monotonic()
+        while not self._closed.is_set():
+            try:
+                self._begin()
+                if time.monotonic() - swept > _SWEEP_EVERY:
+                    self._sweep()
+                    swept = time.monotonic()
+            except KgError as error:  # the database may come back
+                log.warning("no jobs can be taken: %s", error)
+            self._wake.wait(min(_LOOK_EVERY, self.queue.lease / _BEATS))
+            self._wake.clear()
+
+    def _begin(self) -> None:
+        """Take as many jobs as can run now."""
+        while not self._closed.is_set() and len(self._running) < self._at_once:
+            if (claim := self.queue.claim()) is None:
+                return
+            held = _Running(claim)
+            with self._lock:
+                self._running[claim.job.id] = held
+                if self._closed.is_set():
+                    held.stop.set()
+            self._spawn(partial(self._run, held), "kgplatform-job")
+
+    def _spawn(self, work: Callable[[], None], name: str) -> None:
+        thread = threading.Thread(target=work, name=name)
+        self._threads = [each for each in self._threads if each.is_alive()]
+        self._threads.append(thread)
+        thread.start()
+
+    def _run(self, held: _Running) -> None:
+        claim = held.claim
+        try:
+            with self._beating(lambda: self._beat(held)):
+                self._work(held)
+        except StoreError as error:  # its lease runs out, and it is taken up again
+            log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, error)
+        finally:
+            with self._lock:
+                del self._running[claim.job.id]
+            self._wake.set()
+
+    def _work(self, held: _Running) -> None:
+        """Run a job, note how it came out, remove what it leaves behind, and end it, in this order.
+
+        Whoever takes it up after a crash goes on from there.
+        """
+        claim = held.claim
+        work = self._works[claim.job.kind]
+        state, report, error = claim.outcome, claim.job.report, claim.job.error
+        if state is None:
+            try:
+                state, report, error = self._outcome(held, work)
+            except StoppedError:  # this server ends, or holds the job no longer
+                if not held.lost:
+                    self.queue.release(claim)
+                return
+            if not self.queue.note_outcome(claim, state, report, error):
+                return
+        work.finish(claim, report)
+        self.queue.end(claim)
+        log.info("job %s %s: %s after %.1f s", claim.job.kind, claim.job.id, state, time.monotonic() - held.started)
+
+    def _outcome(self, held: _Running, work: Work) -> tuple[State, dict[str, Any] | None, dict[str, Any] | None]:
+        """Raises ``StoppedError`` where the job was not stopped for good."""
+        if held.stopped.is_set():
+            return "stopped", None, None
+        if held.claim.tries > _TRIES:
+            sentence = f"It was begun {_TRIES} times, and each time its server ended before the job was done."
+            return "failed", None, {"kind": "ServerError", "message": sentence}
+        try:
+            return "done", work.run(held.claim, held.stop, held.report), None
+        except StoppedError:
+            if held.lost or not held.stopped.is_set():
+                raise
+            return "stopped", None, None
+        except KgError as error:
+            return "failed", None, error_of(error)
+        except Exception as error:  # noqa: BLE001 - one job's error must not end those after it
+            report_fault(error)
+            return "failed", None, error_of(error)
+
+    def _beat(self, held: _Running) -> None:
+        """Where no beat gets through, another server may take the job once its lease has run out."""
+        try:
+            stopping = self.queue.beat(held.claim, *held.progress)
+            held.heard = time.monotonic()
+        except StoreError:
+            if time.monotonic() - held.heard < self.queue.lease:
+                raise
+            stopping = None
+        if stopping is None:
+            held.lost = True
+        elif stopping:
+            held.stopped.set()
+        if stopping is not False:
+            held.stop.set()
+
+    @contextmanager
+    def _beating(self, beat: Callable[[], None]) -> Iterator[None]:
+        """Inside, ``beat`` is called again and again, so that the lease does not run out."""
+        over = threading.Event()
+
+        def until_over() -> None:
+            while not over.wait(self.queue.lease / _BEATS):
+                try:
+                    beat()
+                except StoreError as error:
+                    log.warning("a job gives no sign of life: %s", error)
+
+        thread = threading.Thread(target=until_over, name="kgplatform-job-beat")
+        thread.start()
         try:
             yield
         finally:
-            self._writing.release()
+            over.set()
+            thread.join()
 
-    def close(self) -> None:
-        """Stop all jobs, and wait until the last has ended."""
-        with self._lock:
-            self._closed = True
-            jobs = [held.job for held in self._held.values()]
-        for job in jobs:
-            if not job.ended:
-                self.stop(job.id)
-        self._pool.shutdown()
 
-    def _find(self, id: str) -> _Held:
-        with self._lock:
-            if id not in self._held:
-                raise not_found(InputError("Unknown job. GET /api/jobs lists the jobs that the server remembers."))
-            return self._held[id]
-
-    def _forget_oldest(self) -> None:
-        ended = [id for id, held in self._held.items() if held.job.ended]
-        for id in ended[: max(0, len(self._held) - _KEPT)]:
-            del self._held[id]
-
-    def _run(self, held: _Held) -> None:
-        with self._lock:
-            if held.job.state != "waiting":
-                return
-            held.started = time.monotonic()
-            held.update(state="running")
-
-        def progress(stage: str, done: int, total: int) -> None:
-            held.stop.check()
-            held.update(stage=stage, done=done, total=total)
-
-        end: dict[str, Any]
-        try:
-            with self._writing:
-                end = {"report": held.work(held.stop, progress), "state": "done"}
-        except StoppedError:
-            end = {"state": "stopped"}
-        except KgError as error:
-            end = {"state": "failed", "error": error_of(error)}
-        except Exception as error:  # noqa: BLE001 - one job's error must not end those after it
-            report_fault(error)
-            end = {"state": "failed", "error": error_of(error)}
-        seconds = round(time.monotonic() - held.started, 3)
-        held.update(**end, seconds=seconds)
-        log.info("job %s %s: %s after %.1f s", held.job.kind, held.job.id, held.job.state, seconds)
+def _too_many() -> Exception:
+    return busy("Too many jobs are waiting. Try again when one of them has ended.")

@@ -45,7 +45,8 @@ class Limits:
     ``upload``: of one upload; ``uploads``: of all that are arriving or waiting to be ingested. ``files``: in one
     upload. ``body``: of any other request. ``asks``: questions answered at once; more are refused. ``idle``: how long a
     request may stall before it is complete. ``stall``: how long a client may leave its stream unread before its reader
-    is stopped. ``ping``: how often an idle stream sends a sign of life.
+    is stopped. ``ping``: how often an idle stream sends a sign of life. ``jobs``: how many run here side by side, where
+    they may. ``lease``: how long a job is held by a server that gives no sign of life.
     """
 
     upload: int = 100 * MEGABYTE
@@ -54,39 +55,43 @@ class Limits:
     body: int = MEGABYTE
     asks: int = 64
     waiting_jobs: int = 20
+    jobs: int = 4
+    lease: float = 30.0
     idle: float = 30.0
     stall: float = 15.0
     ping: float = 5.0
 
 
 class Quota:
-    """``most`` bytes for all uploads that are arriving or waiting to be ingested. Safe from several threads."""
+    """``most`` bytes for all uploads that are arriving or waiting to be ingested. Safe from several threads.
+
+    It counts what is arriving; jobs in the graph know what is waiting.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._reserved = 0
         self._lock = threading.Lock()
 
-    def reserve(self, count: int) -> contextlib.ExitStack:
-        """Reserve ``count`` bytes until the returned stack is closed.
+    @contextlib.contextmanager
+    def reserve(self, count: int, *, kept: int) -> Iterator[None]:
+        """Reserve ``count`` bytes inside, beside the ``kept`` ones of jobs.
 
         Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
         """
         with self._lock:
-            if self._reserved + count > self._most:
+            if kept + self._reserved + count > self._most:
                 sentence = (
                     f"Too many uploads at once: together they may have {self._most:,} bytes. Try again when one "
                     "has ended."
                 )
                 raise HttpRequestError(429, "BusyError", sentence, {"Retry-After": "10", "Connection": "close"})
             self._reserved += count
-        reserved = contextlib.ExitStack()
-        reserved.callback(self._give_back, count)
-        return reserved
-
-    def _give_back(self, count: int) -> None:
-        with self._lock:
-            self._reserved -= count
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._reserved -= count
 
 
 class Workers:
@@ -132,6 +137,11 @@ class Workers:
                 return Json(await self.in_thread(lambda graph: encode(work(graph)), stop, kind), status)
             finally:
                 watch.cancel()
+
+    async def look(self, work: Callable[[KnowledgeGraph], T]) -> T:
+        """What ``work`` returns, for a request whose body has not been read yet, or whose stream has begun."""
+        with self._stop() as stop:
+            return await self.in_thread(work, stop, "reads")
 
     async def in_thread(self, work: Callable[[KnowledgeGraph], T], stop: Stop, kind: ThreadsKind = "asks") -> T:
         """Run ``work`` in a thread for its ``kind``, on the graph, until ``stop`` is set."""

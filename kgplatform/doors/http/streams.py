@@ -162,7 +162,10 @@ async def told_job(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[Serve
     """``progress`` whenever there is news, then ``end``."""
     last = None
     while not workers.closing:
-        job = jobs.get(id)
+        try:
+            job = await workers.look(lambda graph: jobs.get(id))
+        except StoppedError:
+            return
         if job.ended:
             yield _event("end", job)
             return

@@ -1,0 +1,51 @@
+"""What the jobs of this server do: ingest uploads, and build the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.encoding import as_fields
+from kgplatform.doors.http.jobs import Work
+from kgplatform.doors.uploads import Uploads, finish_uploads
+from kgplatform.errors import InputError
+from kgplatform.graph.jobs import Claim
+from kgplatform.records import Progress
+from kgplatform.work.stopping import Stop
+
+
+def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
+    """By kind. Both write to what the other reads, so that neither runs beside another."""
+    return {"ingest": _ingests(graph, uploads), "tree": _trees(graph)}
+
+
+def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:
+    def run(claim: Claim, stop: Stop, progress: Progress) -> dict[str, Any]:
+        name = claim.parameters["schema"]
+        if (schema := graph.schemas().get(name)) is None:
+            raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
+        options = {**claim.parameters, "schema": schema, "progress": progress}
+        staged = uploads.staged(claim.folder, claim.job.files)
+        report = graph.within(stop).ingest(uploads.put(staged), **options)
+        home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
+        skipped = [{"path": file.path.removeprefix(home), "reason": file.reason} for file in report.skipped]
+        return as_fields(report) | {"skipped": skipped, "complete": report.complete}
+
+    def finish(claim: Claim, report: dict[str, Any] | None) -> None:
+        skipped = {file["path"] for file in report["skipped"]} if report else set(claim.job.files)
+        staged = uploads.staged(claim.folder, claim.job.files)
+        finish_uploads(graph, uploads, staged, read=set(claim.job.files) - skipped)
+
+    return Work(run, finish)
+
+
+def _trees(graph: KnowledgeGraph) -> Work:
+    def run(claim: Claim, stop: Stop, progress: Progress) -> dict[str, Any]:
+        part = graph.within(stop)
+        report = part.build_tree(**claim.parameters, progress=progress)
+        report = replace(report, usage=part.ledger.by_stage())
+        return as_fields(report) | {"complete": report.complete}
+
+    return Work(run, lambda claim, report: None)

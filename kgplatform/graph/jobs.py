@@ -1,0 +1,214 @@
+"""Jobs of servers, kept in the graph so that they outlive a server and any server of the graph can take them up.
+
+    (:ServerJob {id, kind, state, alone, parameters, files, place, folder, stage, done, total, report, error,
+                 lease, leaseUntil, server, tries, createdAt, startedAt, seconds})
+
+Who runs a job holds it by a ``lease``: a token, and a time by the database's clock, which its heart beats push on. A
+server that dies lets its leases run out; then another server, or its successor, takes the job. All pass one node, the
+gate (``id: 'gate'``), one after the other, so that no two take the same job. A job that must be ``alone`` runs beside
+none of its like. One with files runs only where they lie (``place``). The nodes are no knowledge: counts, exports and
+the schema leave them out.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kgplatform.neo4j.store import Row, Store
+
+State = Literal["waiting", "running", "done", "failed", "stopped"]
+ENDS = ("done", "failed", "stopped")
+_GATE = "gate"
+_KEPT = 100
+"""Jobs that are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as clients see it: ``done`` of ``total`` in its ``stage``; ``seconds`` since it first began to run.
+
+    ``files``: the names of an upload. ``report``: of the ingest or the tree, once it is done. ``server``: who runs it,
+    or ran it last. ``note``: why it waits, where that is not for its turn alone.
+    """
+
+    id: str
+    kind: str
+    state: State = "waiting"
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    seconds: float = 0.0
+    files: tuple[str, ...] = ()
+    report: dict[str, Any] | None = None
+    error: dict[str, str] | None = None
+    server: str = ""
+    note: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over."""
+        return self.state in ENDS
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where the files of a job lie: in ``folder`` of the uploads that are ``place``, on ``host``."""
+
+    place: str
+    folder: str
+    names: tuple[str, ...]
+    bytes: int
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A job that this server holds, by the token ``lease``.
+
+    ``tries``: how often a server began it, this one included. ``stopping``: somebody stopped it. ``outcome``: the
+    state in which it is to end, where only what it leaves behind is still to be removed.
+    """
+
+    job: Job
+    lease: str
+    parameters: dict[str, Any]
+    folder: str
+    tries: int
+    stopping: bool
+    outcome: State | None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many jobs wait or run, and of those with files in one place the bytes and the folders."""
+
+    jobs: int
+    bytes: int
+    folders: tuple[str, ...]
+
+
+class JobQueue:
+    """The jobs of one graph, as the server sees them whose uploads are ``place``. Thread-safe.
+
+    ``server``: this server, in words. ``lease``: seconds for which a job is held without a sign of life.
+    """
+
+    def __init__(self, store: Store, place: str, server: str, lease: float) -> None:
+        self._store = store
+        self._place = place
+        self._server = server
+        self.lease = lease
+
+    def add(self, kind: str, parameters: Row, *, alone: bool, most: int, files: Files | None = None) -> Job | None:
+        """Queue a job; None if more than ``most`` wait or run."""
+        self._define()
+        given = files or Files("", "", (), 0, "")
+        id = uuid.uuid4().hex
+        row = {
+            "id": id,
+            "kind": kind,
+            "alone": alone,
+            "parameters": json.dumps(parameters),
+            "files": list(given.names),
+            "bytes": given.bytes,
+            "place": given.place,
+            "folder": given.folder,
+            "host": given.host,
+            "most": most,
+        }
+        added, _ = self._store.write(("graph/jobs/add", row), ("graph/jobs/forget", {"kept": _KEPT}))
+        return Job(id, kind, files=given.names) if added else None
+
+    def load(self) -> Load:
+        """What waits or runs now."""
+        (row,) = self._store.read("graph/jobs/load", place=self._place)
+        return Load(row["jobs"], row["bytes"], tuple(row["folders"]))
+
+    def all(self) -> list[Job]:
+        """The jobs that are remembered, the latest first."""
+        return [self._job(row) for row in self._store.read("graph/jobs/jobs", ids=[], most=_KEPT)]
+
+    def get(self, id: str) -> Job | None:
+        """The job as it is now."""
+        rows = self._store.read("graph/jobs/jobs", ids=[id], most=1)
+        return self._job(rows[0]) if rows else None
+
+    def stop(self, id: str) -> Job | None:
+        """Stop a job: one that nobody runs has ended now, else its server ends it. None for an unknown id."""
+        (found,) = self._store.write(("graph/jobs/stop", {"id": id}))
+        return self.get(id) if found else None
+
+    def claim(self) -> Claim | None:
+        """Take the job whose turn it is, if there is one that can run here now."""
+        if not self._store.read("graph/jobs/due", place=self._place)[0]["any"]:
+            return None  # without a write, as nearly always
+        lease = uuid.uuid4().hex
+        row = {"place": self._place, "lease": lease, "seconds": self.lease, "server": self._server}
+        (taken,) = self._store.write(("graph/jobs/claim", row))
+        if not taken:
+            return None
+        id = taken[0]["id"]
+        held, job = self._store.read("graph/jobs/claimed", id=id, lease=lease), self.get(id)
+        if not held or job is None:
+            return None
+        (found,) = held
+        parameters = json.loads(found["parameters"])
+        return Claim(job, lease, parameters, found["folder"], found["tries"], found["stopping"], found["outcome"])
+
+    def beat(self, claim: Claim, stage: str, done: int, total: int) -> bool | None:
+        """Hold a job for another while; whether somebody stopped it, and None where it is no longer held."""
+        return self._beat(claim.job.id, claim.lease, stage, done, total)
+
+    def release(self, claim: Claim) -> None:
+        """Give a job back, for another server or the next one."""
+        self._store.write(("graph/jobs/release", {"id": claim.job.id, "lease": claim.lease}))
+
+    def note_outcome(
+        self, claim: Claim, outcome: State, report: dict[str, Any] | None, error: dict[str, Any] | None
+    ) -> bool:
+        """Note how a job will end, before what it leaves behind is removed; False where it is no longer held."""
+        texts = {"report": json.dumps(report) if report else "", "error": json.dumps(error) if error else ""}
+        row = {"id": claim.job.id, "lease": claim.lease, "outcome": outcome, **texts}
+        (noted,) = self._store.write(("graph/jobs/outcome", row))
+        return bool(noted)
+
+    def end(self, claim: Claim) -> None:
+        """End a job as it was noted."""
+        self._store.write(("graph/jobs/end", {"id": claim.job.id, "lease": claim.lease}))
+
+    def hold_gate(self) -> str | None:
+        """Keep jobs that must be alone from beginning; a token, or None if one runs."""
+        self._define()
+        lease = uuid.uuid4().hex
+        (held,) = self._store.write(("graph/jobs/hold", {"lease": lease, "seconds": self.lease}))
+        return lease if held else None
+
+    def beat_gate(self, lease: str) -> None:
+        """Keep the gate for another while."""
+        self._beat(_GATE, lease, "", 0, 0)
+
+    def leave_gate(self, lease: str) -> None:
+        """Let jobs begin again."""
+        self._store.write(("graph/jobs/leave", {"lease": lease}))
+
+    def _define(self) -> None:
+        self._store.define("neo4j/schema/constraint_server_job")  # the graph may be older than the label
+
+    def _beat(self, id: str, lease: str, stage: str, done: int, total: int) -> bool | None:
+        row = {"id": id, "lease": lease, "seconds": self.lease, "stage": stage, "done": done, "total": total}
+        (held,) = self._store.write(("graph/jobs/beat", row))
+        return bool(held[0]["stopping"]) if held else None
+
+    def _job(self, row: Row) -> Job:
+        note = ""
+        if row["state"] == "waiting" and row["place"] not in ("", self._place):
+            note = f"Its files lie on {row['host']}: it waits for a server with the home that took them in."
+        elif row["state"] == "waiting" and row["server"]:
+            note = f"{row['server']} ended before it was done: it is taken up again."
+        report, error = (json.loads(row[name]) if row[name] else None for name in ("report", "error"))
+        plain: Row = {name: row[name] for name in ("id", "kind", "state", "stage", "done", "total", "server")}
+        seconds, files = round(row["seconds"], 3), tuple(row["files"])
+        return Job(**plain, seconds=seconds, files=files, report=report, error=error, note=note)
