@@ -1,4 +1,4 @@
-// How many nodes each label has.
+// How many nodes each label has, but for the jobs of servers.
 // mode: read
 // returns: label, count
 MATCH (n)

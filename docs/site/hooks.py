@@ -35,8 +35,9 @@ def _reference() -> Iterator[str]:
     from kgplatform.doors.http.app import make_app
     from kgplatform.settings import load_settings
 
-    # Nothing is asked of the graph to describe what could be asked.
-    described = make_app(SimpleNamespace(settings=load_settings())).openapi()  # type: ignore[arg-type]
+    # Nothing is asked of the graph to describe what could be asked, and nothing is written in its home.
+    graph = SimpleNamespace(settings=load_settings(), jobs=lambda *given: None)
+    described = make_app(graph, read_only=True).openapi()  # type: ignore[arg-type]  # all that is asked of it
     for tag in described["tags"]:
         yield f"\n### {tag['name'].capitalize()}\n\n{tag['description']}\n"
         for path, operations in described["paths"].items():

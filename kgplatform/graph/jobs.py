@@ -6,8 +6,8 @@
 Who runs a job holds it by a ``lease``: a token, and a time by the database's clock, which its heart beats push on. A
 server that dies lets its leases run out; then another server, or its successor, takes the job. All pass one node, the
 gate (``id: 'gate'``), one after the other, so that no two take the same job. A job that must be ``alone`` runs beside
-none of its like. One with files runs only where they lie (``place``). The nodes are no knowledge: counts, exports and
-the schema leave them out.
+no other. One with files runs only where they lie (``place``), and not beside another whose files have the same names.
+The nodes are no knowledge: counts, exports and the schema leave them out.
 """
 
 from __future__ import annotations
@@ -101,9 +101,10 @@ class JobQueue:
         self._place = place
         self._server = server
         self.lease = lease
+        self._is_defined = False
 
     def add(self, kind: str, parameters: Row, *, alone: bool, most: int, files: Files | None = None) -> Job | None:
-        """Queue a job; None if more than ``most`` wait or run."""
+        """Queue a job; None if ``most`` wait or run already."""
         self._define()
         given = files or Files("", "", (), 0, "")
         id = uuid.uuid4().hex
@@ -143,20 +144,14 @@ class JobQueue:
 
     def claim(self) -> Claim | None:
         """Take the job whose turn it is, if there is one that can run here now."""
-        if not self._store.read("graph/jobs/due", place=self._place)[0]["any"]:
-            return None  # without a write, as nearly always
-        lease = uuid.uuid4().hex
-        row = {"place": self._place, "lease": lease, "seconds": self.lease, "server": self._server}
-        (taken,) = self._store.write(("graph/jobs/claim", row))
-        if not taken:
-            return None
-        id = taken[0]["id"]
-        held, job = self._store.read("graph/jobs/claimed", id=id, lease=lease), self.get(id)
-        if not held or job is None:
-            return None
-        (found,) = held
-        parameters = json.loads(found["parameters"])
-        return Claim(job, lease, parameters, found["folder"], found["tries"], found["stopping"], found["outcome"])
+        while due := self._store.read("graph/jobs/due", place=self._place):
+            row = {**due[0], "lease": uuid.uuid4().hex, "seconds": self.lease, "server": self._server}
+            (taken,) = self._store.write(("graph/jobs/claim", row))
+            job = self.get(row["id"]) if taken else None
+            if job is not None:
+                (found,) = taken
+                return Claim(job, row["lease"], **{**found, "parameters": json.loads(found["parameters"])})
+        return None
 
     def beat(self, claim: Claim, stage: str, done: int, total: int) -> bool | None:
         """Hold a job for another while; whether somebody stopped it, and None where it is no longer held."""
@@ -180,7 +175,7 @@ class JobQueue:
         self._store.write(("graph/jobs/end", {"id": claim.job.id, "lease": claim.lease}))
 
     def hold_gate(self) -> str | None:
-        """Keep jobs that must be alone from beginning; a token, or None if one runs."""
+        """Keep all jobs from beginning; a token, or None if one runs."""
         self._define()
         lease = uuid.uuid4().hex
         (held,) = self._store.write(("graph/jobs/hold", {"lease": lease, "seconds": self.lease}))
@@ -195,7 +190,9 @@ class JobQueue:
         self._store.write(("graph/jobs/leave", {"lease": lease}))
 
     def _define(self) -> None:
-        self._store.define("neo4j/schema/constraint_server_job")  # the graph may be older than the label
+        if not self._is_defined:  # the graph may be older than the label
+            self._store.define("neo4j/schema/constraint_server_job")
+            self._is_defined = True
 
     def _beat(self, id: str, lease: str, stage: str, done: int, total: int) -> bool | None:
         row = {"id": id, "lease": lease, "seconds": self.lease, "stage": stage, "done": done, "total": total}

@@ -1,9 +1,9 @@
 // Queue a job, unless too many wait or run.
 // mode: write
-// param $most: int: how many others may wait or run
+// param $most: int: how many may wait or run, this one included
 // param $id: string: its id
 // param $kind: string: what it does
-// param $alone: bool: whether no other such job may run beside it
+// param $alone: bool: whether no other job may run beside it
 // param $parameters: string: how it does that, as JSON
 // param $files: list<string>: the names of its files
 // param $bytes: int: their size
@@ -14,7 +14,7 @@
 OPTIONAL MATCH (other:ServerJob)
 WHERE other.state IN ['waiting', 'running']
 WITH count(other) AS others
-WHERE others <= $most
+WHERE others < $most
 CREATE (j:ServerJob {id: $id})
 SET j.kind = $kind, j.alone = $alone, j.parameters = $parameters, j.files = $files, j.bytes = $bytes,
     j.place = $place, j.folder = $folder, j.host = $host, j.state = 'waiting', j.tries = 0,

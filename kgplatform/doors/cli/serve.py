@@ -45,6 +45,7 @@ def serve(
     max_upload: Annotated[
         int, typer.Option("--max-upload", min=1, metavar="MB", help="The largest upload in megabytes.")
     ] = 100,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Uploads that are ingested at once.")] = 2,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in the web browser.")] = False,
     home: Home = None,
 ) -> None:
@@ -61,7 +62,7 @@ def serve(
     logging.getLogger("kgplatform.doors.http").setLevel(logging.INFO)  # others log each request to the model
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
     with listen(host, port) as listening, connect_to(home) as graph:
-        limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE)
+        limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
         address = address_of(listening)
         hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
         app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)

@@ -39,12 +39,12 @@ class Work:
 
     ``run`` works until it is stopped, reports its progress, and returns its report. ``finish`` removes what a job
     leaves behind that will not run again; its report is None where it was stopped or failed. ``alone``: no other job
-    of that sort may run beside it, on any server.
+    may run beside it, on any server.
     """
 
     run: Callable[[Claim, Stop, Progress], dict[str, Any]]
     finish: Callable[[Claim, dict[str, Any] | None], None]
-    alone: bool = True
+    alone: bool
 
 
 class _Running:
@@ -72,7 +72,7 @@ class _Running:
 
 
 class Jobs:
-    """Runs the jobs of ``queue``, ``at_once`` of them side by side. ``waiting``: how many may wait for their turn.
+    """Runs the jobs of ``queue``, up to ``at_once`` of them side by side. ``waiting``: how many more may wait.
 
     ``sweep`` removes files that no job needs.
     """
@@ -83,7 +83,7 @@ class Jobs:
         self.queue = queue
         self._works = works
         self._sweep = sweep
-        self._most_waiting = waiting
+        self._most = at_once + waiting
         self._at_once = at_once
         self._running: dict[str, _Running] = {}
         self._threads: list[threading.Thread] = []
@@ -101,7 +101,7 @@ class Jobs:
         job = None
         if not self._closed.is_set():
             alone = self._works[kind].alone
-            job = self.queue.add(kind, parameters, alone=alone, most=self._most_waiting, files=files)
+            job = self.queue.add(kind, parameters, alone=alone, most=self._most, files=files)
         if job is None:
             raise _too_many()
         self._wake.set()
@@ -110,7 +110,7 @@ class Jobs:
     def check(self) -> Load:
         """What waits and runs. Raises ``HttpRequestError`` (429) if too many do."""
         load = self.queue.load()
-        if self._closed.is_set() or load.jobs > self._most_waiting:
+        if self._closed.is_set() or load.jobs >= self._most:
             raise _too_many()
         return load
 
@@ -142,7 +142,7 @@ class Jobs:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """No job that must be alone runs inside, on any server. Raises ``HttpRequestError`` (409) if one is running."""
+        """No job runs inside, on any server. Raises ``HttpRequestError`` (409) if one is running."""
         lease = self.queue.hold_gate()
         if lease is None:
             raise busy("A job is writing to the graph. Wait for its end, or stop it.", 409)
@@ -180,6 +180,8 @@ class Jobs:
                     swept = time.monotonic()
             except KgError as error:  # the database may come back
                 log.warning("no jobs can be taken: %s", error)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the jobs that come must not wait for ever
+                report_fault(error)
             self._wake.wait(min(_LOOK_EVERY, self.queue.lease / _BEATS))
             self._wake.clear()
 
@@ -208,10 +210,20 @@ class Jobs:
                 self._work(held)
         except StoreError as error:  # its lease runs out, and it is taken up again
             log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, error)
+        except Exception as error:  # noqa: BLE001 - whatever it is, its client must learn that it is over
+            report_fault(error)
+            self._fail(claim, error)
         finally:
             with self._lock:
                 del self._running[claim.job.id]
             self._wake.set()
+
+    def _fail(self, claim: Claim, error: Exception) -> None:
+        try:
+            if self.queue.note_outcome(claim, "failed", None, error_of(error)):
+                self.queue.end(claim)
+        except StoreError as also:
+            log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, also)
 
     def _work(self, held: _Running) -> None:
         """Run a job, note how it came out, remove what it leaves behind, and end it, in this order.

@@ -45,8 +45,8 @@ class Limits:
     ``upload``: of one upload; ``uploads``: of all that are arriving or waiting to be ingested. ``files``: in one
     upload. ``body``: of any other request. ``asks``: questions answered at once; more are refused. ``idle``: how long a
     request may stall before it is complete. ``stall``: how long a client may leave its stream unread before its reader
-    is stopped. ``ping``: how often an idle stream sends a sign of life. ``jobs``: how many run here side by side, where
-    they may. ``lease``: how long a job is held by a server that gives no sign of life.
+    is stopped. ``ping``: how often an idle stream sends a sign of life. ``jobs``: how many run here side by side;
+    ``waiting_jobs``: how many more may wait. ``lease``: how long a server holds a job without a sign of life.
     """
 
     upload: int = 100 * MEGABYTE
@@ -55,7 +55,7 @@ class Limits:
     body: int = MEGABYTE
     asks: int = 64
     waiting_jobs: int = 20
-    jobs: int = 4
+    jobs: int = 2
     lease: float = 30.0
     idle: float = 30.0
     stall: float = 15.0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.doors.encoding import as_fields
+from kgplatform.doors.encoding import as_fields, plain
 from kgplatform.doors.http.jobs import Work
 from kgplatform.doors.uploads import Uploads, finish_uploads
 from kgplatform.errors import InputError
@@ -17,7 +17,7 @@ from kgplatform.work.stopping import Stop
 
 
 def works(graph: KnowledgeGraph, uploads: Uploads) -> Mapping[str, Work]:
-    """By kind. Both write to what the other reads, so that neither runs beside another."""
+    """By kind. Ingests may run beside each other; the tree is built of what all of them have finished."""
     return {"ingest": _ingests(graph, uploads), "tree": _trees(graph)}
 
 
@@ -31,14 +31,14 @@ def _ingests(graph: KnowledgeGraph, uploads: Uploads) -> Work:
         report = graph.within(stop).ingest(uploads.put(staged), **options)
         home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
         skipped = [{"path": file.path.removeprefix(home), "reason": file.reason} for file in report.skipped]
-        return as_fields(report) | {"skipped": skipped, "complete": report.complete}
+        return dict(plain(as_fields(report) | {"skipped": skipped, "complete": report.complete}))
 
     def finish(claim: Claim, report: dict[str, Any] | None) -> None:
         skipped = {file["path"] for file in report["skipped"]} if report else set(claim.job.files)
         staged = uploads.staged(claim.folder, claim.job.files)
         finish_uploads(graph, uploads, staged, read=set(claim.job.files) - skipped)
 
-    return Work(run, finish)
+    return Work(run, finish, alone=False)
 
 
 def _trees(graph: KnowledgeGraph) -> Work:
@@ -46,6 +46,6 @@ def _trees(graph: KnowledgeGraph) -> Work:
         part = graph.within(stop)
         report = part.build_tree(**claim.parameters, progress=progress)
         report = replace(report, usage=part.ledger.by_stage())
-        return as_fields(report) | {"complete": report.complete}
+        return dict(plain(as_fields(report) | {"complete": report.complete}))
 
-    return Work(run, lambda claim, report: None)
+    return Work(run, lambda claim, report: None, alone=True)

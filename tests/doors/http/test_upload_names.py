@@ -71,16 +71,16 @@ def test_no_name_leaves_the_folder(name: str) -> None:
 
 def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path)
-    staged = uploads.stage([("a.txt", io.BytesIO(b"one")), ("../b.txt", io.BytesIO(b"two"))])
+    staged = uploads.stage([("a.txt", io.BytesIO(b"one")), ("../b.txt", io.BytesIO(b"two"))], "graph")
     assert stat.S_IMODE(uploads.folder.stat().st_mode) == 0o700
     assert not list(uploads.folder.glob("*.txt"))
-    assert [path.read_bytes() for path in uploads.place(staged)] == [b"one", b"two"]
+    assert [path.read_bytes() for path in uploads.put(staged)] == [b"one", b"two"]
     uploads.keep(staged, lambda file: False)
-    again = uploads.stage([("a.txt", io.BytesIO(b"three"))])
+    again = uploads.stage([("a.txt", io.BytesIO(b"three"))], "graph")
     again.drop()
     for name, is_used, kept in (("a.txt", False, b"one"), ("b.txt", True, b"four")):
-        later = uploads.stage([(name, io.BytesIO(b"four"))])
-        uploads.place(later)
+        later = uploads.stage([(name, io.BytesIO(b"four"))], "graph")
+        uploads.put(later)
         uploads.keep(later, lambda file, is_used=is_used: is_used)
         assert (uploads.folder / name).read_bytes() == kept
     assert sorted(path.name for path in uploads.folder.iterdir()) == ["a.txt", "b.txt"]
@@ -92,7 +92,7 @@ def test_files_are_put_aside_then_in_their_place(tmp_path: Path) -> None:
 
 def test_two_files_of_one_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Two files are called"):
-        Uploads(tmp_path).stage([("x/a.txt", io.BytesIO()), ("y/A.txt", io.BytesIO())])
+        Uploads(tmp_path).stage([("x/a.txt", io.BytesIO()), ("y/A.txt", io.BytesIO())], "graph")
     assert not list(tmp_path.iterdir())
 
 
@@ -100,9 +100,9 @@ def test_a_link_in_the_folder_is_replaced_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("mine")
     uploads = Uploads(tmp_path / "home")
-    uploads.place(uploads.stage([("a.txt", io.BytesIO(b"one"))]))
+    uploads.put(uploads.stage([("a.txt", io.BytesIO(b"one"))], "graph"))
     (uploads.folder / "a.txt").unlink()
     (uploads.folder / "a.txt").symlink_to(secret)
-    uploads.place(uploads.stage([("a.txt", io.BytesIO(b"two"))]))
+    uploads.put(uploads.stage([("a.txt", io.BytesIO(b"two"))], "graph"))
     assert secret.read_text() == "mine"
     assert (uploads.folder / "a.txt").read_text() == "two"

@@ -174,7 +174,7 @@ def test_the_tree_is_a_job(client: httpx.Client, kg: KnowledgeGraph) -> None:
 
 
 def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
-    with client_of(slow, limits=Limits(waiting_jobs=1)) as client:
+    with client_of(slow, limits=Limits(jobs=1, waiting_jobs=1)) as client:
         first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
             next(job for _, job in events(response) if job["stage"] == "documents")
@@ -227,7 +227,7 @@ def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
 
 def test_all_uploads_together_are_bounded(slow: KnowledgeGraph) -> None:
     """What waits counts until it is ingested or forgotten, what arrives as it comes."""
-    with client_of(slow, limits=Limits(upload=3_000, uploads=5_000)) as client:
+    with client_of(slow, limits=Limits(upload=3_000, uploads=5_000, jobs=1)) as client:
         first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
             next(job for _, job in events(response) if job["stage"] == "documents")
@@ -258,7 +258,7 @@ def test_an_upload_that_breaks_off_takes_no_room(client: httpx.Client, kg: Knowl
 
 
 def test_a_full_queue_reads_no_upload(slow: KnowledgeGraph) -> None:
-    with client_of(slow, limits=Limits(waiting_jobs=0)) as client:
+    with client_of(slow, limits=Limits(jobs=1, waiting_jobs=0)) as client:
         started(upload(client, ("field.txt", FIELD), extractor="llm"))
         with socket.create_connection((client.base_url.host, client.base_url.port or 0)) as eager:
             head = "POST /api/documents HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2000\r\n"
