@@ -15,6 +15,7 @@ from conftest import EXAMPLES, wipe
 from graphreader_runs import walk
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.graph.jobs import Files
 from kgplatform.ingest.schema import reserved_label, reserved_relationship
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -158,11 +159,28 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0
         gists = ScriptedChat(lambda _: "A shorter gist of ten words, as it is long.")
         KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=gists).gist(fit=1, shrink="older")
+        jobs_of_all_kinds(graph)
         counts = store.run_statement("MATCH ()-[r:SAME_AS]-() RETURN count(r)", {}, write=False, timeout=30, limit=1)
         assert counts.rows[0][0] > 0
     auth = (neo4j_server.username, neo4j_server.password)
     with neo4j.GraphDatabase.driver(neo4j_server.uri, auth=auth) as driver, driver.session() as session:
         yield session
+
+
+def jobs_of_all_kinds(graph: KnowledgeGraph) -> None:
+    """One that ended and one that runs, so that jobs have all their properties; and the gate."""
+    jobs = graph.jobs("place", "server", 3600)
+    gate = jobs.hold_gate()
+    assert gate
+    jobs.leave_gate(gate)
+    for names in (("a.txt",), ("b.txt",)):
+        assert jobs.add("ingest", {}, alone=False, most=2, files=Files("place", "folder", names, 1, "host"))
+    claims = [claim for claim in (jobs.claim(), jobs.claim()) if claim]
+    for claim in claims:
+        assert jobs.beat(claim, "stage", 1, 2) is False
+        assert jobs.stop(claim.job.id)
+        assert jobs.note_outcome(claim, "stopped", None, None)
+    jobs.end(claims[0])
 
 
 def complaints(summary: neo4j.ResultSummary) -> list[str]:

@@ -58,10 +58,10 @@ export class JobCard {
     window.setTimeout(() => this.#follow(), AGAIN);
   }
 
-  // A server that was started again knows nothing of the jobs before. What they wrote is in the graph.
+  // The last hundred jobs are remembered.
   #forget() {
     this.state = "stopped";
-    fill(this.element, this.#head("ended with the server"), el("p", { class: "muted" }, "The server was restarted. What was done before is kept; add the files again for the rest."));
+    fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
     this.onEnd(null);
   }
 
@@ -74,8 +74,7 @@ export class JobCard {
     this.state = job.state;
     if (ENDS.has(job.state)) return this.#drawEnd(job);
     if (!this.bar) this.#build(job);
-    const words = job.state === "waiting" ? "Waiting for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
-    this.stage.textContent = words;
+    this.stage.textContent = job.state === "waiting" ? job.note || "Waiting for its turn" : `${job.stage || "Starting"}${job.total ? `: ${count(job.done)} of ${count(job.total)}` : ""}`;
     this.time.textContent = [job.seconds ? duration(job.seconds) : "", this.#pace(job)].filter(Boolean).join(" · ");
     if (job.total) {
       this.bar.max = job.total;
@@ -96,6 +95,7 @@ export class JobCard {
 
   /** "12 a second, 40 s left", from how fast this stage went in its last seconds. */
   #pace({ stage, done, total, seconds }) {
+    if (!total) return "";
     if (this.marks[0]?.stage !== stage || done < this.marks.at(-1)?.done) this.marks = [];
     this.marks.push({ stage, done, seconds });
     if (this.marks.length > 20) this.marks.shift();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -109,9 +110,19 @@ def test_a_job_that_the_server_no_longer_knows(page: Page, explorer: str, allowe
     job |= {"files": ["Ship.txt"], "report": None, "error": None}
     page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
     page.goto(f"{explorer}/#/documents")
-    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("The server was restarted")
+    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("The server has forgotten this job")
     page.get_by_role("button", name="Dismiss this report").click()
     expect(page.get_by_role("article", name="Reading documents")).to_have_count(0)
+
+
+def test_a_job_that_waits_says_for_what(page: Page, explorer: str) -> None:
+    job = {"id": "left", "kind": "ingest", "state": "waiting", "stage": "", "done": 0, "total": 0, "seconds": 0}
+    job |= {"files": ["Ship.txt"], "report": None, "error": None, "note": "Its files lie on another machine."}
+    told = f"event: progress\ndata: {json.dumps(job)}\n\n"
+    page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
+    page.route("**/api/jobs/left/events", lambda route: route.fulfill(content_type="text/event-stream", body=told))
+    page.goto(f"{explorer}/#/documents")
+    expect(page.get_by_role("article", name="Reading documents")).to_contain_text("Its files lie on another machine.")
 
 
 def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path) -> None:

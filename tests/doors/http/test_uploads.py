@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -195,19 +194,6 @@ def test_jobs_wait_and_can_be_stopped(slow: KnowledgeGraph) -> None:
         end = wait_for(client, started(upload(client, ("field.txt", FIELD))))
         assert (end["state"], end["report"]["complete"]) == ("done", True)
         assert client.delete(f"/api/jobs/{first['id']}").json()["job"]["state"] == "stopped", "once more is no harm"
-
-
-def test_a_server_that_closes_stops_its_jobs(slow: KnowledgeGraph) -> None:
-    before = set(threading.enumerate())
-    with client_of(slow) as client:
-        first = started(upload(client, ("field.txt", FIELD), extractor="llm"))
-        started(upload(client, ("ship.txt", SHIP)))
-        with client.stream("GET", f"/api/jobs/{first['id']}/events") as response:
-            next(job for _, job in events(response) if job["stage"] == "documents")
-    assert [info.title for info in slow.documents()] == ["field"]
-    assert not list((slow.settings.home_folder / "uploads").glob(".*")), "nothing is left put aside"
-    left = {thread.name for thread in set(threading.enumerate()) - before}
-    assert not [name for name in left if "job" in name or "AnyIO" in name]
 
 
 def test_asking_while_an_ingest_runs(slow: KnowledgeGraph) -> None:
