@@ -8,7 +8,8 @@ WHERE NOT k:Entity
 DELETE mention
 WITH DISTINCT k
 SET k:Pending
-FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending)
+REMOVE k.settling
+FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending REMOVE form.settling)
 WITH k
 WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
 DETACH DELETE k

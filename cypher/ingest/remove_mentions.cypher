@@ -7,7 +7,8 @@ MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
 DELETE mention
 WITH DISTINCT k
 SET k:Pending
-FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending)
+REMOVE k.settling
+FOREACH (form IN COLLECT { MATCH (k)-[:FORM_OF]-(o:KeyElement) RETURN o } | SET form:Pending REMOVE form.settling)
 WITH k
 WHERE NOT EXISTS { (k)-[:FROM_CHUNK]->(:Chunk) }
 OPTIONAL MATCH (k)-[:REPRESENTED_BY]->(keyword:Keyword)

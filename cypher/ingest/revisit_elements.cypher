@@ -4,3 +4,4 @@
 UNWIND $ids AS id
 MATCH (k:KeyElement {id: id})
 SET k:Pending
+REMOVE k.settling

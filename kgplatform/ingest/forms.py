@@ -129,12 +129,15 @@ def changes(old: Sequence[Form], new: Sequence[Form]) -> tuple[list[str], list[F
     return gone, sorted(each for each in new if before.get(each.id) != each)
 
 
-def settle_forms(store: Store, total: int, progress: Progress) -> None:
-    """Bring the forms of all pending elements up to date, which completes them. ``total``: how many there are."""
+def settle_forms(store: Store, mark: str, total: int, progress: Progress) -> None:
+    """Bring the forms of all pending elements up to date, which completes those that nobody changed meanwhile.
+
+    ``mark``: of this pass (``settle``). ``total``: how many there are.
+    """
     done = 0
     with closing(store.read_batches("ingest/pending_ids", _BATCH)) as found:
         for rows in found:
-            _settle_some(store, {row["id"] for row in rows})
+            _settle_some(store, mark, {row["id"] for row in rows})
             done += len(rows)
             progress("joining like names", done, total)
 
@@ -157,6 +160,7 @@ class _Known:
         new = set(ids)
         while new:
             self.read(new)
+            new &= self.rows.keys()  # another run may have removed some
             found |= new
             new = {other for id_ in new for other in self.rows[id_]["others"]} - found
         return found
@@ -177,10 +181,10 @@ class _Known:
         return KeyElement(self.rows[id_]["stem"], self.rows[id_]["isEntity"])
 
 
-def _settle_some(store: Store, ids: set[str]) -> None:
+def _settle_some(store: Store, mark: str, ids: set[str]) -> None:
     known = _Known(store)
     known.read(ids)
-    inside = known.whole(id_ for id_ in ids if known.rows[id_]["pending"])
+    inside = known.whole(id_ for id_ in ids & known.rows.keys() if known.rows[id_]["pending"])
     while True:
         found = known.groups(inside | known.beside(inside))
         mixed = {id_ for group in found if not inside.isdisjoint(group.members) for id_ in group.members} - inside
@@ -193,28 +197,27 @@ def _settle_some(store: Store, ids: set[str]) -> None:
     mine = (group for group in found if not inside.isdisjoint(group.members))
     wanted = [form for group in mine for form in forms_of(group, elements, shown)]
     old = [Form(id_, *form) for id_, row in rows.items() for form in row["form"]]
-    _write(store, list(rows), *changes(old, wanted))
+    read = [{"id": id_, "mark": row["mark"]} for id_, row in rows.items()]
+    _write(store, mark, read, *changes(old, wanted))
 
 
-def _write(store: Store, inside: Sequence[str], gone: Sequence[str], new: Sequence[Form]) -> None:
+def _write(store: Store, mark: str, read: Sequence[Row], gone: Sequence[str], new: Sequence[Form]) -> None:
     """In one transaction, since groups that are half written would pass for settled ones.
 
     Where that is too large for one, all of them are pending first, until all is written.
     """
     by_id = {form.id: asdict(form) for form in new}
-    parts: list[list[tuple[str, Parameters]]] = [
-        [
-            ("ingest/remove_forms", {"ids": some}),
-            ("ingest/write_forms", {"rows": [by_id[id_] for id_ in some if id_ in by_id]}),
-        ]
+    parts: list[Parameters] = [
+        {"gone": some, "forms": [by_id[id_] for id_ in some if id_ in by_id]}
         for some in batches(sorted({*gone, *by_id}), _BATCH)
     ]
     if len(parts) <= 1:
-        store.write(*(statement for part in parts for statement in part), ("ingest/settled", {"ids": inside}))
+        store.write(("ingest/settle_forms", {"rows": read, **(parts or [{"gone": [], "forms": []}])[0]}))
         return
-    for some in batches(inside, _BATCH):
-        store.write(("ingest/revisit_elements", {"ids": some}))
+    for some in batches(read, _BATCH):
+        store.write(("ingest/mark", {"ids": [row["id"] for row in some], "mark": mark}))
     for part in parts:
-        store.write(*part)
-    for some in batches(inside, _BATCH):
-        store.write(("ingest/settled", {"ids": some}))
+        store.write(("ingest/settle_forms", {"rows": [], **part}))
+    marked = [{"id": row["id"], "mark": row["mark"] or mark} for row in read]
+    for some in batches(marked, _BATCH):
+        store.write(("ingest/settle_forms", {"rows": some, "gone": [], "forms": []}))

@@ -3,10 +3,15 @@
 Every node that is not complete carries the label ``Pending``; each stage works through those nodes and takes it off,
 so that a run that dies resumes where it stopped. They come from the database some at a time and are looked up with
 what they touch, so that time and memory follow what has changed, not the size of the graph.
+
+Another run may write meanwhile, and settle too. A pass marks the elements that it finds pending (``settling``), and who
+changes an element takes its mark away: what was read before that is written no more, and the element stays pending for
+the run that changed it.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -42,8 +47,10 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
     bring_up_to_date(store)
     vectors = _Vectors(store, embedder, progress)
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
+    mark = uuid.uuid4().hex
     with watch.stage("names"):
-        _settle_names(store, vectors)
+        _mark(store, mark)
+        _settle_names(store, vectors, mark)
     with watch.stage("vectors"):
         vectors.complete("passages")
         vectors.complete("facts")
@@ -53,7 +60,7 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         with watch.stage("likenesses"):
             join_likes(store, embedder.dimension, *least, elements, progress)
         with watch.stage("forms"):
-            settle_forms(store, elements, progress)
+            settle_forms(store, mark, elements, progress)
     with watch.stage("indexes"):
         define_indexes(store, embedder.dimension)
     return watch.seconds
@@ -94,16 +101,25 @@ class _Vectors:
         size = _BATCH // 5 if kind in ("passages", "pages") else _BATCH
         with closing(self._store.read_batches(f"ingest/pending_{kind}", size)) as found:
             for rows in found:
-                self.write("ingest/embed", rows, kind, len(rows))
+                self._store.write(("ingest/embed", {"rows": self._embedded(rows)}))
+                self._tell(kind, len(rows))
 
-    def write(self, statement: str, rows: Sequence[Row], kind: str, passed: int) -> None:
-        """Write the vectors of ``rows``, which have an id and a text each, of ``passed`` nodes that were looked at."""
-        self._done[kind] += passed
+    def complete_elements(self, rows: Sequence[Row], kind: str, passed: int, mark: str) -> None:
+        """Write the vectors of ``rows`` (id, mark, text); ``passed`` elements were looked at for that."""
         if not rows:
+            self._done[kind] += passed
             return
+        vectors = [{**each, "mark": row["mark"]} for row, each in zip(rows, self._embedded(rows), strict=True)]
+        self._store.write(("ingest/embed_elements", {"rows": vectors, "mark": mark}))
+        self._tell(kind, passed)
+
+    def _embedded(self, rows: Sequence[Row]) -> list[Row]:
         with self.watch.stage("embedding"):
             found = self._embedder.embed([row["text"] for row in rows])
-        self._store.write((statement, {"rows": vector_rows([row["id"] for row in rows], found)}))
+        return vector_rows([row["id"] for row in rows], found)
+
+    def _tell(self, kind: str, passed: int) -> None:
+        self._done[kind] += passed
         self._progress(f"embedding {kind}", self._done[kind], self.due[kind])
 
 
@@ -120,27 +136,34 @@ def vector_rows(ids: Sequence[str], vectors: NDArray[np.float32]) -> list[Row]:
     return [{"id": id_, "high": upper.tobytes(), "low": lower.tobytes()} for id_, upper, lower in parts]
 
 
-def _settle_names(store: Store, vectors: _Vectors) -> None:
+def _mark(store: Store, mark: str) -> None:
+    with closing(store.read_batches("ingest/pending_ids", _BATCH)) as found:
+        for rows in found:
+            store.write(("ingest/mark", {"ids": [row["id"] for row in rows], "mark": mark}))
+
+
+def _settle_names(store: Store, vectors: _Vectors, mark: str) -> None:
     with closing(store.read_batches("ingest/pending_elements", _BATCH)) as found:
         for rows in found:
-            _name_some(store, vectors, rows)
+            _name_some(store, vectors, rows, mark)
 
 
-def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row]) -> None:
+def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row], mark: str) -> None:
     renamed: list[Row] = []
     unembedded: dict[bool, list[Row]] = {True: [], False: []}
     for row in rows:
         name, aliases = best_name(Counter(dict(row["names"])))
         is_new = name != row["name"]
+        read = {"id": row["id"], "mark": row["mark"]}
         if aliases or is_new or row["aliased"]:
             stale = is_new and row["embedded"]
-            renamed.append({"id": row["id"], "name": name, "aliases": aliases or None, "stale": stale})
+            renamed.append({**read, "name": name, "aliases": aliases or None, "stale": stale})
         if is_new or not row["embedded"]:
-            unembedded[row["isEntity"]].append({"id": row["id"], "text": name})
+            unembedded[row["isEntity"]].append({**read, "text": name})
     store.write_rows("ingest/element_names", renamed)
     entities = sum(row["isEntity"] for row in rows)
-    vectors.write("ingest/embed_elements", unembedded[True], "entities", entities)
-    vectors.write("ingest/embed_elements", unembedded[False], "elements", len(rows) - entities)
+    vectors.complete_elements(unembedded[True], "entities", entities, mark)
+    vectors.complete_elements(unembedded[False], "elements", len(rows) - entities, mark)
 
 
 def reembed(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> dict[str, float]:

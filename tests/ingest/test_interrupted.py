@@ -48,7 +48,7 @@ KILLS = [
     ("ingest/embed", 2),
     ("embedding facts", 2),
     ("ingest/same_as", 1),
-    ("ingest/settled", 2),
+    ("ingest/settle_forms", 2),
 ]
 
 
@@ -160,8 +160,8 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
             ("reading facts", 50),
             ("embedding elements", 1),
             ("ingest/write_form_pairs", 1),
-            ("ingest/write_forms", 1),
-            ("ingest/settled", 1),
+            ("ingest/mark", 1),
+            ("ingest/settle_forms", 1),
         ]
         for point in points:
             killed(point, "ingest", facts=True, settings={"openai_base_url": server.base_url})

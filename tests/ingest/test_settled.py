@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
+import threading
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -117,6 +118,63 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     found = snapshot(store)
     wipe(store)
     kg.ingest(there, recorded=told)
+    assert difference(found, snapshot(store)) == []
+
+
+# What a pass reads, and another run then changes.
+_MOMENTS = ("ingest/pending_ids", "ingest/pending_elements", "ingest/like_entities", "ingest/form_elements")
+
+
+@pytest.mark.parametrize("ends_first", [True, False])
+@pytest.mark.parametrize("moment", _MOMENTS)
+def test_what_another_run_changes_meanwhile_is_not_lost(
+    store: Store, tmp_path: Path, moment: str, ends_first: bool
+) -> None:
+    """One ingest is held where it has read; another writes to the same elements, and settles before or after it."""
+    settings = load_settings(
+        home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
+    )
+    said = {"a.txt": ("Lord Kelvin", "cable", "wire"), "b.txt": ("LORD KELVIN", "cables", "Wires")}
+    said |= {"c.txt": ("LORD KELVIN", "cables", "wires")}
+    recorded = [
+        {
+            "document": name,
+            "entities": [{"name": lord, "type": "Person"}, {"name": "Lord Kelvyn", "type": "Person"}],
+            "facts": [{"text": f"{lord} had {one} and {other}.", "key_elements": [lord, one, other]}],
+        }
+        for name, (lord, one, other) in said.items()
+    ]
+    told = put_jsonl(tmp_path / "r.jsonl", recorded)
+    put(tmp_path, {name: f"{lord} had {one} and {other}." for name, (lord, one, other) in said.items()})
+    kg = KnowledgeGraph(store, settings, embedder=CircleEmbedder())
+    written, free = threading.Event(), threading.Event()
+
+    def at_settling(run: QueryRun) -> None:
+        if run.name == "ingest/pending_counts" and not ends_first:
+            written.set()
+            free.wait()
+
+    def other() -> None:
+        with trace(at_settling):
+            kg.ingest([tmp_path / "b.txt", tmp_path / "c.txt"], recorded=told)
+        written.set()
+
+    another = threading.Thread(target=other)
+
+    def once(run: QueryRun) -> None:
+        if run.name == moment and not another.ident:
+            another.start()
+            written.wait()
+
+    with trace(once):
+        kg.ingest(tmp_path / "a.txt", recorded=told)
+    assert another.ident, "the moment came"
+    free.set()
+    another.join()
+    assert edges(store) == by_the_rule(store)
+    found = snapshot(store)
+    wipe(store)
+    kg.ingest([tmp_path / name for name in said], recorded=told)
     assert difference(found, snapshot(store)) == []
 
 
