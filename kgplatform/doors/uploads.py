@@ -206,6 +206,8 @@ def end_abandoned(graph: KnowledgeGraph, uploads: Uploads) -> None:
             finish_uploads(graph, uploads, staged)
     except OSError as error:  # the server can do without
         log.warning("uploads that no job needs are left in %s: %s", uploads.folder, error.strerror or error)
+    except StoreError as error:  # it is looked again
+        log.warning("uploads that no job needs were not looked for: %s", type(error).__name__)
 
 
 def _keep_used(graph: KnowledgeGraph, uploads: Uploads, staged: Staged, doubtful: Collection[str]) -> None:

@@ -240,6 +240,7 @@ class Jobs:
                 if not held.lost:
                     self.queue.release(claim)
                 return
+            self.queue.beat(claim, *held.progress)  # how far it came: the last beat knew less
             if not self.queue.note_outcome(claim, state, report, error):
                 return
         work.finish(claim, report)

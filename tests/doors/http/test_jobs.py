@@ -77,6 +77,7 @@ def test_jobs_outlive_their_server(graph: KnowledgeGraph, model: Silent) -> None
         ends = [wait_for(client, job) for job in (first, again)]
         assert [end["state"] for end in ends] == ["done", "done"]
         assert (ends[0]["report"]["passages"], ends[1]["report"]["changed"]) == (1, 1)
+        assert ends[0]["done"] == ends[0]["total"] > 0
         assert [each.name for each in folder.iterdir()] == ["field.txt"]
         assert (folder / "field.txt").read_bytes() == FIELD + b" He lived in New York."
 

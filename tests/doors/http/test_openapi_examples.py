@@ -144,6 +144,7 @@ def short(value: Any, name: str = "") -> Any:
     if isinstance(value, list):
         return [short(item) for item in value[: MOST.get(type(value[0]), 4) if value else 0]]
     if isinstance(value, str):
+        value = re.sub(r"^.+, process \d+$", "studio, process 4711", value)
         value = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+[\d:]+)", "2026-01-31T12:00:00Z", HOME.sub(r"\1/home/me/", value))
         return value if len(value) <= TEXT else value[:TEXT].rsplit(" ", 1)[0] + " …"
     return round(value, 3) if isinstance(value, float) else value
