@@ -21,6 +21,8 @@ from itertools import permutations
 from kgplatform.neo4j.store import Parameters, Row, Store, batches
 from kgplatform.records import Progress
 
+_AT_ONCE = 50_000
+"""Pending elements that are settled together, some 100 MB: what they touch is read again for each lot of them."""
 _BATCH = 1000
 
 Likeness = tuple[float, str, str]
@@ -70,41 +72,41 @@ def groups(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> lis
     by_stem: dict[str, list[str]] = defaultdict(list)
     for element in sorted(elements):
         by_stem[elements[element].stem].append(element)
-    scores = _scores(elements, pairs)
-    anchored = {elements[element].stem for element in elements if elements[element].is_entity} if scores else set()
+    near = _near(elements, pairs)
+    anchored = {elements[element].stem for element in elements if elements[element].is_entity} if near else set()
     found = []
     joined: set[str] = set()
-    for stems in _joined(scores, anchored):
+    for stems in _joined(near, anchored):
         joined.update(stems)
-        inner = {pair: scores[pair] for pair in permutations(stems, 2)}
+        inner = {(one, other): near[one][other] for one, other in permutations(stems, 2)}
         found.append(Group(tuple(sorted(element for stem in stems for element in by_stem[stem])), inner))
     alone = [members for stem, members in by_stem.items() if len(members) > 1 and stem not in joined]
     return [*found, *(Group(tuple(members), {}) for members in alone)]
 
 
-def _scores(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> dict[tuple[str, str], float]:
-    """The best cosine of each two stems, both ways round."""
-    scores: dict[tuple[str, str], float] = {}
+def _near(elements: Mapping[str, KeyElement], pairs: Iterable[Likeness]) -> dict[str, dict[str, float]]:
+    """The stems that mean nearly the same as each, with the best cosine."""
+    near: dict[str, dict[str, float]] = defaultdict(dict)
     for score, one, other in pairs:
         if one in elements and other in elements:
-            stems = (elements[one].stem, elements[other].stem)
-            if stems[0] != stems[1]:
-                for pair in (stems, stems[::-1]):
-                    scores[pair] = max(score, scores.get(pair, score))
-    return scores
+            mine, theirs = elements[one].stem, elements[other].stem
+            if mine != theirs and score > near[mine].get(theirs, -2):
+                near[mine][theirs] = near[theirs][mine] = score
+    return near
 
 
-def _joined(scores: Mapping[tuple[str, str], float], anchored: set[str]) -> list[set[str]]:
+def _joined(near: Mapping[str, Mapping[str, float]], anchored: set[str]) -> list[set[str]]:
     """Sets of two stems or more that are one."""
     owner: dict[str, set[str]] = {}
-    for one, other in sorted(scores, key=lambda pair: (-scores[pair], pair)):
-        mine, theirs = owner.setdefault(one, {one}), owner.setdefault(other, {other})
-        if mine is theirs or (mine & anchored and theirs & anchored):
+    nearest = sorted((-score, one, other) for one in near for other, score in near[one].items() if one < other)
+    for _, one, other in nearest:
+        mine, theirs = owner.get(one) or {one}, owner.get(other) or {other}
+        if mine is theirs or not all(near[stem].keys() >= theirs for stem in mine):
             continue
-        if all((left, right) in scores for left in mine for right in theirs):
+        if mine.isdisjoint(anchored) or theirs.isdisjoint(anchored):
             mine |= theirs
-            owner.update(dict.fromkeys(theirs, mine))
-    sets = {min(stems): stems for stems in owner.values() if len(stems) > 1}
+            owner.update(dict.fromkeys(mine, mine))
+    sets = {min(stems): stems for stems in owner.values()}
     return [sets[first] for first in sorted(sets)]
 
 
@@ -135,7 +137,7 @@ def settle_forms(store: Store, mark: str, total: int, progress: Progress) -> Non
     ``mark``: of this pass (``settle``). ``total``: how many there are.
     """
     done = 0
-    with closing(store.read_batches("ingest/pending_ids", _BATCH)) as found:
+    with closing(store.read_batches("ingest/pending_ids", _AT_ONCE)) as found:
         for rows in found:
             _settle_some(store, mark, {row["id"] for row in rows})
             done += len(rows)
@@ -174,7 +176,8 @@ class _Known:
     def groups(self, ids: set[str]) -> list[Group]:
         """The groups of ``ids``, as if there were nothing else."""
         elements = {id_: self.element(id_) for id_ in ids}
-        return groups(elements, ((score, id_, end) for id_ in ids for end, score, _ in self.rows[id_]["pairs"]))
+        pairs = ((score, id_, end) for id_ in ids for end, score, _ in self.rows[id_]["pairs"] if id_ < end)
+        return groups(elements, pairs)
 
     def element(self, id_: str) -> KeyElement:
         """The element as the grouping sees it."""

@@ -79,6 +79,7 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
     rng = random.Random(seed)
     for module in ("settle", "likenesses", "forms") if seed % 2 else ():
         monkeypatch.setattr(f"kgplatform.ingest.{module}._BATCH", 5)
+        monkeypatch.setattr("kgplatform.ingest.forms._AT_ONCE", 5)
     settings = load_settings(
         home=tmp_path / "home", embedder="hash:64", same_as_threshold=_SAME_AS, form_threshold=_SAME_FORM
     )
