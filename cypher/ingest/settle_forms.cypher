@@ -1,7 +1,7 @@
-// Key elements that are complete, with what they are forms of: they point at the one that most passages mention, and
-// are never merged. If any of them is not as it was read, all stay as they are: who changed it settles them.
+// What key elements are forms of, which completes them: they point at the one that most passages mention, and are never
+// merged. If any of them is not as it was read, all stay as they are: who changed it settles them.
 // mode: write
-// param $rows: list<map>: id, mark: those that are complete, each with the mark that it had; empty if it had none
+// param $rows: list<map>: id, mark: all that this touches, each with the mark that it had; empty if it had none
 // param $gone: list<string>: those that stand for themselves, or for another than before
 // param $forms: list<map>: id, target, by, score
 UNWIND $rows AS row

@@ -200,12 +200,17 @@ def _settle_some(store: Store, mark: str, ids: set[str]) -> None:
     mine = (group for group in found if not inside.isdisjoint(group.members))
     wanted = [form for group in mine for form in forms_of(group, elements, shown)]
     old = [Form(id_, *form) for id_, row in rows.items() for form in row["form"]]
+    gone, new = changes(old, wanted)
+    went = set(gone)
+    edges = [*(form for form in old if form.id in went), *new]
+    touched = {end for form in edges for end in (form.id, form.target)}
     read = [{"id": id_, "mark": row["mark"]} for id_, row in rows.items()]
-    _write(store, mark, read, *changes(old, wanted))
+    _write(store, mark, [row for row in read if row["id"] in touched], gone, new)
+    store.write_rows("ingest/settled", [row for row in read if row["id"] not in touched])
 
 
 def _write(store: Store, mark: str, read: Sequence[Row], gone: Sequence[str], new: Sequence[Form]) -> None:
-    """In one transaction, since groups that are half written would pass for settled ones.
+    """In one transaction, since groups that are half written would pass for settled ones. ``read``: all of them.
 
     Where that is too large for one, all of them are pending first, until all is written.
     """
@@ -215,12 +220,11 @@ def _write(store: Store, mark: str, read: Sequence[Row], gone: Sequence[str], ne
         for some in batches(sorted({*gone, *by_id}), _BATCH)
     ]
     if len(parts) <= 1:
-        store.write(("ingest/settle_forms", {"rows": read, **(parts or [{"gone": [], "forms": []}])[0]}))
+        for part in parts:
+            store.write(("ingest/settle_forms", {"rows": read, **part}))
         return
     for some in batches(read, _BATCH):
         store.write(("ingest/mark", {"ids": [row["id"] for row in some], "mark": mark}))
     for part in parts:
         store.write(("ingest/settle_forms", {"rows": [], **part}))
-    marked = [{"id": row["id"], "mark": row["mark"] or mark} for row in read]
-    for some in batches(marked, _BATCH):
-        store.write(("ingest/settle_forms", {"rows": some, "gone": [], "forms": []}))
+    store.write_rows("ingest/settled", [{"id": row["id"], "mark": row["mark"] or mark} for row in read])

@@ -48,7 +48,7 @@ KILLS = [
     ("ingest/embed", 2),
     ("embedding facts", 2),
     ("ingest/same_as", 1),
-    ("ingest/settle_forms", 2),
+    ("ingest/settled", 1),
 ]
 
 
@@ -162,6 +162,7 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
             ("ingest/write_form_pairs", 1),
             ("ingest/mark", 1),
             ("ingest/settle_forms", 1),
+            ("ingest/settled", 1),
         ]
         for point in points:
             killed(point, "ingest", facts=True, settings={"openai_base_url": server.base_url})

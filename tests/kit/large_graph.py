@@ -187,7 +187,7 @@ def _write_vectors(store: Store, embedder: HashEmbedder, graph: LargeGraph, ids:
         _embed(store, embedder, kind, those)
     for batch in batches([*ids, *(row["id"] for row in plain)]):
         complete = [{"id": id_, "mark": _MARK} for id_ in batch]
-        store.write(("ingest/settle_forms", {"rows": complete, "gone": [], "forms": []}))
+        store.write(("ingest/settled", {"rows": complete}))
     define_indexes(store, DIMENSION)
 
 
