@@ -123,7 +123,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
                 facts = read_facts_of_passages(tools, tools.facts_from, plan)
             report = _with_facts(report, facts, "these files")
         watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
-        _record(tools, read.expansions)
+        _record(tools)
         with watch.stage("count"):
             report = replace(report, **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts
     return _finished(report, tools, watch)
@@ -218,11 +218,11 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
     ]
 
 
-def _record(tools: Tools, expansions: Sequence[Expansion]) -> None:
+def _record(tools: Tools) -> None:
     """Record how the graph was read, with the schema as it has become."""
     state = {
         "schema": json.dumps(tools.schema.to_dict(), ensure_ascii=False),
-        "expansions": _as_json(expansions),
+        "expansions": _expansions(tools),
         "chunkTokens": tools.settings.passage_tokens,
         "extractor": tools.extractor.name,
         "mode": tools.mode,
@@ -230,8 +230,11 @@ def _record(tools: Tools, expansions: Sequence[Expansion]) -> None:
     tools.store.write(set_state(**state))
 
 
-def _as_json(expansions: Sequence[Expansion]) -> str:
-    return json.dumps([asdict(expansion) for expansion in expansions], ensure_ascii=False)
+def _expansions(tools: Tools) -> str:
+    """What the schema has grown by, by what all passages propose: another ingest may have written some meanwhile."""
+    growth = new_growth(tools)
+    add_known(growth, tools.store)
+    return json.dumps([asdict(expansion) for expansion in growth.expansions()], ensure_ascii=False)
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:
@@ -243,8 +246,6 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
     state = graph_state(tools.store)
     if "schema" in state:  # it keeps the expansions that passages in the graph propose
         tools = replace(tools, schema=Schema.from_dict(json.loads(state["schema"])))
-        growth = new_growth(tools)
-        add_known(growth, tools.store)
-        tools.store.write(set_state(expansions=_as_json(growth.expansions())))
+        tools.store.write(set_state(expansions=_expansions(tools)))
     settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)

@@ -179,6 +179,32 @@ def test_what_another_run_changes_meanwhile_is_not_lost(
     assert difference(found, snapshot(store)) == []
 
 
+def test_the_types_that_another_run_adds_meanwhile_stay(store: Store, tmp_path: Path) -> None:
+    put(tmp_path, {"a.txt": "The vessel sailed.", "b.txt": "The island was near."})
+    grown = (("a.txt", "Vessel"), ("b.txt", "Island"))
+    told = put_jsonl(
+        tmp_path / "r.jsonl",
+        [
+            {"document": name, "proposals": [{"kind": "entity", "name": kind, "confidence": 0.99, "example": kind}]}
+            for name, kind in grown
+        ],
+    )
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64", expansion_support=1)
+    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    another = threading.Thread(target=lambda: kg.ingest(tmp_path / "b.txt", recorded=told, mode="flexible"))
+
+    def once(run: QueryRun) -> None:
+        if run.name == "ingest/pending_counts" and not another.ident:
+            another.start()
+            another.join()
+
+    with trace(once):
+        kg.ingest(tmp_path / "a.txt", recorded=told, mode="flexible")
+    shown = kg.schema()
+    assert shown is not None
+    assert {each.name for each in shown.expansions} == {"Vessel", "Island"}
+
+
 Edge = tuple[str, str, str, str]
 
 
