@@ -1,6 +1,9 @@
-// Entities and key elements that are complete.
+// Entities and key elements that are complete. Where there is a tree, the entities are due in its next update: marked
+// with how many runs have been at the tree, so that a run knows what came after it began.
 // mode: write
 // param $ids: list<string>: node ids
+OPTIONAL MATCH (g:Graph {id: 'graph'})
 UNWIND $ids AS id
 MATCH (k:KeyElement {id: id})
 REMOVE k:Pending, k.joinDue
+SET k.treeDue = CASE WHEN k:Entity THEN g.treeRuns END
