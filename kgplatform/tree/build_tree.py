@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import Row, Store, batches
 from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
-from kgplatform.tree.entity_graph import EntityGraph, Indices, signatures
+from kgplatform.tree.entity_graph import EntityGraph, Indices
+from kgplatform.tree.part import Part, read_due, read_part, read_whole
 from kgplatform.tree.partition import (
     DEFAULT,
     LIMIT,
@@ -36,9 +38,10 @@ from kgplatform.tree.partition import (
     nest,
     numbered,
     partition,
+    settled,
     tree_of,
 )
-from kgplatform.tree.stored_tree import StoredTree, read_entity_graph, read_tree
+from kgplatform.tree.stored_tree import StoredTree, count_entities
 from kgplatform.tree.write_tree import (
     COMPLETE,
     EMBEDDING,
@@ -82,22 +85,23 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     watch, before = Stopwatch(), graph_state(tools.store)
     course = _course(before, method, update, rebuild)
     with watch.stage("read"):
-        graph = read_entity_graph(tools.store, tools.progress)
-        run = _claim(tools.store)
-        stored, signed = read_tree(tools.store, graph), signatures(graph)
+        size = count_entities(tools.store)
+        run, runs = _claim(tools.store, before)
+        part = _read(tools, size, before, runs, course)
     with watch.stage("communities"):
-        tree, entities = _tree(tools, graph, stored, signed, course)
-    found = changes(graph, tree, stored, signed)
-    now = _after_writing(before, found, course)
-    after = {"treeMethod": course.method, "treeEntities": graph.size, "treeState": now}
+        tree, entities = _tree(tools, part, course)
+    found = changes(part.graph, tree, part.stored, part.signed)
+    now = _after_writing(before, part, found, course)
+    after = {"treeMethod": course.method, "treeEntities": part.size, "treeState": now}
     _check_claim(tools.store, run)
     with watch.stage("write"):
-        _write(tools, found, stored, after, course)
+        _write(tools, part, found, after, course)
+        _seen(tools.store, part, runs)
     watch.add(_settled(tools, run, {"treeState": COMPLETE}))
     with watch.stage("names"):
-        names = _name(tools, stored, found, course)
+        names = _name(tools, part, found, course)
     watch.add(_settled(tools, run, {"treeRun": None}))
-    return _report(before, course, found, entities, names, _largest(tools.store), watch)
+    return _report(before, course, part, found, entities, names, _largest(tools.store), watch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +133,31 @@ def _course(state: Row, method: str | None, update: bool, rebuild: bool) -> _Cou
     return _Course(chosen, "updated")
 
 
-def _claim(store: Store) -> str:
-    """Mark the tree as this run's, from here to the end: of two runs at once the later one counts."""
-    run = uuid.uuid4().hex
-    store.write(set_state(treeRun=run))
-    return run
+def _claim(store: Store, before: Row) -> tuple[str, int]:
+    """Mark the tree as this run's, from here to the end: of two runs at once the later one counts.
+
+    The number that comes with it parts what had changed before from what changes while the run is at work.
+    """
+    run, runs = uuid.uuid4().hex, before.get("treeRuns", 0) + 1
+    store.write(set_state(treeRun=run, treeRuns=runs))
+    return run, runs
 
 
 def _check_claim(store: Store, run: str) -> None:
     if graph_state(store).get("treeRun") != run:
         raise StoreError(_REPLACED)
+
+
+def _read(tools: TreeTools, size: int, before: Row, runs: int, course: _Course) -> Part:
+    """What the run looks at: what has changed, where that is little of a large graph, else all of it."""
+    define_keys(tools.store)
+    due = read_due(tools.store, runs)
+    if course.action == "updated" and "treeRuns" in before:  # since then changes are marked
+        (counts,) = tools.store.read("tree/counts")
+        part = None if counts["namesDue"] else read_part(tools.store, due, size, counts, tools.progress)
+        if part is not None:
+            return part
+    return read_whole(tools.store, due, tools.progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +169,24 @@ class _Entities:
     moved: int = 0
 
 
-def _tree(
-    tools: TreeTools, graph: EntityGraph, stored: StoredTree, signed: Indices, course: _Course
-) -> tuple[Tree, _Entities]:
+def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, _Entities]:
     """The new tree; an update changes none but the communities that a change is in."""
-    vectors = tools.embedder.embed(graph.relation_names) if named(course.method).reads_relations else None
-    before, changed = stored.levels(), stored.signatures != signed
+    graph, method = part.graph, course.method
+    vectors = tools.embedder.embed(graph.relation_names) if named(method).reads_relations else None
+    before, changed = part.stored.levels(), part.stored.signatures != part.signed
     start = before[0]
     tools.progress("finding communities", 0, 1)
-    if course.action == "updated":
+    if part.labels is not None:
+        labels = settled(graph, part.labels, method, changed | (start < 0))
+        found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, start=before, movable=changed)
+    elif course.action == "updated":
         labels = numbered(start)
         if changed.any():  # else there is nothing to look for, and no neighbours to be found
-            labels = partition(graph, course.method, relation_vectors=vectors, start=start, movable=changed)
-        found = nest(graph, labels, LARGEST, course.method, relation_vectors=vectors, start=before, movable=changed)
+            labels = partition(graph, method, relation_vectors=vectors, start=start, movable=changed)
+        found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, start=before, movable=changed)
     else:
-        labels = partition(graph, course.method, relation_vectors=vectors)
-        found = nest(graph, labels, LARGEST, course.method, relation_vectors=vectors)
+        labels = partition(graph, method, relation_vectors=vectors)
+        found = nest(graph, labels, LARGEST, method, relation_vectors=vectors)
     tools.progress("finding communities", 1, 1)
     tree = tree_of(graph, found)
     if course.action == "built":
@@ -187,33 +208,32 @@ def _moved(start: Indices, labels: Indices) -> int:
     return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
 
 
-def _after_writing(before: Row, found: Changes, course: _Course) -> str:
+def _after_writing(before: Row, part: Part, found: Changes, course: _Course) -> str:
     """A tree that can be searched stays so if most of it does; what is new has no vectors yet, and is not found."""
-    mostly_kept = course.action == "updated" and 2 * len(found.new) <= len(found.tree.communities)
+    communities = len(found.tree.communities) + sum(part.elsewhere.depths)
+    mostly_kept = course.action == "updated" and 2 * len(found.new) <= communities
     return COMPLETE if mostly_kept and before.get("treeState") == COMPLETE else EMBEDDING
 
 
-def _write(tools: TreeTools, found: Changes, stored: StoredTree, state: Row, course: _Course) -> None:
-    define_keys(tools.store)
+def _write(tools: TreeTools, part: Part, found: Changes, state: Row, course: _Course) -> None:
     write_tree(tools.store, found, state, tools.chat is not None, tools.progress)
     if course.action == "rebuilt" and tools.chat is not None:
-        others = [community.id for community in _named_without(found.tree, stored)]
-        for start in range(0, len(others), 1000):
-            tools.store.write(("tree/names_due", {"ids": others[start : start + 1000]}))
+        others = [community.id for community in _named_without(found.tree, part.stored)]
+        for some in batches(others):
+            tools.store.write(("tree/names_due", {"ids": some}))
+
+
+def _seen(store: Store, part: Part, runs: int) -> None:
+    """Take the marks off what this run has read, but for what changed again meanwhile."""
+    for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
+        for some in batches(ids):
+            store.write((f"tree/{statement}_done", {"ids": some, "runs": runs}))
 
 
 def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
     """The communities that stay, and have a name that no model gave though one could."""
     known = stored.communities
-    return [
-        community
-        for community in tree.communities
-        if community.id in known and _could_be_named(community, known[community.id].name_by)
-    ]
-
-
-def _could_be_named(community: Community, name_by: str) -> bool:
-    return community.size > 1 and name_by != "model"
+    return [community for community in tree.communities if community.id in known and known[community.id].could_be_named]
 
 
 def _settled(tools: TreeTools, run: str, state: Row) -> dict[str, float]:
@@ -236,7 +256,8 @@ class _Names:
     usage: Usage
 
 
-def _name(tools: TreeTools, stored: StoredTree, found: Changes, course: _Course) -> _Names:
+def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> _Names:
+    stored = part.stored
     due = _due(found, stored, course.action) if tools.chat is not None else []
     named_now: set[str] = set()
 
@@ -260,7 +281,7 @@ def _name(tools: TreeTools, stored: StoredTree, found: Changes, course: _Course)
         by_model=len(named_now),
         by_members=len(together - named_now),
         after_member=sum(community.size == 1 for community in found.new + found.renamed),
-        without_model=len(left),
+        without_model=len(left) + (part.elsewhere.unnamed if tools.chat is not None else 0),
         naming=naming,
         usage=tools.ledger.by_stage().get(STAGE, Usage()) - spent,
     )
@@ -277,7 +298,7 @@ def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
         and (
             community.id in new
             or known[community.id].name_due
-            or (action == "rebuilt" and _could_be_named(community, known[community.id].name_by))
+            or (action == "rebuilt" and known[community.id].could_be_named)
         )
     ]
     return sorted(due, key=lambda community: (community.depth, -community.size, community.id))
@@ -301,31 +322,35 @@ def _largest(store: Store) -> list[LargeCommunity]:
 def _report(
     before: Row,
     course: _Course,
+    part: Part,
     found: Changes,
     entities: _Entities,
     names: _Names,
     largest: list[LargeCommunity],
     watch: Stopwatch,
 ) -> TreeReport:
-    graph, communities = found.graph, found.tree.communities
+    elsewhere, communities = part.elsewhere, found.tree.communities
+    inside = np.bincount([community.depth for community in communities])
+    every = [here + there for here, there in zip_longest(inside.tolist(), elsewhere.depths, fillvalue=0)]
+    depths = [communities for communities in every if communities]  # the deepest may be gone
     return TreeReport(
         course.method,
         course.action,
-        entities=graph.size,
-        communities=len(communities),
-        depths=np.bincount([community.depth for community in communities]).tolist(),
-        keywords=sum(len(community.keywords(graph)) for community in communities),
+        entities=part.size,
+        communities=sum(depths),
+        depths=depths,
+        keywords=elsewhere.keywords + sum(len(community.keywords(part.graph)) for community in communities),
         entities_new=entities.new,
-        entities_gone=max(0, before.get("treeEntities", 0) - graph.size + entities.new),
+        entities_gone=max(0, before.get("treeEntities", 0) - part.size + entities.new),
         entities_changed=entities.changed,
         entities_moved=entities.moved,
-        communities_kept=len(communities) - len(found.new),
+        communities_kept=sum(depths) - len(found.new),
         communities_new=len(found.new),
         communities_gone=len(found.gone),
         named_by_model=names.by_model,
         named_by_members=names.by_members,
         named_after_member=names.after_member,
-        names_kept=len(communities) - names.by_model - names.by_members - names.after_member,
+        names_kept=sum(depths) - names.by_model - names.by_members - names.after_member,
         names_without_model=names.without_model,
         failed_names=len(names.naming.failed),
         failures=names.naming.reasons,

@@ -48,12 +48,34 @@ def signatures(graph: EntityGraph) -> Indices:
     the name.
     """
     ends, relations = _hashes(graph.ids), _hashes(graph.relation_names)[graph.relations]
-    total = np.zeros(graph.size, np.uint64)
     joins = graph.tails >= 0
-    others = np.where(joins, ends[graph.tails], np.uint64(0))
-    np.add.at(total, graph.heads, _mixed(relations + _mixed(others + _OUT)))
-    np.add.at(total, graph.tails[joins], _mixed(relations + _mixed(ends[graph.heads] + _IN))[joins])
-    return _mixed(total + _hashes(graph.names)).view(np.int64)
+    said = graph.heads, relations, np.where(joins, ends[graph.tails], np.uint64(0))
+    heard = graph.tails[joins], relations[joins], ends[graph.heads][joins]
+    return _signed(graph.names, said, heard)
+
+
+Said = tuple[Sequence[int], Sequence[str], Sequence[str | None]]
+"""Facts as the entities at one end see them: their positions, the relations, the ids at the other end (None: a value).
+"""
+
+
+def signatures_of(names: Sequence[str], said: Said, heard: Said) -> Indices:
+    """``signatures`` of entities whose facts lead out of the graph: as their subjects, and as their objects."""
+    sides = [(np.array(rows, np.int64), _hashes(what), _end_hashes(who)) for rows, what, who in (said, heard)]
+    return _signed(names, *sides)
+
+
+def _end_hashes(ends: Sequence[str | None]) -> _Hashes:
+    hashes = _hashes([end or "" for end in ends])
+    hashes[[end is None for end in ends]] = 0
+    return hashes
+
+
+def _signed(names: Sequence[str], *sides: tuple[Indices, _Hashes, _Hashes]) -> Indices:
+    total = np.zeros(len(names), np.uint64)
+    for (rows, relations, ends), direction in zip(sides, (_OUT, _IN), strict=True):
+        np.add.at(total, rows, _mixed(relations + _mixed(ends + direction)))
+    return _mixed(total + _hashes(names)).view(np.int64)
 
 
 def _hashes(texts: Sequence[str]) -> _Hashes:

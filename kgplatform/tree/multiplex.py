@@ -146,23 +146,31 @@ def settled(edges: Edges, start: Indices, movable: NDArray[np.bool_], cost: floa
     total = count + len(places)
     matrix = sparse.coo_array((edges.weights, (nodes[edges.low], nodes[edges.high])), (total, total)).tocsr()
     between = _edges(sparse.triu(matrix + matrix.T, 1, "csr"))
-    graph = igraph.Graph(n=total, edges=between.pairs)
     began = np.concatenate([np.arange(count), start[places]])
     began[began < 0] = total + np.arange(int((began < 0).sum()))
-    _, began = np.unique(began, return_inverse=True)
+    fixed = np.arange(total) < count
+    found: Indices = moved_nodes(between, np.bincount(nodes, minlength=total), began, fixed, cost)[nodes]
+    return found
+
+
+def moved_nodes(between: Edges, sizes: Indices, start: Indices, fixed: NDArray[np.bool_], cost: float) -> Indices:
+    """(n,) communities of nodes by CPM, when those that are ``fixed`` stay in those of ``start``.
+
+    ``sizes``: (n,) for how many entities each node stands. ``between``: what the nodes have with each other.
+    """
+    graph = igraph.Graph(n=len(sizes), edges=between.pairs)
+    _, began = np.unique(start, return_inverse=True)
     partition = leidenalg.CPMVertexPartition(
         graph,
         initial_membership=began.tolist(),
         weights=between.weights.tolist(),
-        node_sizes=np.bincount(nodes, minlength=total).tolist(),
+        node_sizes=sizes.tolist(),
         resolution_parameter=cost,
     )
     optimiser = leidenalg.Optimiser()
     optimiser.set_rng_seed(SEED)
-    fixed = [True] * count + [False] * len(places)
-    optimiser.optimise_partition(partition, n_iterations=ITERATIONS, is_membership_fixed=fixed)
-    found: Indices = np.asarray(partition.membership, np.int64)[nodes]
-    return found
+    optimiser.optimise_partition(partition, n_iterations=ITERATIONS, is_membership_fixed=fixed.tolist())
+    return np.asarray(partition.membership, np.int64)
 
 
 def _edges(matrix: sparse.csr_array) -> Edges:

@@ -70,8 +70,13 @@ def partition(
     else:
         empty = np.empty((0, graph.vectors.shape[1]), np.float32)
         labels = chosen.find(graph, empty if relation_vectors is None else relation_vectors)
+    return settled(graph, labels, method, free)
+
+
+def settled(graph: EntityGraph, labels: Indices, method: str, free: Bools) -> Indices:
+    """(n,) communities 0 .. k-1: those of ``labels``, where ``free`` entities of small ones may be joined to others."""
     labels = numbered(labels)
-    return numbered(joined(graph, labels, free)) if chosen.joins_small else labels
+    return numbered(joined(graph, labels, free)) if named(method).joins_small else labels
 
 
 def named(method: str) -> Method:

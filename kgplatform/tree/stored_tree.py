@@ -6,7 +6,7 @@ transfer as whole numbers, which are shorter, takes as long, since Neo4j has to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +19,7 @@ from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
 
 _PAGE = 2000
 _ID = "S32"
-_CHANGED = (
-    "The graph changed while its entities were read. Run the same command again when nothing else writes into it."
-)
+CHANGED = "The graph changed while its entities were read. Run the same command again when nothing else writes into it."
 
 _SILENT: Progress = lambda stage, done, total: None  # noqa: E731 - a default, not a definition
 
@@ -31,15 +29,16 @@ def read_entity_graph(store: Store, progress: Progress = _SILENT) -> EntityGraph
 
     Raises ``InputError`` if there are none, or if an ingest was interrupted.
     """
-    size = _count(store)
-    columns = _Columns(size)
+    size = count_entities(store)
+    columns = EntityColumns(size)
     for page in _pages(store, "tree/entities"):
         columns.take(page)
         progress("reading entities", columns.filled, size)
     return columns.graph()
 
 
-def _count(store: Store) -> int:
+def count_entities(store: Store) -> int:
+    """How many entities there are. Raises ``InputError`` if there are none, or if an ingest was interrupted."""
     found = store.read("tree/size")[0]
     if found["pending"]:
         raise InputError(
@@ -58,8 +57,8 @@ def _pages(store: Store, statement: str) -> Iterator[list[Row]]:
         after = page[-1]["id"]
 
 
-class _Columns:
-    """The arrays, filled page by page."""
+class EntityColumns:
+    """The arrays of ``size`` entities, filled page by page."""
 
     def __init__(self, size: int) -> None:
         self.filled = 0
@@ -75,7 +74,7 @@ class _Columns:
         """Take the rows of ``page`` over."""
         vectors = [row["vector"] for row in page]
         if self.filled + len(page) > self._size or any(vector is None for vector in vectors):
-            raise StoreError(_CHANGED)
+            raise StoreError(CHANGED)
         if not self.filled:
             self._vectors = np.empty((self._size, len(vectors[0])), np.float32)
         self._vectors[self.filled : self.filled + len(page)] = vectors
@@ -93,13 +92,13 @@ class _Columns:
         tails = np.array([tail or "" for _, tail in said], _ID)
         self._facts.append((heads, relations, tails))
 
-    def graph(self) -> EntityGraph:
-        """All of it, when every page has been taken."""
+    def graph(self, *, whole: bool = True) -> EntityGraph:
+        """All of it, when every page has been taken. What is not ``whole`` has facts with ends outside, as values."""
         if self.filled != self._size:
-            raise StoreError(_CHANGED)
+            raise StoreError(CHANGED)
         _make_unit(self._vectors)
         heads, relations, ends = (np.concatenate(part) for part in zip(*self._facts, strict=True))
-        tails = self._positions(ends)
+        tails = self._positions(ends, whole)
         names = sorted(self._relations)
         rank = np.empty(len(names), np.int64)
         rank[[self._relations[name] for name in names]] = np.arange(len(names))
@@ -109,13 +108,14 @@ class _Columns:
             self._ids, self._names, self._types, self._vectors, heads[order], tails[order], relations[order], names
         )
 
-    def _positions(self, ends: NDArray[np.bytes_]) -> Indices:
+    def _positions(self, ends: NDArray[np.bytes_], whole: bool) -> Indices:
         """The positions of the entities with these ids; -1 for none."""
         ids = np.array(self._ids, _ID)
         found = np.minimum(np.searchsorted(ids, ends), len(ids) - 1)
-        if not np.array_equal(ids[found][ends != b""], ends[ends != b""]):
-            raise StoreError(_CHANGED)
-        return np.where(ends == b"", -1, found).astype(np.int64)
+        known = ids[found] == ends
+        if whole and not known[ends != b""].all():
+            raise StoreError(CHANGED)
+        return np.where(known, found, -1).astype(np.int64)
 
 
 def _make_unit(vectors: Floats) -> None:
@@ -135,6 +135,11 @@ class StoredCommunity:
     name_due: bool
     name_by: str
     keywords: dict[str, float]
+
+    @property
+    def could_be_named(self) -> bool:
+        """Whether it has a name that no model gave, though one could."""
+        return self.size > 1 and self.name_by != "model"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +164,10 @@ class StoredTree:
             levels.append(np.array([numbers.get(at[leaf], -1) for leaf in self.leaves], np.int64))
         return levels
 
+    def top(self, leaf: str) -> str:
+        """The id of the community at the top that ``leaf`` is in."""
+        return self._chain(leaf)[0]
+
     def _chain(self, leaf: str | None) -> list[str]:
         """The ids of the communities from the top down to ``leaf``."""
         chain: list[str] = []
@@ -168,9 +177,9 @@ class StoredTree:
         return chain
 
 
-def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
-    """The tree as it stands, its entities in the order of ``graph``."""
-    communities = {
+def stored_communities(rows: Iterable[Row]) -> dict[str, StoredCommunity]:
+    """The communities of ``rows``, by id."""
+    return {
         row["id"]: StoredCommunity(
             row["depth"],
             row["parent"],
@@ -180,8 +189,13 @@ def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
             row["nameBy"],
             dict(row["keywords"]),
         )
-        for row in store.read("tree/communities")
+        for row in rows
     }
+
+
+def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
+    """The tree as it stands, its entities in the order of ``graph``."""
+    communities = stored_communities(store.read("tree/communities"))
     scores = np.full(graph.size, np.nan, np.float32)
     signatures = np.zeros(graph.size, np.int64)
     if not communities:
@@ -190,7 +204,7 @@ def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
     leaves: list[str | None] = []
     for position, row in enumerate(rows):
         if position >= graph.size or row["id"] != graph.ids[position]:
-            raise StoreError(_CHANGED)
+            raise StoreError(CHANGED)
         leaves.append(row["community"])
         if row["community"] is not None:
             scores[position], signatures[position] = row["score"], row["signature"]

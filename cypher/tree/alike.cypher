@@ -1,0 +1,17 @@
+// The entities that mean most nearly the same as each of these.
+// mode: read
+// param $ids: list<string>: entity ids
+// param $candidates: int: how many are looked at
+// param $count: int: how many of these are wanted
+// returns: id, others: each with its cosine
+UNWIND $ids AS id
+MATCH (e:Entity {id: id})
+CALL (e) {
+  CALL db.index.vector.queryNodes('entity_embedding', $candidates, e.embedding) YIELD node, score
+  WHERE node <> e
+  WITH node, score
+  ORDER BY score DESC, node.id
+  LIMIT $count
+  RETURN collect([node.id, 2 * score - 1]) AS others
+}
+RETURN id, others

@@ -1,0 +1,4 @@
+// How many facts join two entities.
+// mode: read
+// returns: facts
+RETURN COUNT { ()-[:OBJECT]->() } AS facts
