@@ -1,9 +1,9 @@
-// The entities that mean most nearly the same as each of these.
+// The entities that mean most nearly the same as each of these: pairs of an id and a cosine.
 // mode: read
 // param $ids: list<string>: entity ids
 // param $candidates: int: how many are looked at
 // param $count: int: how many of these are wanted
-// returns: id, others: each with its cosine
+// returns: id, others
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
 CALL (e) {

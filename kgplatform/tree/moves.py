@@ -18,8 +18,8 @@ from kgplatform.tree.multiplex import Edges
 from kgplatform.tree.paper import RELATION_WEIGHT
 from kgplatform.tree.partition import SMALLEST
 
-_CANDIDATES = 50
-"""Nearest entities that the index is asked for, so that the ten nearest are among them."""
+_CANDIDATES = 30
+"""Nearest entities that the index is asked for, so that most of the ten nearest are among them."""
 _BATCH = 100
 
 

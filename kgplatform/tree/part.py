@@ -7,7 +7,7 @@ the graph. Their members are scored and divided as in a whole tree, since a comm
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,7 @@ LARGE = 20_000
 """
 _SHARE = 4
 """A part is at most one in so many of the entities: from there on the whole is as fast."""
-_BATCH = 500
+_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress
     most = size // _SHARE
     if size < LARGE or len(due.entities) > most:
         return None
-    rows = _read(store, due.entities)
+    rows = _rows(store, "tree/changed_entities", ids=due.entities)
     movers = [_mover(row) for row in _changed(list(rows.values()))]
     found = move(store, movers, size)
     touched = due.tops | found.touched
@@ -102,28 +102,27 @@ def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress
     communities = stored_communities(
         row for some in batches(sorted(touched)) for row in store.read("tree/communities_inside", tops=some)
     )
-    ids = {row["id"] for some in batches(sorted(touched)) for row in store.read("tree/members_at_top", tops=some)}
-    ids |= found.tops.keys()
-    progress("reading entities", len(rows), len(ids))
-    rows |= _read(store, ids - rows.keys())
-    progress("reading entities", len(ids), len(ids))
-    inside = [rows[id_] for id_ in sorted(ids)]
+    inside = _rows(store, "tree/entities_inside", tops=sorted(touched))
+    inside |= {id_: rows[id_] for id_ in found.tops}
+    progress("reading entities", len(inside), len(inside))
+    members = [inside[id_] for id_ in sorted(inside)]
     return Part(
-        _graph(inside),
-        stored := _stored(inside, communities),
-        _signatures(inside),
+        _graph(members),
+        stored := _stored(members, communities),
+        _signatures(members),
         size,
         due.entities,
         due.communities,
-        _labels(inside, stored, found.tops),
+        _labels(members, stored, found.tops),
         _elsewhere(counts, communities),
     )
 
 
-def _read(store: Store, ids: Iterable[str]) -> dict[str, Row]:
-    found = {
-        row["id"]: row for some in batches(sorted(ids), _BATCH) for row in store.read("tree/changed_entities", ids=some)
-    }
+def _rows(store: Store, statement: str, **asked: Sequence[str]) -> dict[str, Row]:
+    """The entities that ``statement`` finds by what is ``asked``, some at a time, by id."""
+    ((name, values),) = asked.items()
+    parts = (store.read(statement, **{name: some}) for some in batches(values, _BATCH))
+    found = {row["id"]: row for part in parts for row in part}
     if any(row["vector"] is None for row in found.values()):
         raise StoreError(CHANGED)
     return found
