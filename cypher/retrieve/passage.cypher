@@ -7,7 +7,7 @@
 // returns: passages
 // each: id, cosine
 CALL () {
-  CALL db.index.vector.queryNodes('chunk_embedding', $k + 100, $vector) YIELD node, score
+  CALL db.index.vector.queryNodes('chunk_embedding', $k + 250, $vector) YIELD node, score
   RETURN node AS c
   ORDER BY score DESC, c.id
   LIMIT $k

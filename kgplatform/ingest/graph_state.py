@@ -86,8 +86,9 @@ def bring_up_to_date(store: Store) -> None:
 _INDEX_SECONDS = 3600
 _VECTOR_KINDS = ("chunk", "fact", "entity", "element", "community", "page")
 _VECTOR_INDEX: dict[str, Any] = {"vector.similarity_function": "cosine", "vector.quantization.enabled": False}
-# Half the links and two thirds of the candidates of Neo4j's defaults for the many facts and entities: the same recall
-# as its quantised default, in half the time to fill (docs/decisions.md). Passages are few, and matter most.
+# Of many passages the ten nearest are found only with many links and candidates, and passages matter most. For the many
+# facts and entities half the links of Neo4j's default do, in half the time to fill (docs/decisions.md).
+_CLOSE: dict[str, Any] = {"vector.hnsw.m": 48, "vector.hnsw.ef_construction": 300}
 _LIGHT: dict[str, Any] = {"vector.hnsw.m": 8, "vector.hnsw.ef_construction": 64}
 
 
@@ -138,7 +139,7 @@ def await_indexes(store: Store) -> None:
 
 def vector_options(kind: str, dimension: int) -> dict[str, Any]:
     """How the vector index of a kind of node ("chunk", "fact" …) is made."""
-    return {"indexConfig": {**_VECTOR_INDEX, **({} if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}}
+    return {"indexConfig": {**_VECTOR_INDEX, **(_CLOSE if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}}
 
 
 def drop_vector_indexes(store: Store) -> None:

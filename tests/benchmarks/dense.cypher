@@ -1,5 +1,5 @@
 // The passages nearest to a vector: what retrieval has to beat. Asked for k alone, the index misses a third of them.
-CALL db.index.vector.queryNodes('chunk_embedding', $k + 100, $vector) YIELD node AS c, score
+CALL db.index.vector.queryNodes('chunk_embedding', $k + 250, $vector) YIELD node AS c, score
 WITH c, score
 ORDER BY score DESC, c.id
 LIMIT $k
