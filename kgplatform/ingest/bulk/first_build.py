@@ -143,8 +143,7 @@ class FirstBuild:
 
     def _has_turn(self, *, shared: bool) -> bool:
         """Whether this ingest may go on beside all others (``shared``), or without any."""
-        self._home.mkdir(parents=True, exist_ok=True)
-        lock = claim(self._home / "ingest.lock", shared=shared)
+        lock = claim(self._home / "neo4j" / "ingest.lock", shared=shared)
         if lock is None:
             return False
         self._turn.enter_context(lock)
