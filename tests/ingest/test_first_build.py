@@ -28,6 +28,7 @@ from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.full_import import drop_half_import, import_full
+from kgplatform.neo4j.process import load_record
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, load_settings
