@@ -163,15 +163,15 @@ def test_killed_anywhere_and_run_again(
         return "extracting 30\n" in lines
 
     def is_importing(_: list[str]) -> bool:
-        if mark.exists() and (record := load_record(mark)) is not None:
-            importers.append(record.pid)
-            time.sleep(random.uniform(0, 1.5))
-            return True
-        return False
+        record = load_record(mark)
+        if record is None or record.pid in importers:
+            return False
+        importers.append(record.pid)
+        time.sleep(random.uniform(0, 1.5))
+        return True
 
     def is_imported(lines: list[str]) -> bool:
-        if len(importers) == 1:
-            is_importing(lines)
+        is_importing(lines)
         return len(importers) == 2 and not mark.exists() and (neo4j / "server.json").exists()
 
     killed(managed, tmp_path / "notes", quick_java, is_extracting)
