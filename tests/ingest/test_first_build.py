@@ -21,14 +21,14 @@ from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, p
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, StoppedError, StoreError
+from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
 from kgplatform.ingest.bulk.numbers import Numbers
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Ledger
 from kgplatform.models.hash_embedder import HashEmbedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.full_import import drop_half_import, import_full
-from kgplatform.neo4j.process import load_record
+from kgplatform.neo4j.process import ServerRecord, load_record
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import Settings, load_settings
@@ -256,6 +256,21 @@ def test_an_import_is_all_or_nothing(tmp_path: Path) -> None:
         import_full(program(tmp_path, "exec sleep 600"), [], tmp_path, tmp_path, log, stop)
     drop_half_import(tmp_path)
     assert {each.name for each in tmp_path.rglob("*")} == {"java", "log", "data", "databases", "transactions"}
+
+
+def test_an_import_that_fails_says_why_and_the_server_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = program(tmp_path, "echo 'java.io.IOException: No space left on device'; exit 1")
+    server = LocalNeo4j(load_settings(home=tmp_path / "home"), java=java)
+    started = list[bool]()
+
+    def start() -> ServerRecord:
+        started.append(True)
+        return ServerRecord(os.getpid(), "", 1, 2, "")
+
+    monkeypatch.setattr(server, "_start", start)
+    with pytest.raises(ServerError, match=r"bulk import failed: the disk of .* is full; .*\(log: .*import.log\)\.$"):
+        server.replace_database([("Chunk", "chunks.csv")], [], tmp_path)
+    assert started
 
 
 def test_rows_are_parted_by_their_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
