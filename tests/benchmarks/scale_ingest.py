@@ -28,6 +28,7 @@ from measure import MEGABYTE, peak_megabytes
 from kgplatform import connect, trace
 from kgplatform.ingest import pipeline
 from kgplatform.ingest.bulk.spill import Spill
+from kgplatform.neo4j import process
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import QueryRun, Store
 from kgplatform.settings import load_settings
@@ -64,6 +65,8 @@ class _Processors:
 
     def seconds(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         server = psutil.Process(self._local.status().pid).cpu_times()
+        for child in list(process._children.values()):
+            child.poll()  # the system counts what has ended once it was asked for
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         return np.array([time.process_time(), server.user + server.system + ended.ru_utime + ended.ru_stime])
 

@@ -39,6 +39,18 @@ from kgplatform.work.shards import Shards
 from kgplatform.work.stopping import NEVER, Stop
 
 SAID = "The graph was empty: Neo4j's bulk import brought in "
+STRANGE = {
+    "strange.txt": 'The "Lark", it says \\ here,\r\n\r\nsank; "off", in 1866 🚢.\n\n, "" and\ta ba\x1fd\x07 sign',
+    "unread.txt": "Nothing was recorded of this text, which is a failure.",
+}
+"""Signs that mean something in CSV, and a passage that cannot be read."""
+STRANGE_RECORDING: dict[str, Any] = {
+    "document": "strange.txt",
+    "entities": [{"name": 'The "Lark"', "type": 'a "ship",\nor so'}, {"name": "1866"}],
+    "triples": [{"subject": 'The "Lark"', "predicate": 'sank, "off",', "object": "1866"}],
+    "attributes": [{"entity": 'The "Lark"', "key": "\\", "value": '"'}],
+    "facts": [{"text": '"off", in 1866 🚢', "key_elements": ['"off",']}],
+}
 INGEST = """
 import sys
 from pathlib import Path
@@ -98,8 +110,8 @@ def test_the_graph_is_the_same(kind: str, managed: Settings, own: Store, store: 
     with OpenAIServer(extracted) as server:
         more, how = {"openai_base_url": server.base_url, "bulk_import": 1}, {"extractor": kind}
         if kind == "recorded":
-            files = put(tmp_path / "notes", FIELD | OTHERS)
-            how = {"recorded": put_jsonl(tmp_path / "r.jsonl", RECORDING), "mode": "flexible"}
+            files = put(tmp_path / "notes", FIELD | OTHERS | STRANGE)
+            how = {"recorded": put_jsonl(tmp_path / "r.jsonl", [*RECORDING, STRANGE_RECORDING]), "mode": "flexible"}
         else:
             files = invented(tmp_path / "notes", 30)
         incremental = opened(store, managed, home=tmp_path / "home", **more).ingest(files, **how)

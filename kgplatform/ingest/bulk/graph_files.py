@@ -7,7 +7,7 @@ label ``Pending``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -21,6 +21,9 @@ _PLACED = ("id", "name", "text", "index", "start", "end", "page", "tokens")
 _BOOLEAN = {True: "true", False: "false"}
 _RELEASED = ("claimedBy", "claimedUntil")
 """What a passage loses when it was read; nobody claims passages of a first build."""
+
+Line = Callable[[int, Row], str]
+"""The line of a node, from its number and its row."""
 
 
 class GraphFiles:
@@ -155,7 +158,7 @@ class GraphFiles:
         ends = elements.of([element for row in new.values() for element in row["elements"]])
         self._tables["mentions"].write(_pairs(starts, ends))
 
-    def _facts(self, table: str, rows: Sequence[Row], passages: Numbers, line: Any) -> dict[int, Row]:
+    def _facts(self, table: str, rows: Sequence[Row], passages: Numbers, line: Line) -> dict[int, Row]:
         """Write facts and where they are stated; returns the first row of each by its number."""
         numbers: dict[str, int] = {}
         new: dict[int, Row] = {}
