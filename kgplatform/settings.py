@@ -100,8 +100,9 @@ class Settings(BaseSettings):
         le=256,
     )
     bulk_import: int = _setting(
-        3000,
-        "Passages from which on the first ingest into an empty graph of the managed server is a bulk import; 0: never.",
+        10_000,
+        "Passages from which on the first ingest into an empty graph of the managed server is a bulk import, unless a "
+        "language model reads them; 0: never.",
         unit="passages",
         ge=0,
     )

@@ -39,6 +39,7 @@ from kgplatform.work.shards import Shards
 from kgplatform.work.stopping import NEVER, Stop
 
 SAID = "The graph was empty: Neo4j's bulk import brought in "
+SHIPS = ("Petrel", "Sea Lark", "Marigold")
 STRANGE = {
     "strange.txt": 'The "Lark", it says \\ here,\r\n\r\nsank; "off", in 1866 🚢.\n\n, "" and\ta ba\x1fd\x07 sign',
     "unread.txt": "Nothing was recorded of this text, which is a failure.",
@@ -104,20 +105,32 @@ def assert_nothing_is_left(settings: Settings) -> None:
     assert not (settings.home_folder / "neo4j" / "importing.json").exists()
 
 
-@pytest.mark.parametrize("kind", ["recorded", "llm"])
-def test_the_graph_is_the_same(kind: str, managed: Settings, own: Store, store: Store, tmp_path: Path) -> None:
-    """Recorded triples, attributes and facts; a model that states facts, with a schema that grows on the way."""
-    with OpenAIServer(extracted) as server:
-        more, how = {"openai_base_url": server.base_url, "bulk_import": 1}, {"extractor": kind}
-        if kind == "recorded":
-            files = put(tmp_path / "notes", FIELD | OTHERS | STRANGE)
-            how = {"recorded": put_jsonl(tmp_path / "r.jsonl", [*RECORDING, STRANGE_RECORDING]), "mode": "flexible"}
-        else:
-            files = invented(tmp_path / "notes", 30)
-        incremental = opened(store, managed, home=tmp_path / "home", **more).ingest(files, **how)
-        graph = opened(own, managed, **more)
-        report = graph.ingest(files, **how)
+def ships_of(files: list[Path]) -> list[dict[str, Any]]:
+    """Recordings that type ships as the schema does not, and propose it: it grows on the way."""
+    proposal = {"kind": "entity", "name": "Vessel", "confidence": 0.97, "example": "Petrel"}
+    return [
+        {
+            "document": file.name,
+            "entities": [{"name": ship, "type": "Vessel"} for ship in SHIPS if ship in file.read_text()],
+            "proposals": [proposal],
+        }
+        for file in files
+    ]
+
+
+@pytest.mark.parametrize("mode", ["flexible", "strict"])
+def test_the_graph_is_the_same(mode: str, managed: Settings, own: Store, store: Store, tmp_path: Path) -> None:
+    """Recorded triples, attributes and facts, with what means something in CSV; or a schema that grows on the way."""
+    if mode == "flexible":
+        files, lines = put(tmp_path / "notes", FIELD | OTHERS | STRANGE), [*RECORDING, STRANGE_RECORDING]
+    else:
+        lines = ships_of(files := invented(tmp_path / "notes", 12))
+    how = {"recorded": put_jsonl(tmp_path / "r.jsonl", lines), "mode": mode}
+    incremental = opened(store, managed, home=tmp_path / "home").ingest(files, **how)
+    graph = opened(own, managed)
+    report = graph.ingest(files, **how)
     assert difference(snapshot(own), snapshot(store)) == []
+    assert [each.name for each in report.expansions] == (["Vessel"] if mode == "strict" else ["financed"])
     assert incremental.notes == [], "its server is not run from its home"
     assert report.notes[0].startswith(SAID)
     assert without_costs(report) == without_costs(incremental)
@@ -199,6 +212,14 @@ def test_killed_anywhere_and_run_again(
 
 
 # ---------------------------------------------------------------------------------------------------- what is refused
+
+
+def test_what_a_model_reads_is_written_as_it_comes(managed: Settings, own: Store, tmp_path: Path) -> None:
+    server = pid_of(managed)
+    with OpenAIServer(extracted) as model:
+        report = opened(own, managed, openai_base_url=model.base_url).ingest(invented(tmp_path, 2), extractor="llm")
+    assert (report.extracted, report.notes) == (6, [])
+    assert pid_of(managed) == server
 
 
 def test_a_small_corpus_is_written_by_transactions(managed: Settings, own: Store, tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ class FirstBuild:
         """Decide by the first of ``groups``, which are all of them again."""
         if self._server is None:
             return groups
-        least = self._tools.settings.bulk_import
+        # What a model is paid for takes its time anyway: it is written as it comes, and can be searched from then on.
+        least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
         if not least or not self._has_turn(shared=False):
             self._wait_for_turn()
             return groups
