@@ -9,10 +9,10 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Protocol
 
 from kgplatform.errors import StoppedError
@@ -267,11 +267,12 @@ def add_known(growth: Growth, store: Store, without: Collection[str] = ()) -> bo
     those proposed something.
     """
     are_left_out = False
-    for row in store.read("ingest/proposals"):
-        if row["document"] in without:
-            are_left_out = True
-        else:
-            growth.add(*_proposed(row))
+    with closing(store.read_batches("ingest/proposals")) as found:
+        for row in chain.from_iterable(found):
+            if row["document"] in without:
+                are_left_out = True
+            else:
+                growth.add(*_proposed(row))
     return are_left_out
 
 
