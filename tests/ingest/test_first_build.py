@@ -185,7 +185,7 @@ def test_killed_anywhere_and_run_again(
     importers: list[int] = []
 
     def is_extracting(lines: list[str]) -> bool:
-        return "extracting 30\n" in lines
+        return "extracting 1\n" in lines
 
     def is_importing(_: list[str]) -> bool:
         record = load_record(mark)
@@ -200,7 +200,8 @@ def test_killed_anywhere_and_run_again(
         return len(importers) == 2 and not mark.exists() and (neo4j / "server.json").exists()
 
     killed(managed, tmp_path / "notes", quick_java, is_extracting)
-    assert own.read("ingest/is_empty")[0]["empty"]
+    with Store(LocalNeo4j(managed).up()) as left:  # on a busy machine it may have come as far as to stop the server
+        assert left.read("ingest/is_empty")[0]["empty"]
     killed(managed, tmp_path / "notes", quick_java, is_importing)
     killed(managed, tmp_path / "notes", quick_java, is_imported)
     assert not any(map(psutil.pid_exists, importers))
