@@ -25,8 +25,8 @@ from typing import IO, Any, Protocol
 from kgplatform.errors import KgError
 
 _LENGTH = 8
-_DEATHS = 5
-"""Workers that die over the same piece of work before it is given up."""
+_DEATHS = 10
+"""Workers that die over one piece of work before it is given up: more than chance kills where many are killed."""
 _PARENT_SECONDS = 1.0
 
 

@@ -166,7 +166,7 @@ def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on() -> None:
 
 def test_work_that_kills_every_worker_is_given_up() -> None:
     with LocalWorkers(2) as workers:
-        with pytest.raises(KgError, match="5 workers in a row died over the same passages"):
+        with pytest.raises(KgError, match="10 workers in a row died over the same passages"):
             workers.submit(os._exit, 9).result()
         assert workers.submit(len, "four").result() == 4
 
