@@ -3,7 +3,12 @@
 // mode: write
 // param $rows: list<map>: id, mark, name, aliases, stale
 UNWIND $rows AS row
-MATCH (k:KeyElement {id: row.id, settling: row.mark})
+MATCH (k:KeyElement {id: row.id})
+SET k.looking = true
+WITH k, row
+REMOVE k.looking
+WITH k, row
+WHERE k.settling = row.mark
 SET k.name = row.name,
     k.aliases = row.aliases
 FOREACH (_ IN CASE WHEN row.stale THEN [1] ELSE [] END | REMOVE k.embedding, k.elementEmbedding)

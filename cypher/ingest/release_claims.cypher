@@ -4,5 +4,7 @@
 // param $run: string: who has them
 UNWIND $passages AS id
 MATCH (c:Chunk {id: id})
-WHERE c.claimedBy = $run
-REMOVE c.claimedBy, c.claimedUntil
+SET c.claiming = true
+WITH c, c.claimedBy = $run AS has
+FOREACH (_ IN CASE WHEN has THEN [1] ELSE [] END | REMOVE c.claimedBy, c.claimedUntil)
+REMOVE c.claiming

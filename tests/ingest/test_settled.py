@@ -17,6 +17,7 @@ from conftest import wipe
 from corpora import difference, put, put_jsonl
 from graph_state import snapshot
 from numpy.typing import NDArray
+from stopped import until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.ingest.alike import are_alike, best_name, may_be_one, stem_of, words_of
@@ -243,3 +244,36 @@ def by_the_rule(store: Store) -> set[Edge]:
         assert name == best_name(form for names in mentions for form in names)[0], id_
     forms = [form for group in groups(elements, pairs) for form in forms_of(group, elements, shown)]
     return found | {(form.id, form.target, form.by, f"{form.score:.3f}") for form in forms}
+
+
+UNDER_WAY = {
+    "ingest/settled": {"rows": [{"id": "x", "mark": "read"}]},
+    "ingest/element_names": {"rows": [{"id": "x", "mark": "read", "name": "late", "aliases": None, "stale": True}]},
+    "ingest/renew_claims": {"passages": ["x"], "run": "read", "seconds": 60},
+    "ingest/release_claims": {"passages": ["x"], "run": "read"},
+}
+
+
+@pytest.mark.parametrize("statement", UNDER_WAY)
+def test_a_change_that_is_under_way_is_waited_for(store: Store, statement: str) -> None:
+    """What is looked at under the lock of another transaction is what that one makes of it."""
+    label, mark = ("Chunk", "claimedBy") if "claims" in statement else ("KeyElement:Pending", "settling")
+    store.run_statement(
+        f"CREATE (:{label} {{id: 'x', name: 'first', {mark}: 'read'}})", {}, write=True, timeout=60, limit=1
+    )
+    writing = threading.Thread(target=store.write, args=((statement, UNDER_WAY[statement]),))
+
+    with (
+        store.lend_driver("neo4j/last_change") as driver,
+        driver.session() as looking,
+        driver.session() as session,
+        session.begin_transaction() as change,
+    ):
+        change.run(f"MATCH (n {{id: 'x'}}) SET n.name = 'second', n.{mark} = 'another'").consume()
+        writing.start()
+        blocked = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
+        until(lambda: looking.run(blocked).values() != [])
+        change.commit()
+    writing.join()
+    (found,) = rows(store, "MATCH (n {id: 'x'}) RETURN properties(n), n:Pending")
+    assert found == [{"id": "x", "name": "second", mark: "another"}, label != "Chunk"]
