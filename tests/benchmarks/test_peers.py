@@ -1,0 +1,192 @@
+"""What kgplatform and its peers take for the same passages with the same recorded extraction, models left out.
+
+``KGPLATFORM_BENCH_PEERS`` names the sizes in passages, such as "300 1000". The first time, environments of the peers
+are made below ``.kgplatform/bench``: 7 GB, for HippoRAG's sake. A peer that cannot be installed is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from data_sets import Place
+from invented import Invented
+from measure import growth
+from peer_environments import PEERS, NotInstalled, Peer, python_of
+from tables import Section, Table
+
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.settings import load_settings
+
+SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_PEERS", "300 1000 3000").split()]
+"""Read on import: the benchmarks' own runs see no setting of the person who measures."""
+_NAMES = [name for name in os.environ.get("KGPLATFORM_BENCH_PEERS_ONLY", "").split(";") if name]
+"""Only these peers, by name. Not for results: it is for trying one."""
+ADDED_PASSAGES = 20
+_WHOLE = 30_000
+"""Passages of the corpus of which all sizes are beginnings: alike in its statistics, with few planted passages."""
+_LONGEST, _PATIENCE = 1_200, 2_400
+"""Seconds: a size is left out that would take longer than the first, and a peer is ended after the second."""
+_ROOT = Path(__file__).parent.parent.parent
+_RESULTS = _ROOT / ".kgplatform" / "bench"
+_DRIVERS = Path(__file__).with_name("peers")
+
+
+def test_peers(section: Callable[[str, str], Section], place: Place) -> None:
+    found = section("peers", f"Peers: {', '.join(f'{size:,}' for size in SIZES)} passages, models left out")
+    for size in SIZES:
+        write_corpus(place.folder / f"peers-{size}", size)
+    measured = {}
+    for peer in PEERS:
+        if _NAMES and peer.name not in _NAMES:
+            continue
+        try:
+            python = python_of(peer, _RESULTS)
+        except NotInstalled as error:
+            found.notes.append(f"{peer.name} was left out: it cannot be installed here ({error}).")
+            continue
+        measured[peer] = list(_figures(found, place, peer, python))
+    if not measured:
+        pytest.skip("No peer could be installed.")
+    _add(found, measured)
+
+
+def write_corpus(folder: Path, size: int) -> None:
+    """``recorded.jsonl`` with ``size`` passages, and ``addition.jsonl`` with those that follow them."""
+    folder.mkdir()
+    entries = Invented(_WHOLE).entries()
+    for name, count in (("recorded", size), ("addition", ADDED_PASSAGES)):
+        lines = [json.dumps(each) + "\n" for each in islice(entries, count)]
+        (folder / f"{name}.jsonl").write_text("".join(lines), "utf-8")
+
+
+def _figures(found: Section, place: Place, peer: Peer, python: Path) -> Iterator[Mapping[str, Any]]:
+    """Of one size after the other; after one that did not end well there is none."""
+    done: list[Mapping[str, Any]] = []
+    for size in SIZES:
+        if len(done) > 1 and (expected := _expected(done, size)) > _LONGEST:
+            found.notes.append(f"{peer.name}, {size:,} passages: left out, it would take about {expected:,.0f} s.")
+            return
+        load = os.getloadavg()[0]
+        try:
+            figures = drive(place, peer, python, size)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            said = str(error.stderr or b"")[-600:]
+            found.notes.append(f"{peer.name}, {size:,} passages: {type(error).__name__}. {said}")
+            return
+        print(f"{peer.name}: {json.dumps({**figures, 'load': load})}", flush=True)
+        done.append({**figures, "load": load})
+        yield done[-1]
+
+
+def _expected(done: Sequence[Mapping[str, Any]], size: int) -> float:
+    """Seconds that this size would take, if it goes on as from the last size but one to the last."""
+    passages, seconds = ([each[what] for each in done[-2:]] for what in ("passages", "seconds"))
+    expected: float = seconds[-1] * (size / passages[-1]) ** growth(passages, seconds)
+    return expected
+
+
+def drive(place: Place, peer: Peer, python: Path, size: int) -> Mapping[str, Any]:
+    """One peer at one size, in a process and, where it wants one, with a server of its own."""
+    corpus, folder = place.folder / f"peers-{size}", place.folder / f"peers-{size}-{peer.name}"
+    folder.mkdir()
+    asked: dict[str, Any] = {"folder": str(folder), "whole": peer.whole, **_files(corpus)}
+    with _server(peer, folder, place.jars) as address:
+        asked["neo4j"] = address
+        done = subprocess.run(
+            [str(python), str(_DRIVERS / f"with_{peer.module}.py"), json.dumps(asked)],
+            capture_output=True,
+            check=True,
+            timeout=_PATIENCE,
+            env={**os.environ, "PYTHONPATH": str(_ROOT)},
+            cwd=folder,
+        )
+    figures: Mapping[str, Any] = json.loads(done.stdout)
+    assert figures["asked"] == figures["wanted_asked"], f"{peer.name} did not ask for each passage"
+    return figures
+
+
+def _files(corpus: Path) -> dict[str, str]:
+    return {name: str(corpus / f"{name}.jsonl") for name in ("recorded", "addition")}
+
+
+@contextmanager
+def _server(peer: Peer, folder: Path, jars: Path) -> Iterator[dict[str, Any] | None]:
+    """The address of a new managed server in ``folder``, with the password and the process."""
+    if not peer.server:
+        yield None
+        return
+    server = LocalNeo4j(load_settings(home=folder, neo4j_jars=jars))
+    try:
+        made = server.up()
+        yield {
+            "uri": made.uri,
+            "username": made.username,
+            "password": made.password,
+            "pid": server.status().pid,
+            "jars": str(jars),
+        }
+    finally:
+        server.down()
+
+
+def _add(found: Section, measured: Mapping[Peer, Sequence[Mapping[str, Any]]]) -> None:
+    for peer, sizes in measured.items():
+        for each in sizes:
+            kept = each["entities"] + each["relations"]
+            wanted = each["wanted_entities"] + each["wanted_relations"]
+            at = f"{peer.name}, {each['passages']:,} passages"
+            found.add(f"{at}: entities and relations that are in its store", 100 * kept / wanted, "%")
+    found.tables += [
+        Table("Adding the passages", _ADDED, [_row(peer, each) for peer, sizes in measured.items() for each in sizes]),
+        Table("Growth from size to size", _GROWN, [_grown(peer, sizes) for peer, sizes in measured.items() if sizes]),
+    ]
+    found.notes += [
+        "Models are left out: extraction is recorded, summaries are one short sentence, vectors are hashed words.",
+        "Processors: of the process, and of the database server where there is one, its compilers included.",
+    ]
+
+
+_ADDED = (
+    *("", "passages", "load", "seconds", "of processors", "of them the server", "peak memory", "of it before"),
+    *("entities", "wanted", "relations", "wanted", f"{ADDED_PASSAGES} passages more", "of processors"),
+)
+_GROWN = ("", "version", "by the clock", "by processors", "the last two sizes: clock", "processors", "peak memory")
+
+
+def _row(peer: Peer, each: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        peer.name,
+        f"{each['passages']:,}",
+        f"{each['load']:.1f}",
+        f"{each['seconds']:.1f} s",
+        f"{each['python'] + each['server']:.1f} s",
+        f"{each['server']:.1f} s" if each["server"] else "",
+        f"{each['peak_megabytes']:,.0f} MB",
+        f"{each['before_megabytes']:,.0f} MB",
+        *(f"{each[what]:,}" for what in ("entities", "wanted_entities", "relations", "wanted_relations")),
+        f"{each['more_seconds']:.2f} s",
+        f"{each['more_processor']:.2f} s",
+    )
+
+
+def _grown(peer: Peer, sizes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    clock = [each["seconds"] for each in sizes]
+    processors = [each["python"] + each["server"] for each in sizes]
+    memory = [each["peak_megabytes"] - each["before_megabytes"] for each in sizes]
+    passages = [each["passages"] for each in sizes]
+    series = (clock, processors)
+    whole = [_exponent(passages, values) for values in series]
+    last = [_exponent(passages[-2:], values[-2:]) for values in series]
+    return (peer.name, peer.version, *whole, *last, _exponent(passages, memory))
+
+
+def _exponent(passages: Sequence[float], values: Sequence[float]) -> str:
+    return f"n^{growth(passages, values):.2f}" if len(passages) > 1 and min(values) > 0 else ""
