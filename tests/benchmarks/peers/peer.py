@@ -37,7 +37,7 @@ class Passage:
 
 @dataclass(slots=True)
 class Given:
-    """What the benchmark gives to a driver. ``neo4j``: address, user, password and process of a server, if it wants one.
+    """What the benchmark gives to a driver. ``neo4j``: address, user, password and process id of a server, or nothing.
 
     ``whole``: all passages are to be one document. ``asked``: the texts whose extraction the peer asked for until now.
     """

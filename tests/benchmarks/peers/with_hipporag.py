@@ -59,7 +59,7 @@ def drive(given: Given) -> dict[str, Any]:
     peer.embedding_model.client = SimpleNamespace(embeddings=_Vectors())
 
     def held(passages: list[Passage]) -> Held:
-        """It has the names that triples join, in small letters without signs; two triples that look alike then are one."""
+        """It has the names that triples join, in small letters without signs, and each triple of those once."""
         triples = {tuple(map(text_processing, triple)) for each in passages for triple in each.triples}
         names = {end for subject, _, object_ in triples for end in (subject, object_)}
         return Held(
