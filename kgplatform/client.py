@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgplatform.chat_thread import ChatThread
 from kgplatform.errors import InputError, SettingError
-from kgplatform.graph.info import DocumentInfo, ElementGraph, GraphSchema, Stats, named_documents
+from kgplatform.graph.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.graph.look import Look
 from kgplatform.graph.runs import call_statistics, keep_run
 from kgplatform.graph.threads import check_thread, remove_thread
@@ -377,9 +377,9 @@ class KnowledgeGraph(OpenedGraph):
     def stats(self) -> Stats:
         """Counts of nodes by label and relationships by type, and of key elements with their facts and neighbours."""
         return Stats(
-            self.look.counts(),
+            counts := self.look.counts(),
             {row["type"]: row["count"] for row in self.store.read("graph/relationship_counts")},
-            ElementGraph(*self.store.read("graph/element_graph")[0].values()),
+            element_graph(self.store, counts),
             call_statistics(self.store, stages_by_reader()),
             self.store.read("graph/untyped")[0]["entities"],
         )

@@ -99,6 +99,13 @@ class Settings(BaseSettings):
         ge=1,
         le=256,
     )
+    bulk_import: int = _setting(
+        10_000,
+        "Passages from which on the first ingest into an empty graph of the managed server is a bulk import, unless a "
+        "language model reads them; 0: never.",
+        unit="passages",
+        ge=0,
+    )
     ray: str = _setting("", "Address of a Ray cluster that reads the passages of an ingest; `local` starts one here.")
     token_budget: int | None = _setting(
         None,

@@ -131,9 +131,9 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         "proposals": [{"kind": "relation", "name": "knew", "confidence": 0.95, "example": "knew Lady Lovelace"}],
     }
     (folder / "ada.jsonl").write_text(json.dumps(recorded))
-    # Of a type that the schema does not have: strict mode leaves it out, and keeps it.
+    # Of a type that the schema does not have: strict mode leaves it out, and keeps it. The other has no usable name.
     (folder / "gizmo.txt").write_text("The whirligig was built by Ada Lovelace.")
-    strange = {"document": "gizmo.txt", "entities": [{"name": "whirligig", "type": "Gizmo"}]}
+    strange = {"document": "gizmo.txt", "entities": [{"name": "whirligig", "type": "Gizmo"}, {"name": "w" * 501}]}
     (folder / "gizmo.jsonl").write_text(json.dumps(strange))
     (folder / "two.txt").write_text("word " * 900)
     settings = load_settings(home=folder / "home", embedder="hash:64", same_as_threshold=0.1)

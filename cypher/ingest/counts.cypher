@@ -6,4 +6,5 @@ UNWIND $documents AS id
 MATCH (c:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(:Document {id: id})
 RETURN c.kept AS kept, c.mapped AS mapped, c.dropped AS dropped, c.offSchema AS offSchema,
        coalesce(c.unnamed, 0) AS unnamed, coalesce(c.turned, 0) AS turned, c.found AS found, c.notFound AS notFound,
-       c.duplicates AS duplicates, c.malformedKinds AS malformed, c.malformedCounts AS times
+       c.duplicates AS duplicates, coalesce(c.malformedKinds, []) AS malformed,
+       coalesce(c.malformedCounts, []) AS times

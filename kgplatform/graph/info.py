@@ -15,6 +15,7 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.graph.runs import CallStatistics
 from kgplatform.ingest.schema import Expansion, Schema
+from kgplatform.neo4j.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,28 @@ class ElementGraph:
     most_facts: int
 
 
+ELEMENTS_COUNTED = 50_000
+"""Key elements up to which the figures of their graph are counted, in some 2 s: whoever wants counts does not wait."""
+
+
+def element_graph(store: Store, nodes: Mapping[str, int]) -> ElementGraph | None:
+    """The graph that GraphReader walks; None where ``nodes``, by label, has too many key elements to count it."""
+    if nodes.get("KeyElement", 0) > ELEMENTS_COUNTED:
+        return None
+    return ElementGraph(*store.read("graph/element_graph")[0].values())
+
+
 @dataclass(frozen=True, slots=True)
 class Stats:
     """Counts of nodes by label and relationships by type, the graph that GraphReader walks, and its saved walks.
 
-    ``untyped``: entities without a type in the schema.
+    ``elements``: None in a graph of more than 50,000 key elements, where counting it takes long. ``untyped``: entities
+    without a type in the schema.
     """
 
     nodes: dict[str, int]
     relationships: dict[str, int]
-    elements: ElementGraph
+    elements: ElementGraph | None
     calls: CallStatistics | None
     untyped: int = 0
 

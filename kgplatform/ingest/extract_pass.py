@@ -9,24 +9,23 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Protocol
 
 from kgplatform.errors import StoppedError
 from kgplatform.ingest.bound import Mode
 from kgplatform.ingest.claims import RELEASED, Claims
 from kgplatform.ingest.extract import Extractor
-from kgplatform.ingest.fill_in import fill_in
 from kgplatform.ingest.growth import Growth
 from kgplatform.ingest.passage_reader import FailedPassage, Item, PassageReader
 from kgplatform.ingest.plan import Plan
 from kgplatform.ingest.read_passage import Reading, ReadPassage
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.share import Outcome, SharedReader
-from kgplatform.ingest.write import Rows, Writer, extraction_statements
+from kgplatform.ingest.write import Rows, Sink, Writer, extraction_statements
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
@@ -67,7 +66,7 @@ class Batch:
     A context manager: what is left is handed over at its end, also where the work is stopped.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Sink) -> None:
         self._writer = writer
         self._clear()
 
@@ -105,24 +104,28 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class PassagesRead:
-    """What a pass did: how many passages it read, all types that the schema has grown by, why it stopped early."""
+    """What a pass did: how many passages it read, all types that the schema has grown by, why it stopped early.
+
+    ``schema`` is what the schema has become.
+    """
 
     read: int
     failed: list[FailedPassage]
     expansions: list[Expansion]
+    schema: Schema
     stopped: str
 
 
-def extract_passages(tools: Tools, plan: Plan) -> PassagesRead:
+def extract_passages(tools: Tools, plan: Plan, spill: Sink | None = None) -> PassagesRead:
     """Extract from the passages of ``plan`` that are not done, window by window; a window's proposals widen the schema
-    of the next.
+    of the next. ``spill`` takes the writes of a first build, whose passages nobody else can read.
     """
     growing = _Growing(tools, plan)
     read = 0
     with (
         _reader(tools, plan) as (reader, ahead),
-        _claims(tools) as claims,
-        Writer(tools.store) as writer,
+        _claims(tools) if spill is None else nullcontext() as claims,
+        Writer(tools.store) if spill is None else nullcontext(spill) as writer,
         Batch(writer) as batch,
     ):
         begun: deque[tuple[Window, Iterator[tuple[Item, Outcome]]]] = deque()
@@ -136,9 +139,7 @@ def extract_passages(tools: Tools, plan: Plan) -> PassagesRead:
                 break
         for window, outcomes in begun:  # they are under way, and paid for
             read += _take(window, outcomes, batch, growing)
-    if tools.mode == "strict" and not (reader.stopped or reader.failed):
-        fill_in(tools.store, tools.schema, growing.schema)
-    return PassagesRead(read, reader.failed, growing.expansions, reader.stopped)
+    return PassagesRead(read, reader.failed, growing.expansions, growing.schema, reader.stopped)
 
 
 def _claims(tools: Tools) -> AbstractContextManager[Claims | None]:
@@ -266,11 +267,12 @@ def add_known(growth: Growth, store: Store, without: Collection[str] = ()) -> bo
     those proposed something.
     """
     are_left_out = False
-    for row in store.read("ingest/proposals"):
-        if row["document"] in without:
-            are_left_out = True
-        else:
-            growth.add(*_proposed(row))
+    with closing(store.read_batches("ingest/proposals")) as found:
+        for row in chain.from_iterable(found):
+            if row["document"] in without:
+                are_left_out = True
+            else:
+                growth.add(*_proposed(row))
     return are_left_out
 
 

@@ -4,6 +4,8 @@ compare   load the files, cut them into passages, see what the graph has of them
 lay       write documents and passages, take away what changed
 extract   from each passage that is not done, bounded by the schema; each transaction says which are
 settle    names, vectors, likenesses, indexes
+
+What is laid and extracted for the first build of a large graph comes in at once (``bulk``), and then is settled.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from kgplatform.errors import InputError
+from kgplatform.ingest.bulk.first_build import FirstBuild
 from kgplatform.ingest.compare import compare
 from kgplatform.ingest.extract_pass import PassagesRead, Tools, add_known, extract_passages, new_growth
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
+from kgplatform.ingest.fill_in import fill_in
 from kgplatform.ingest.graph_state import check_embedder, define_graph, graph_state, set_state
 from kgplatform.ingest.passage_reader import FailedPassage
 from kgplatform.ingest.plan import Plan, lay
@@ -111,13 +115,20 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         before = graph_state(tools.store)
         check_embedder(before, tools.embedder)
         define_graph(tools.store, tools.embedder)
-    with Plan(tools.settings.home_folder) as plan:
+    with Plan(tools.settings.home_folder) as plan, FirstBuild(tools) as build:
         with watch.stage("lay"):
-            groups = compare(tools.store, paths, tools.settings.passage_tokens)
-            lay(tools.store, watch.each("load", groups), plan, tools.progress)
+            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens))
+            groups = build.begin(compared)
+            lay(tools.store, groups, plan, tools.progress, build.spill)
         with watch.stage("extract"):
-            read = extract_passages(tools, plan)
-        report = _report(tools, plan, read, before)
+            read = extract_passages(tools, plan, build.spill)
+        if build.spill is not None:
+            with watch.stage("import"):
+                build.bring_in()
+        if tools.mode == "strict" and not (read.stopped or read.failed):
+            with watch.stage("extract"):
+                fill_in(tools.store, tools.schema, read.schema)
+        report = _report(tools, plan, read, before, build.note)
         if tools.facts_from is not None and not read.stopped:
             with watch.stage("facts"):
                 facts = read_facts_of_passages(tools, tools.facts_from, plan)
@@ -129,7 +140,7 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
     return _finished(report, tools, watch)
 
 
-def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row) -> IngestReport:
+def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, note: str) -> IngestReport:
     known = {(expansion["kind"], expansion["name"]) for expansion in json.loads(before.get("expansions", "[]"))}
     return IngestReport(
         tools.extractor.name,
@@ -147,7 +158,7 @@ def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row) -> Ingest
         expansions_added=[expansion for expansion in read.expansions if (expansion.kind, expansion.name) not in known],
         characters=plan.characters,
         stopped=read.stopped,
-        notes=_notes_on_others(tools, before, plan.passages - plan.pending),
+        notes=[*([note] if note else ()), *_notes_on_others(tools, before, plan.passages - plan.pending)],
     )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kgplatform.ingest.compare import Compared, Group
-from kgplatform.ingest.write import Writer, document_statements, remove
+from kgplatform.ingest.write import Sink, Writer, document_statements, remove
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, Progress, SkippedFile
 from kgplatform.work.spool import Spool
@@ -71,12 +72,12 @@ def _planned(each: Compared) -> Planned:
     return Planned(replace(each.document, text="", pages=()) if is_done else each.document, passages)
 
 
-def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress) -> None:
+def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, spill: Sink | None = None) -> None:
     """Write the documents and passages that are new, take away what is gone, and append all of it to ``plan``.
 
-    From here on every passage has a state in the graph.
+    From here on every passage has a state in the graph, or in ``spill``, which takes the writes of a first build.
     """
-    with Writer(store) as writer:
+    with Writer(store) if spill is None else nullcontext(spill) as writer:
         for group in groups:
             stale = [passage for each in group.documents for passage in sorted(each.stale)]
             stale += [passage for passages in group.gone.values() for passage in passages]

@@ -92,8 +92,10 @@ def _without_unusable(extraction: Extraction) -> Extraction:
     return replace(extraction, entities=entities, triples=triples, attributes=attributes, malformed=malformed)
 
 
-def by_kind(malformed: Sequence[Malformed], before: Counter[str] | None = None) -> tuple[list[str], list[int]]:
-    """The kinds of what is malformed, and how many there are of each, with those ``before``."""
+def by_kind(
+    malformed: Sequence[Malformed], before: Counter[str] | None = None
+) -> tuple[list[str], list[int]] | tuple[None, None]:
+    """The kinds of what is malformed, and how many there are of each, with those ``before``; None if nothing is."""
     counted = Counter(before or ()) + Counter(item.kind for item in malformed)
     kinds = sorted(counted)
-    return kinds, [counted[kind] for kind in kinds]
+    return (kinds, [counted[kind] for kind in kinds]) if kinds else (None, None)

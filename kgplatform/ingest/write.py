@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from kgplatform.ingest.alike import found_by, stem_of
 from kgplatform.ingest.named import stated_place
@@ -295,6 +295,12 @@ def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
         "characters": len(document.text),
         "tokens": sum(passage.tokens for passage in passages),
     }
+
+
+class Sink(Protocol):
+    """What takes the writes of an ingest: a ``Writer``, or what keeps them for a bulk import."""
+
+    def put(self, statements: list[Statement]) -> None: ...
 
 
 class Writer:

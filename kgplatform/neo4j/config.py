@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from kgplatform.errors import ServerError, SettingError
@@ -67,6 +68,29 @@ def set_password_arguments(home: Path) -> list[str]:
         "dbms",
         "set-initial-password",
         f"@{home / 'password'}",
+    ]
+
+
+Files = Sequence[tuple[str, str]]
+"""CSV files for the importer: the labels or the type of their rows, empty where a column says them, and their names."""
+
+
+def import_arguments(home: Path, heap: str, nodes: Files, relationships: Files) -> list[str]:
+    """Arguments for ``java`` that make the server's database of files in the folder in which it runs.
+
+    Nodes have numbers from 0 on, those of all files together.
+    """
+    return [
+        f"-Xmx{heap}",
+        f"-Djava.io.tmpdir={home / 'run'}",
+        *_JVM_OPTIONS,
+        f"@{home / 'conf' / 'class-path.args'}",
+        "org.neo4j.cli.AdminTool",
+        *("database", "import", "full", "neo4j", "--overwrite-destination=true", "--id-type=actual"),
+        *("--array-delimiter=U+001F", "--multiline-fields=true", "--bad-tolerance=0", "--high-parallel-io=on"),
+        f"--report-file={home / 'logs' / 'import.report'}",
+        *(f"--nodes={labels}={file}" if labels else f"--nodes={file}" for labels, file in nodes),
+        *(f"--relationships={kind}={file}" if kind else f"--relationships={file}" for kind, file in relationships),
     ]
 
 

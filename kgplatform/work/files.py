@@ -39,19 +39,22 @@ def file_lock(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterato
         yield
 
 
-def claim(path: Path) -> TextIO | None:
-    """``path``, opened at its beginning and locked until it is closed or this process ends; None if another has it."""
+def claim(path: Path, *, shared: bool = False) -> TextIO | None:
+    """``path``, opened at its beginning and locked until it is closed or this process ends; None if another has it.
+
+    ``shared``: any number may have it so, while nobody has it alone.
+    """
     file = path.open("a+", encoding="utf-8")
-    if not _lock_at_once(file):
+    if not _lock_at_once(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX):
         file.close()
         return None
     file.seek(0)
     return file
 
 
-def _lock_at_once(file: TextIO) -> bool:
+def _lock_at_once(file: TextIO, kind: int = fcntl.LOCK_EX) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -6,15 +6,15 @@ of_recorded(items) → Statistics, for {"title", "text", "extracted_entities", "
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from measure import growth, percentile
 
-from kgplatform.ingest.alike import like_names
+from kgplatform.ingest.alike import are_alike, consonants_of, shortened, words_of
 from kgplatform.text import normalise_name
 
 _WORD = re.compile(r"\w+")
@@ -117,8 +117,19 @@ def of_recorded(items: Iterable[Mapping[str, Any]]) -> Statistics:
 
 def _like_pairs(names: Sequence[str]) -> dict[int, int]:
     """How many pairs of like names there are among an eighth, a quarter, a half and all of them, in reading order."""
-    parts = [{name: name for name in names[: len(names) // part]} for part in (8, 4, 2, 1)]
-    return {len(part): len(like_names(part, part)) for part in parts}
+    parts = [names[: len(names) // part] for part in (8, 4, 2, 1)]
+    return {len(set(part)): _like_names(set(part)) for part in parts}
+
+
+def _like_names(names: Collection[str]) -> int:
+    """How many pairs of ``names`` are alike: those that share words or consonants are looked at."""
+    found, shared = set[tuple[str, str]](), defaultdict[object, list[str]](list)
+    words = {name: words_of(name) for name in sorted(names)}
+    for name, its in words.items():
+        for key in {its, *shortened(its), consonants_of(its)} - {""}:
+            found.update((other, name) for other in shared[key] if are_alike(words[other], its))
+            shared[key].append(name)
+    return len(found)
 
 
 def _of_words(lengths: Sequence[int], words: _Recurring) -> dict[str, str]:

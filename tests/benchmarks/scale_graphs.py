@@ -68,13 +68,14 @@ class Grown:
         return LocalNeo4j(load_settings(home=self.home, neo4j_jars=self.jars))
 
 
-def grow(place: Place, size: int, **more: Any) -> Grown:
-    """An invented corpus of ``size`` passages in a fresh home; ``more`` are arguments of ``ingest``."""
-    folder = place.folder / f"scale-{size}{''.join(f'-{name}-{value}' for name, value in more.items())}"
+def grow(place: Place, size: int, *, settles: bool = True, **settings: Any) -> Grown:
+    """An invented corpus of ``size`` passages in a fresh home. ``settles``: all of an ingest, else its writing only."""
+    folder = place.folder / f"scale-{size}{''.join(f'-{name}-{value}' for name, value in settings.items())}"
     folder.mkdir()
     corpus = Invented(size)
     texts, recorded = corpus.write(folder)
-    spent = ingest_alone(folder / "home", place.jars, paths=str(texts), recorded=str(recorded), **more)
+    told = {"paths": str(texts), "recorded": str(recorded)}
+    spent = ingest_alone(folder / "home", place.jars, told, settles=settles, **settings)
     return Grown(folder / "home", place.jars, spent, corpus)
 
 
@@ -85,7 +86,7 @@ def grow_musique(place: Place) -> Grown | None:
     except pytest.skip.Exception:
         return None
     home = place.folder / "scale-musique"
-    spent = ingest_alone(home, place.jars, paths=str(recorded), recorded=str(recorded))
+    spent = ingest_alone(home, place.jars, {"paths": str(recorded), "recorded": str(recorded)})
     return Grown(home, place.jars, spent, questions=tuple(each.text for each in place.data.musique_questions()))
 
 
@@ -94,10 +95,10 @@ def grow_empty(place: Place) -> Grown:
     return Grown(place.folder / "scale-empty", place.jars, Spent())
 
 
-def ingest_alone(home: Path, jars: Path, **arguments: Any) -> Spent:
+def ingest_alone(home: Path, jars: Path, arguments: Mapping[str, Any], settles: bool = True, **settings: Any) -> Spent:
     """``ingest`` in a process of its own, and what it took. The server stays up."""
-    asked = {"home": str(home), "jars": str(jars), "settings": {"embedder": EMBEDDER}, "ingest": arguments}
-    command = [sys.executable, str(_INGEST), json.dumps(asked)]
+    asked = {"home": str(home), "jars": str(jars), "settings": {"embedder": EMBEDDER, **settings}, "ingest": arguments}
+    command = [sys.executable, str(_INGEST), json.dumps({**asked, "settles": settles})]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     except BaseException as error:  # whatever it is, the server that was started goes

@@ -2,7 +2,8 @@
 
     python scale_ingest.py '{"home": "…", "jars": "…", "settings": {"embedder": "hash:384"}, "ingest": {"paths": "…"}}'
 
-``settings`` are those of ``connect``, ``ingest`` the arguments of that method. The server stays up.
+``settings`` are those of ``connect``, ``ingest`` the arguments of that method; ``settles`` may be false: then it
+ends with writing. The server stays up.
 """
 
 from __future__ import annotations
@@ -12,20 +13,24 @@ import resource
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 from measure import MEGABYTE, peak_megabytes
 
 from kgplatform import connect, trace
+from kgplatform.ingest import pipeline
+from kgplatform.ingest.bulk.spill import Spill
+from kgplatform.neo4j import process
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import QueryRun
+from kgplatform.neo4j.store import QueryRun, Store
 from kgplatform.settings import load_settings
 from kgplatform.work.stopwatch import Stopwatch
 
@@ -34,6 +39,9 @@ from kgplatform.work.stopwatch import Stopwatch
 class Spent:
     """What an ingest took. ``clock``: seconds of its stages, as it reports them; ``processor``: what Python and the
     server computed in each, both together; ``statements``: seconds by name.
+
+    ``writing``: what it took to bring what was read into the database, without reading it: of a thread that writes, the
+    spill and the import, by the clock; ``writing_processor``: what they and the server computed.
     """
 
     passages: int = 0
@@ -42,41 +50,70 @@ class Spent:
     server: float = 0.0
     before_megabytes: float = 0.0
     peak_megabytes: float = 0.0
+    writing: float = 0.0
+    writing_processor: float = 0.0
     clock: dict[str, float] = field(default_factory=dict)
     processor: dict[str, float] = field(default_factory=dict)
     statements: dict[str, float] = field(default_factory=dict)
 
 
 class _Processors:
-    """What Python and the server computed until now."""
+    """What Python and the server computed until now, an importer and servers that have ended included."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self._server = psutil.Process(LocalNeo4j(load_settings(**settings)).status().pid)
+        self._local = LocalNeo4j(load_settings(**settings))
 
-    def seconds(self) -> tuple[float, float]:
-        server = self._server.cpu_times()
-        return time.process_time(), float(server.user + server.system)
+    def seconds(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        server = psutil.Process(self._local.status().pid).cpu_times()
+        for child in list(process._children.values()):
+            child.poll()  # the system counts what has ended once it was asked for
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return np.array([time.process_time(), server.user + server.system + ended.ru_utime + ended.ru_stime])
 
 
 @contextmanager
-def _stages(processors: _Processors) -> Iterator[dict[str, float]]:
-    """What is computed in each stage of stopwatches; of stages within another the inner one has it."""
-    found: Counter[str] = Counter()
-    inside = [0.0]
+def _stages(processors: _Processors) -> Iterator[dict[str, np.ndarray[Any, np.dtype[np.float64]]]]:
+    """What Python and the server compute in each stage of stopwatches; of stages within another the inner has it."""
+    found: defaultdict[str, np.ndarray[Any, np.dtype[np.float64]]] = defaultdict(lambda: np.zeros(2))
+    inside = [np.zeros(2)]
     timed = Stopwatch.stage
 
     @contextmanager
     def stage(watch: Stopwatch, name: str) -> Iterator[None]:
-        before = sum(processors.seconds())
-        inside.append(0.0)
+        before = processors.seconds()
+        inside.append(np.zeros(2))
         with timed(watch, name):
             yield
-        spent = sum(processors.seconds()) - before
+        spent = processors.seconds() - before
         found[name] += spent - inside.pop()
         inside[-1] += spent
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stopwatch, "stage", stage)
+        yield found
+
+
+@contextmanager
+def _writing() -> Iterator[dict[str, float]]:
+    """By the clock, and of processors, what the thread that writes does, or what spills."""
+    found: Counter[str] = Counter()
+
+    def timed(work: Callable[..., Any], counts: Callable[[], bool]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            if not counts():
+                return work(*arguments)
+            began, before = time.perf_counter(), time.thread_time()
+            try:
+                return work(*arguments)
+            finally:
+                found.update({"clock": time.perf_counter() - began, "processor": time.thread_time() - before})
+
+        return run
+
+    with pytest.MonkeyPatch.context() as patch:
+        is_writing = lambda: threading.current_thread().name.startswith("writing")  # noqa: E731 - a condition
+        patch.setattr(Store, "write", timed(Store.write, is_writing))
+        patch.setattr(Spill, "put", timed(Spill.put, lambda: True))
         yield found
 
 
@@ -88,7 +125,7 @@ def _peak() -> float:
     return kilobytes * 1024 / MEGABYTE if kilobytes else peak_megabytes(resource.getrusage(resource.RUSAGE_SELF))
 
 
-def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any]) -> Spent:
+def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any], settles: bool = True) -> Spent:
     """Ingest, and measure."""
     own = {"home": Path(home), "neo4j_jars": Path(jars)}
     spent, statements, lock = Spent(), Counter[str](), threading.Lock()
@@ -101,13 +138,18 @@ def spend(home: str, jars: str, settings: dict[str, Any], ingest: dict[str, Any]
         processors = _Processors(own)
         spent.before_megabytes = _peak()
         before, began = processors.seconds(), time.perf_counter()
-        with trace(count), _stages(processors) as stages:
+        with trace(count), _stages(processors) as stages, _writing() as writing, pytest.MonkeyPatch.context() as patch:
+            if not settles:
+                patch.setattr(pipeline, "settle", lambda *_: {})
             report = graph.ingest(**ingest)
         after, spent.seconds = processors.seconds(), time.perf_counter() - began
     spent.passages, spent.clock = report.passages, dict(report.seconds)
     spent.python, spent.server = (end - start for end, start in zip(after, before, strict=True))
     spent.peak_megabytes = _peak()
-    spent.processor, spent.statements = dict(stages), dict(statements)
+    spent.processor, spent.statements = {name: sum(both) for name, both in stages.items()}, dict(statements)
+    servers = sum(stages[name][1] for name in ("lay", "extract") if name in stages)
+    spent.writing = writing["clock"] + spent.clock.get("import", 0.0)
+    spent.writing_processor = writing["processor"] + spent.processor.get("import", 0.0) + servers
     return spent
 
 

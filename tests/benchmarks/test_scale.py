@@ -3,8 +3,8 @@
 ``KGPLATFORM_BENCH_SCALE`` names the sizes in passages, such as "10000 30000 100000"; by default as many as two cores
 take about a quarter of an hour for. ``KGPLATFORM_BENCH_SCALE_EMBEDDER``: another model than ``hash:384``.
 
-What is to come has its place here: another way to ingest is another entry of ``WAYS``, which ``test_ways`` puts beside
-the first on the smallest size; workers that are killed in the middle belong into a ``test_killed_workers`` after it.
+Another way to ingest is another entry of ``WAYS``, which ``test_ways`` puts beside the first on the smallest size;
+workers that are killed in the middle belong into a ``test_killed_workers`` after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from corpus_statistics import Statistics, of_recorded, of_texts
 from data_sets import Data, Place
 from invented import Invented
@@ -39,9 +38,11 @@ from tables import Section, Table
 
 SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_SCALE", "1000 3000 10000").split()]
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
-WAYS: Mapping[str, Mapping[str, Any]] = {"as it is": {}}
-"""Ways to ingest, by what they are called: the arguments of ``ingest`` that each adds."""
+WAYS: Mapping[str, Mapping[str, Any]] = {"by transactions": {"bulk_import": 0}, "bulk import": {"bulk_import": 1}}
+"""Ways to ingest, by what they are called: the settings of each."""
 GROWTH_LIMIT, MEMORY_LIMIT, MEMORY_GROWTH_LIMIT = 1.1, 1_000, 1.1
+WRITING_LIMIT = 5
+"""How much faster a bulk import writes than transactions, at 100,000 passages."""
 _COMPARED = 2_000
 """Passages of the invented corpus whose statistics are put beside the real ones: about as many as those have."""
 _STATEMENTS = 12
@@ -98,19 +99,24 @@ def test_scale(section: Callable[[str, str], Section], place: Place) -> None:
 
 
 def test_ways(section: Callable[[str, str], Section], place: Place) -> None:
-    """First builds in other ways, on the smallest size; there is but one way yet."""
-    if len(WAYS) < 2:
-        pytest.skip("There is one way to ingest.")
-    found = section("scale-ways", f"Scale: ways to ingest {SIZES[0]:,} passages")
-    rows = []
-    for name, arguments in WAYS.items():
-        each = grow(place, SIZES[0], **arguments)
+    """First builds in each way, on the smallest size, without what follows writing: that is the same."""
+    found = section("scale-ways", f"Scale: ways to write {SIZES[0]:,} passages")
+    rows, rates = [], []
+    for name, settings in WAYS.items():
+        each = grow(place, SIZES[0], settles=False, **settings)
         counts, spent = each.counts(), each.spent
         each.stop()
-        written = (counts["nodes"] + counts["relationships"]) / spent.seconds
-        rows.append((name, f"{spent.seconds:.1f} s", f"{written:,.0f}/s", f"{spent.peak_megabytes:,.0f} MB"))
-        found.add(f"{name}: nodes and relationships a second", written, "/s")
-    found.tables.append(Table("Ways to ingest", ("", "seconds", "rows", "peak memory"), rows))
+        written = counts["nodes"] + counts["relationships"]
+        rates.append([written / seconds for seconds in (spent.writing, spent.writing_processor)])
+        times = (spent.writing, spent.writing_processor, spent.seconds, spent.python + spent.server)
+        shown = [f"{counts['nodes']:,}", f"{counts['relationships']:,}", *map(_seconds, times)]
+        rows.append((name, *shown, f"{rates[-1][1]:,.0f}", f"{spent.peak_megabytes:,.0f} MB"))
+    for what, one, other in zip(("the clock", "processor time"), *rates, strict=True):
+        found.add(f"rows written in a second, by {what}", other / one, "times", at_least=WRITING_LIMIT)
+    columns = ("", "nodes", "relationships", "writing, by the clock", "of processors", "all", "of processors")
+    found.tables.append(
+        Table("Ways to write", (*columns, "nodes and relationships a second of processors", "peak memory"), rows)
+    )
 
 
 def measure(found: Section, folder: Path, musique: Grown | None, empty: Grown, sizes: Iterable[Grown]) -> None:

@@ -15,6 +15,7 @@ from graph_state import snapshot
 from numpy.typing import NDArray
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.doors.cli.show.answers import show_stats
 from kgplatform.ingest.alike import may_be_one, stem_of
 from kgplatform.ingest.forms import Form, Group, KeyElement, Shown, changes, forms_of, groups
 from kgplatform.models.hash_embedder import HashEmbedder
@@ -231,10 +232,26 @@ def test_the_papers_worked_example_has_nine_nodes(
         *("Danko Jones", canada, "hard rock band", "Casa Loma", "Gothic Revival", "castle-style mansion")
     }
     figures = kg.stats().elements
+    assert figures is not None
     assert (figures.nodes, figures.facts) == (9, 3)
     assert (figures.most_neighbours, figures.most_facts) == (8, 3)
     assert figures.mean_neighbours == pytest.approx(44 / 9)
     assert figures.mean_facts == pytest.approx(14 / 9)
+
+
+def test_figures_of_very_many_elements_are_left_out(
+    store: Store,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kg = KnowledgeGraph(store, settings, embedder=MeaningEmbedder(NEAR))
+    kg.ingest(put(tmp_path, ALBUM), recorded=recording(tmp_path, with_entities=False))
+    monkeypatch.setattr("kgplatform.graph.info.ELEMENTS_COUNTED", 8)
+    assert kg.stats().elements is None
+    show_stats(kg.stats())
+    assert "counted only where there are at most 50,000 key elements" in " ".join(capsys.readouterr().out.split())
 
 
 def notes(number: int) -> tuple[str, dict[str, Any]]:

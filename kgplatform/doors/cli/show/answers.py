@@ -386,7 +386,9 @@ def show_stats(stats: Stats) -> None:
         entities = counted(stats.nodes.get("Entity", 0), "entity")
         out.print(f"{stats.untyped:,} of {entities} have no type in the schema.")
     graph = stats.elements
-    if graph.nodes:
+    if graph is None:
+        out.print("The graph that GraphReader walks is counted only where there are at most 50,000 key elements.")
+    elif graph.nodes:
         out.print(
             f"For GraphReader: {counted(graph.nodes, 'node')} (key elements with all their forms) and "
             f"{counted(graph.facts, 'fact')}; per node {graph.mean_neighbours:.1f} neighbours (at most "

@@ -1,0 +1,236 @@
+"""What was spilled, put together: each node once, with a number, and its relationships by these numbers.
+
+The statements of ``cypher/ingest`` say what comes of a row, and this says the same: the first row of a node gives its
+properties, an entity also gets the labels that later rows have for it. A node that the ingest is to complete has the
+label ``Pending``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from kgplatform.ingest.bulk.numbers import Numbers
+from kgplatform.ingest.bulk.spill import VALUES
+from kgplatform.ingest.bulk.tables import ITEM_END, STATE, Tables
+from kgplatform.neo4j.store import Row
+from kgplatform.work.shards import Shards
+
+_PLACED = ("id", "name", "text", "index", "start", "end", "page", "tokens")
+_BOOLEAN = {True: "true", False: "false"}
+_RELEASED = ("claimedBy", "claimedUntil")
+"""What a passage loses when it was read; nobody claims passages of a first build."""
+
+Line = Callable[[int, Row], str]
+"""The line of a node, from its number and its row."""
+
+
+class GraphFiles:
+    """Writes all of ``shards`` into ``tables``. ``nodes`` counts nodes."""
+
+    def __init__(self, shards: Shards, tables: Tables) -> None:
+        self._shards = shards
+        self._tables = tables
+        self.nodes = 0
+
+    def write(self) -> None:
+        """Write every kind of node after those that its relationships lead to."""
+        documents = self._documents()
+        passages = self._passages(documents)
+        elements = self._elements()
+        values = self._values(elements)
+        self._mentions(elements, passages)
+        for rows in self._shards.parts("ingest/triples"):
+            self._triples(rows, elements, passages)
+        for rows in self._shards.parts("ingest/attributes"):
+            self._attributes(rows, elements, values, passages)
+        for rows in self._shards.parts("ingest/atomic_facts"):
+            self._atomic_facts(rows, elements, passages)
+
+    def _documents(self) -> Numbers:
+        documents = Numbers(self.nodes)
+        now = datetime.now(timezone.utc).isoformat()
+        for rows in self._shards.parts("ingest/documents"):
+            ordered = sorted({row["id"]: row for row in rows}.items())
+            first = documents.add([id_ for id_, _ in ordered])
+            names = ("id", "name", "key", "uri", "source", "sha256", "characters", "tokens")
+            lines = [
+                f"{number},{_cells(row[name] for name in names)},{now}\n"
+                for number, (_, row) in enumerate(ordered, first)
+            ]
+            self._tables["documents"].write(lines)
+        self.nodes = documents.end
+        return documents
+
+    def _passages(self, documents: Numbers) -> Numbers:
+        passages = Numbers(self.nodes)
+        parts = zip(self._shards.parts("ingest/passages"), self._shards.parts("ingest/passage_states"), strict=True)
+        for rows, states in parts:
+            ordered = sorted({row["id"]: row for row in rows}.items())
+            first = passages.add([id_ for id_, _ in ordered])
+            state_of = {row["id"]: _state(row["state"]) for row in states}
+            lines, ends = [], documents.of([row["document_id"] for _, row in ordered])
+            for number, (id_, row) in enumerate(ordered, first):
+                state = state_of.get(id_) or {"state": "pending"}
+                cells = _cells([*map(row.__getitem__, _PLACED), *map(state.get, STATE)])
+                lines.append(f"{number},{cells}\n")
+            self._tables["passages"].write(lines)
+            self._tables["from-document"].write(_pairs(range(first, passages.end), ends))
+        self.nodes = passages.end
+        for rows in self._shards.parts("ingest/next_passages"):
+            ids, following = [row["id"] for row in rows], [row["next"] for row in rows]
+            self._tables["next-chunk"].write(_pairs(passages.of(ids), passages.of(following)))
+        return passages
+
+    def _elements(self) -> Numbers:
+        elements = Numbers(self.nodes)
+        parts = zip(self._shards.parts("ingest/entities"), self._shards.parts("ingest/key_elements"), strict=True)
+        for entities, others in parts:
+            known: dict[str, Row] = {}
+            for row in entities:
+                before = known.setdefault(row["id"], row)
+                if row["inSchema"] and not before["inSchema"]:  # the schema has grown meanwhile
+                    known[row["id"]] = {**before, "inSchema": True, "labels": row["labels"]}
+            for row in others:
+                known.setdefault(row["id"], row)
+            ordered = sorted(known.items())
+            first = elements.add([id_ for id_, _ in ordered])
+            lines: dict[bool, list[str]] = {True: [], False: []}
+            for number, (_, row) in enumerate(ordered, first):
+                is_entity = "type" in row
+                lines[is_entity].append(_entity(number, row) if is_entity else _key_element(number, row))
+            self._tables["entities"].write(lines[True])
+            self._tables["key-elements"].write(lines[False])
+        self.nodes = elements.end
+        return elements
+
+    def _values(self, elements: Numbers) -> Numbers:
+        values = Numbers(self.nodes)
+        for rows in self._shards.parts(VALUES):
+            ordered = sorted({row["attributeId"]: row for row in rows}.items())
+            first = values.add([id_ for id_, _ in ordered])
+            names = ("attributeId", "attributeName", "key", "value")
+            lines = [
+                f"{number},{_cells(row[name] for name in names)}\n" for number, (_, row) in enumerate(ordered, first)
+            ]
+            self._tables["attributes"].write(lines)
+            owners = elements.of([row["subjectId"] for _, row in ordered])
+            self._tables["has-attribute"].write(_pairs(owners, range(first, values.end)))
+        self.nodes = values.end
+        return values
+
+    def _mentions(self, elements: Numbers, passages: Numbers) -> None:
+        for rows in self._shards.parts("ingest/mentions"):
+            starts, ends = elements.of([row["element"] for row in rows]), passages.of([row["passage"] for row in rows])
+            lines = [
+                f'{start},{end},{row["count"]},"{_escaped(ITEM_END.join(row["names"]))}"\n'
+                for row, start, end in zip(rows, starts, ends, strict=True)
+            ]
+            self._tables["named-by"].write(lines)
+
+    def _triples(self, rows: Sequence[Row], elements: Numbers, passages: Numbers) -> None:
+        new = self._facts("facts", rows, passages, _triple)
+        subjects = elements.of([row["subjectId"] for row in new.values()])
+        objects = elements.of([row["objectId"] for row in new.values()])
+        self._tables["subject"].write(_pairs(new, subjects))
+        self._tables["object"].write(_pairs(new, objects))
+        ends = {row["id"]: both for row, *both in zip(new.values(), subjects, objects, strict=True)}
+        times: dict[str, int] = {}
+        relations: dict[tuple[str, str], tuple[Row, int]] = {}
+        for row in rows:
+            times[row["id"]] = times.get(row["id"], 0) + 1
+            relations[row["id"], row["type"]] = row, times[row["id"]]
+        lines = []
+        for (id_, kind), (row, weight) in relations.items():
+            start, end = ends[id_]
+            lines.append(f'{start},{end},"{kind}","{id_}","{_escaped(row["predicate"])}",{weight}\n')
+        self._tables["relations"].write(lines)
+
+    def _attributes(self, rows: Sequence[Row], elements: Numbers, values: Numbers, passages: Numbers) -> None:
+        new = self._facts("facts", rows, passages, _attribute)
+        self._tables["subject"].write(_pairs(new, elements.of([row["subjectId"] for row in new.values()])))
+        self._tables["value"].write(_pairs(new, values.of([row["attributeId"] for row in new.values()])))
+
+    def _atomic_facts(self, rows: Sequence[Row], elements: Numbers, passages: Numbers) -> None:
+        new = self._facts("atomic-facts", rows, passages, _atomic_fact)
+        starts = [number for number, row in new.items() for _ in row["elements"]]
+        ends = elements.of([element for row in new.values() for element in row["elements"]])
+        self._tables["mentions"].write(_pairs(starts, ends))
+
+    def _facts(self, table: str, rows: Sequence[Row], passages: Numbers, line: Line) -> dict[int, Row]:
+        """Write facts and where they are stated; returns the first row of each by its number."""
+        numbers: dict[str, int] = {}
+        new: dict[int, Row] = {}
+        places = []
+        for row, passage in zip(rows, passages.of([row["passage"] for row in rows]), strict=True):
+            id_ = row["id"]
+            number = numbers.get(id_)
+            if number is None:
+                number = numbers[id_] = self.nodes + len(numbers)
+                new[number] = row
+            places.append(f"{number},{passage},{row['start']},{row['end']},{_BOOLEAN[row['found']]}\n")
+        self.nodes += len(numbers)
+        self._tables[table].write([line(number, row) for number, row in new.items()])
+        self._tables["stated-by"].write(places)
+        return new
+
+
+def _entity(number: int, row: Row) -> str:
+    labels = ITEM_END.join(("Entity", "KeyElement", "Pending", *row["labels"]))
+    return (
+        f'{number},"{_escaped(labels)}","{row["id"]}","{_escaped(row["name"])}","{_escaped(row["key"])}",'
+        f'"{_escaped(row["stem"])}",{_cell(row["nameWords"])},{_cell(row["consonants"])},{_cell(row["type"])},'
+        f"{_BOOLEAN[row['inSchema']]}\n"
+    )
+
+
+def _key_element(number: int, row: Row) -> str:
+    return f'{number},"{row["id"]}","{_escaped(row["name"])}","{_escaped(row["key"])}","{_escaped(row["stem"])}"\n'
+
+
+def _triple(number: int, row: Row) -> str:
+    return _stated(number, "triple", row)
+
+
+def _attribute(number: int, row: Row) -> str:
+    return _stated(number, "attribute", row)
+
+
+def _stated(number: int, kind: str, row: Row) -> str:
+    return (
+        f'{number},"{row["id"]}","{kind}","{_escaped(row["name"])}","{_escaped(row["text"])}",'
+        f'"{_escaped(row["subject"])}","{_escaped(row["predicate"])}","{_escaped(row["object"])}",'
+        f"{_BOOLEAN[row['inSchema']]}\n"
+    )
+
+
+def _atomic_fact(number: int, row: Row) -> str:
+    return f'{number},"{row["id"]}","atomic","{_escaped(row["name"])}","{_escaped(row["text"])}"\n'
+
+
+def _state(state: Row) -> Row:
+    unknown = state.keys() - STATE.keys() - set(_RELEASED)
+    if unknown:
+        raise ValueError(f"The files have no columns for {sorted(unknown)} of a passage.")
+    return state
+
+
+def _pairs(starts: Iterable[int], ends: Iterable[int]) -> list[str]:
+    return [f"{start},{end}\n" for start, end in zip(starts, ends, strict=True)]
+
+
+def _cells(values: Iterable[Any]) -> str:
+    return ",".join(map(_cell, values))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return f'"{_escaped(ITEM_END.join(map(str, value)))}"'
+    return f'"{_escaped(value)}"' if isinstance(value, str) else str(value)
+
+
+def _escaped(text: str) -> str:
+    return text.replace('"', '""')
