@@ -55,11 +55,11 @@ PEERS = (
 
 
 class NotInstalled(Exception):  # noqa: N818 - it says what is, not what went wrong in the code
-    """A peer's packages cannot be had here; the reason is the message."""
+    """A peer's packages are not here; the reason is the message."""
 
 
-def python_of(peer: Peer, folder: Path) -> Path:
-    """The interpreter of the peer's environment below ``folder``, which is made if it is not there.
+def python_of(peer: Peer, folder: Path, *, make: bool) -> Path:
+    """The interpreter of the peer's environment below ``folder``, which is made if it is not there and ``make`` is set.
 
     Raises ``NotInstalled``.
     """
@@ -68,12 +68,15 @@ def python_of(peer: Peer, folder: Path) -> Path:
     home = folder / f"peers-{peer.module}"
     python, ready = home / "bin" / "python", home / _READY
     wanted = "\n".join((*peer.packages, *peer.bare))
-    if not ready.exists() or ready.read_text("utf-8") != wanted:
-        _run([sys.executable, "-m", "venv", "--clear", str(home)])
-        _run([str(python), "-m", "pip", "install", "--quiet", *peer.packages])
-        if peer.bare:
-            _run([str(python), "-m", "pip", "install", "--quiet", "--no-deps", *peer.bare])
-        ready.write_text(wanted, "utf-8")
+    if ready.exists() and ready.read_text("utf-8") == wanted:
+        return python
+    if not make:
+        raise NotInstalled("its environment is made by `make bench ONLY=peers`")
+    _run([sys.executable, "-m", "venv", "--clear", str(home)])
+    _run([str(python), "-m", "pip", "install", "--quiet", *peer.packages])
+    if peer.bare:
+        _run([str(python), "-m", "pip", "install", "--quiet", "--no-deps", *peer.bare])
+    ready.write_text(wanted, "utf-8")
     return python
 
 

@@ -1,7 +1,8 @@
 """What kgplatform and its peers take for the same passages with the same recorded extraction, models left out.
 
-``KGPLATFORM_BENCH_PEERS`` names the sizes in passages, such as "300 1000". The first time, environments of the peers
-are made below ``.kgplatform/bench``: 7 GB, for HippoRAG's sake. A peer that cannot be installed is skipped.
+``KGPLATFORM_BENCH_PEERS`` names the sizes in passages, such as "300 1000". ``make bench ONLY=peers`` makes environments
+of the peers below ``.kgplatform/bench`` the first time: 7 GB, for HippoRAG's sake. A peer that cannot be installed is
+left out, and so are all in a run of every benchmark where their environments are not there.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from kgplatform.settings import load_settings
 
 SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_PEERS", "300 1000 3000").split()]
 """Read on import: the benchmarks' own runs see no setting of the person who measures."""
+_MAKE = "peers" in os.environ.get("ONLY", "").split()
+"""Whether it was this benchmark that was asked for: make passes its variables on."""
 _NAMES = [name for name in os.environ.get("KGPLATFORM_BENCH_PEERS_ONLY", "").split(";") if name]
-"""Only these peers, by name. Not for results: it is for trying one."""
+"""Only these peers, with semicolons between their names."""
 ADDED_PASSAGES = 20
 _WHOLE = 30_000
 """Passages of the corpus of which all sizes are beginnings: alike in its statistics, with few planted passages."""
@@ -43,19 +46,22 @@ def test_peers(section: Callable[[str, str], Section], place: Place) -> None:
     found = section("peers", f"Peers: {', '.join(f'{size:,}' for size in SIZES)} passages, models left out")
     for size in SIZES:
         write_corpus(place.folder / f"peers-{size}", size)
-    measured = {}
+    pythons = _pythons(found)
+    if not any(peer.packages for peer in pythons) and not _NAMES:
+        pytest.skip(" ".join(found.notes))
+    _add(found, {peer: list(_figures(found, place, peer, python)) for peer, python in pythons.items()})
+
+
+def _pythons(found: Section) -> Mapping[Peer, Path]:
+    """The interpreters of the peers that there are; of each other one a note why not."""
+    pythons = {}
     for peer in PEERS:
-        if _NAMES and peer.name not in _NAMES:
-            continue
-        try:
-            python = python_of(peer, _RESULTS)
-        except NotInstalled as error:
-            found.notes.append(f"{peer.name} was left out: it cannot be installed here ({error}).")
-            continue
-        measured[peer] = list(_figures(found, place, peer, python))
-    if not measured:
-        pytest.skip("No peer could be installed.")
-    _add(found, measured)
+        if not _NAMES or peer.name in _NAMES:
+            try:
+                pythons[peer] = python_of(peer, _RESULTS, make=_MAKE)
+            except NotInstalled as error:
+                found.notes.append(f"{peer.name} was left out: {error}.")
+    return pythons
 
 
 def write_corpus(folder: Path, size: int) -> None:
@@ -156,7 +162,8 @@ def _add(found: Section, measured: Mapping[Peer, Sequence[Mapping[str, Any]]]) -
 
 _ADDED = (
     *("", "passages", "load", "seconds", "of processors", "of them the server", "peak memory", "of it before"),
-    *("entities", "wanted", "relations", "wanted", f"{ADDED_PASSAGES} passages more", "of processors"),
+    *("calls", "entities", "wanted", "relations", "wanted"),
+    *(f"{ADDED_PASSAGES} passages more", "of processors", "calls"),
 )
 _GROWN = ("", "version", "by the clock", "by processors", "the last two sizes: clock", "processors", "peak memory")
 
@@ -171,10 +178,17 @@ def _row(peer: Peer, each: Mapping[str, Any]) -> tuple[str, ...]:
         f"{each['server']:.1f} s" if each["server"] else "",
         f"{each['peak_megabytes']:,.0f} MB",
         f"{each['before_megabytes']:,.0f} MB",
+        _calls(each["calls"]),
         *(f"{each[what]:,}" for what in ("entities", "wanted_entities", "relations", "wanted_relations")),
         f"{each['more_seconds']:.2f} s",
         f"{each['more_processor']:.2f} s",
+        _calls(each["more_calls"]),
     )
+
+
+def _calls(number: int) -> str:
+    """kgplatform reads the recording itself: it asks no model."""
+    return f"{number:,}" if number else ""
 
 
 def _grown(peer: Peer, sizes: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

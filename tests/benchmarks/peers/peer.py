@@ -39,7 +39,8 @@ class Passage:
 class Given:
     """What the benchmark gives to a driver. ``neo4j``: address, user, password and process id of a server, or nothing.
 
-    ``whole``: all passages are to be one document. ``asked``: the texts whose extraction the peer asked for until now.
+    ``whole``: all passages are to be one document. ``calls``: how often the peer asked its model for
+    anything until now; ``asked``: the texts whose extraction it asked for.
     """
 
     folder: Path
@@ -47,6 +48,7 @@ class Given:
     addition: Path
     neo4j: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
+    calls: int = 0
     asked: set[str] = field(default_factory=set)
     _known: dict[str, Passage] = field(default_factory=dict)
 
@@ -113,7 +115,7 @@ def measure(
     before = peak_megabytes()
     seconds, own, of_server = _timed(server, lambda: add(corpus, given.recorded))
     peak = peak_megabytes()
-    found = held(corpus)
+    found, calls = held(corpus), given.calls
     more, more_own, more_server = _timed(server, lambda: add(addition, given.addition))
     both = held([*corpus, *addition])
     return {
@@ -127,6 +129,8 @@ def measure(
         "peak_megabytes": peak,
         "more_seconds": more,
         "more_processor": more_own + more_server,
+        "calls": calls,
+        "more_calls": given.calls - calls,
         "entities": found.entities,
         "relations": found.relations,
         "wanted_entities": found.wanted_entities,

@@ -28,6 +28,7 @@ class _Replies:
 
     def create(self, messages: list[dict[str, str]], **more: Any) -> Any:
         """As the API's client does."""
+        self._given.calls += 1
         asked = messages[-1]["content"]
         framed = _PARAGRAPH.search(asked)
         passage = self._given.reply(framed[1] if framed else asked)

@@ -34,6 +34,7 @@ def drive(given: Given) -> dict[str, Any]:
     from lightrag.utils import EmbeddingFunc
 
     async def model(prompt: str, system_prompt: str | None = None, **more: Any) -> str:
+        given.calls += 1
         if more.get("history_messages"):
             return _END  # the second look at a passage finds nothing more
         if _BEFORE not in prompt:

@@ -48,6 +48,7 @@ def drive(given: Given) -> dict[str, Any]:
     from nano_graphrag._utils import wrap_embedding_func_with_attrs
 
     async def model(prompt: str, system_prompt: str | None = None, **more: Any) -> str:
+        given.calls += 1
         if more.get("history_messages"):
             return _END  # the second look at a passage finds nothing more
         if "response_format" in more:

@@ -54,6 +54,7 @@ def drive(given: Given) -> dict[str, Any]:
 
     class Recorded(LLMInterface):
         def invoke(self, input: str, *more: Any, **named: Any) -> LLMResponse:
+            given.calls += 1
             return LLMResponse(content=in_its_form(given.reply(input.rpartition(_BEFORE)[2].strip())))
 
         async def ainvoke(self, input: str, *more: Any, **named: Any) -> LLMResponse:
