@@ -125,20 +125,18 @@ def _files(corpus: Path) -> dict[str, str]:
 
 @contextmanager
 def _server(peer: Peer, folder: Path, jars: Path) -> Iterator[dict[str, Any] | None]:
-    """The address of a new managed server in ``folder``, with the password and the process."""
+    """The address of a new managed server in ``folder``, with password and process; kgplatform starts its own."""
     if not peer.server:
         yield None
         return
     server = LocalNeo4j(load_settings(home=folder, neo4j_jars=jars))
     try:
+        if not peer.packages:
+            yield {"jars": str(jars)}
+            return
         made = server.up()
-        yield {
-            "uri": made.uri,
-            "username": made.username,
-            "password": made.password,
-            "pid": server.status().pid,
-            "jars": str(jars),
-        }
+        named = {"uri": made.uri, "username": made.username, "password": made.password}
+        yield {**named, "pid": server.status().pid}
     finally:
         server.down()
 

@@ -81,7 +81,7 @@ class Held:
 class Clock:
     """Seconds since it was made: by the clock, of this process's processors, of the database server's."""
 
-    def __init__(self, server: int | None) -> None:
+    def __init__(self, server: Callable[[], float]) -> None:
         self._server = server
         self._began = self._now()
 
@@ -91,13 +91,15 @@ class Clock:
         return clock, own, server
 
     def _now(self) -> tuple[float, float, float]:
-        return time.perf_counter(), time.process_time(), self._server_seconds()
+        return time.perf_counter(), time.process_time(), self._server()
 
-    def _server_seconds(self) -> float:
-        if self._server is None:
-            return 0.0
-        fields = Path(f"/proc/{self._server}/stat").read_text("ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / float(os.sysconf("SC_CLK_TCK"))
+
+def seconds_of(process: int | None) -> float:
+    """What a process, by its id, computed until now (Linux); nothing, if there is none."""
+    if process is None:
+        return 0.0
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / float(os.sysconf("SC_CLK_TCK"))
 
 
 def peak_megabytes() -> float:
@@ -107,13 +109,19 @@ def peak_megabytes() -> float:
 
 
 def measure(
-    given: Given, add: Callable[[list[Passage], Path], None], held: Callable[[list[Passage]], Held]
+    given: Given,
+    add: Callable[[list[Passage], Path], None],
+    held: Callable[[list[Passage]], Held],
+    of_server: Callable[[], float] | None = None,
 ) -> dict[str, Any]:
-    """Add the corpus, then the passages more, and look into the store after each. ``add`` is also given their file."""
+    """Add the corpus, then the passages more, and look into the store after each. ``add`` is also given their file.
+
+    ``of_server``: what the database computed until now, where that is not one process from beginning to end.
+    """
     corpus, addition = given.passages(given.recorded), given.passages(given.addition)
-    server = given.neo4j.get("pid")
+    server = of_server or (lambda: seconds_of(given.neo4j.get("pid")))
     before = peak_megabytes()
-    seconds, own, of_server = _timed(server, lambda: add(corpus, given.recorded))
+    seconds, own, database = _timed(server, lambda: add(corpus, given.recorded))
     peak = peak_megabytes()
     found, calls = held(corpus), given.calls
     more, more_own, more_server = _timed(server, lambda: add(addition, given.addition))
@@ -124,7 +132,7 @@ def measure(
         "wanted_asked": len({each.text for each in [*corpus, *addition]}),
         "seconds": seconds,
         "python": own,
-        "server": of_server,
+        "server": database,
         "before_megabytes": before,
         "peak_megabytes": peak,
         "more_seconds": more,
@@ -165,7 +173,7 @@ def names_and_pairs(passages: Iterable[Passage], key: Callable[[str], str] = str
     return len(names), len(pairs)
 
 
-def _timed(server: int | None, work: Callable[[], None]) -> tuple[float, float, float]:
+def _timed(server: Callable[[], float], work: Callable[[], None]) -> tuple[float, float, float]:
     clock = Clock(server)
     work()
     return clock.seconds()

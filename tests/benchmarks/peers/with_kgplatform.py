@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 from typing import Any
 
-from peer import DIMENSION, Given, Held, Passage, measure, run
+from peer import DIMENSION, Given, Held, Passage, measure, run, seconds_of
 
 from kgplatform import connect
+from kgplatform.neo4j import process
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.settings import load_settings
 
 _COUNTED = Path(__file__).parent.parent / "scale_counts.cypher"
 
 
 def drive(given: Given) -> dict[str, Any]:
     """Ingest the passages as documents; the recording that is given is read by kgplatform itself."""
-    with connect(home=given.folder, neo4j_jars=given.neo4j["jars"], embedder=f"hash:{DIMENSION}") as graph:
+    own = {"home": given.folder, "neo4j_jars": Path(given.neo4j["jars"])}
+    server = LocalNeo4j(load_settings(**own))
+
+    def of_server() -> float:
+        """A large first build stops the server, runs an importer and starts another server; all are children."""
+        for child in list(process._children.values()):
+            child.poll()  # the system counts what has ended once it was asked for
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return seconds_of(server.status().pid) + ended.ru_utime + ended.ru_stime
+
+    with connect(**own, embedder=f"hash:{DIMENSION}") as graph:
 
         def add(passages: list[Passage], recorded: Path) -> None:
             given.asked.update(each.text for each in passages)
-            graph.ingest(recorded=recorded)
+            print(graph.ingest(recorded=recorded))
 
         def held(passages: list[Passage]) -> Held:
             """Names that differ by nothing but case are one; a fact is a triple of a passage."""
@@ -28,7 +42,7 @@ def drive(given: Given) -> dict[str, Any]:
             facts = {(s.casefold(), p, o.casefold()) for each in passages for s, p, o in each.triples}
             return Held(counts["entities"], counts["facts"], len(names), len(facts))
 
-        return measure(given, add, held)
+        return measure(given, add, held, of_server)
 
 
 if __name__ == "__main__":
