@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -106,17 +107,31 @@ def drive(place: Place, peer: Peer, python: Path, size: int) -> Mapping[str, Any
     asked: dict[str, Any] = {"folder": str(folder), "whole": peer.whole, **_files(corpus)}
     with _server(peer, folder, place.jars) as address:
         asked["neo4j"] = address
-        done = subprocess.run(
-            [str(python), str(_DRIVERS / f"with_{peer.module}.py"), json.dumps(asked)],
-            capture_output=True,
-            check=True,
-            timeout=_PATIENCE,
-            env={**os.environ, "PYTHONPATH": str(_ROOT)},
-            cwd=folder,
-        )
-    figures: Mapping[str, Any] = json.loads(done.stdout)
+        command = [str(python), str(_DRIVERS / f"with_{peer.module}.py"), json.dumps(asked)]
+        printed = _run(command, folder)
+    figures: Mapping[str, Any] = json.loads(printed)
     assert figures["asked"] == figures["wanted_asked"], f"{peer.name} did not ask for each passage"
     return figures
+
+
+def _run(command: Sequence[str], folder: Path) -> bytes:
+    """What the command prints. Nothing of it is left, whatever becomes of it: HippoRAG starts a process of its own."""
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        cwd=folder,
+        start_new_session=True,
+    )
+    try:
+        printed, said = process.communicate(timeout=_PATIENCE)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command, printed, said)
+    return printed
 
 
 def _files(corpus: Path) -> dict[str, str]:
