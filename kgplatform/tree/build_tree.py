@@ -178,15 +178,14 @@ def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, _Entitie
     tools.progress("finding communities", 0, 1)
     if part.labels is not None:
         labels = settled(graph, part.labels, method, changed | (start < 0))
-        found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, start=before, movable=changed)
-    elif course.action == "updated":
-        labels = numbered(start)
-        if changed.any():  # else there is nothing to look for, and no neighbours to be found
-            labels = partition(graph, method, relation_vectors=vectors, start=start, movable=changed)
-        found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, start=before, movable=changed)
-    else:
+    elif course.action != "updated":
         labels = partition(graph, method, relation_vectors=vectors)
-        found = nest(graph, labels, LARGEST, method, relation_vectors=vectors)
+    elif changed.any():
+        labels = partition(graph, method, relation_vectors=vectors, start=start, movable=changed)
+    else:  # there is nothing to look for, and no neighbours to be found
+        labels = numbered(start)
+    kept = {"start": before, "movable": changed} if course.action == "updated" else {}
+    found = nest(graph, labels, LARGEST, method, relation_vectors=vectors, **kept)
     tools.progress("finding communities", 1, 1)
     tree = tree_of(graph, found)
     if course.action == "built":

@@ -52,8 +52,7 @@ class GraphFiles:
         documents = Numbers(self.nodes)
         now = datetime.now(timezone.utc).isoformat()
         for rows in self._shards.parts("ingest/documents"):
-            ordered = sorted({row["id"]: row for row in rows}.items())
-            first = documents.add([id_ for id_, _ in ordered])
+            first, ordered = _numbered(documents, {row["id"]: row for row in rows})
             names = ("id", "name", "key", "uri", "source", "sha256", "characters", "tokens")
             lines = [
                 f"{number},{_cells(row[name] for name in names)},{now}\n"
@@ -67,8 +66,7 @@ class GraphFiles:
         passages = Numbers(self.nodes)
         parts = zip(self._shards.parts("ingest/passages"), self._shards.parts("ingest/passage_states"), strict=True)
         for rows, states in parts:
-            ordered = sorted({row["id"]: row for row in rows}.items())
-            first = passages.add([id_ for id_, _ in ordered])
+            first, ordered = _numbered(passages, {row["id"]: row for row in rows})
             state_of = {row["id"]: _state(row["state"]) for row in states}
             lines, ends = [], documents.of([row["document_id"] for _, row in ordered])
             for number, (id_, row) in enumerate(ordered, first):
@@ -94,8 +92,7 @@ class GraphFiles:
                     known[row["id"]] = {**before, "inSchema": True, "labels": row["labels"]}
             for row in others:
                 known.setdefault(row["id"], row)
-            ordered = sorted(known.items())
-            first = elements.add([id_ for id_, _ in ordered])
+            first, ordered = _numbered(elements, known)
             lines: dict[bool, list[str]] = {True: [], False: []}
             for number, (_, row) in enumerate(ordered, first):
                 is_entity = "type" in row
@@ -108,8 +105,7 @@ class GraphFiles:
     def _values(self, elements: Numbers) -> Numbers:
         values = Numbers(self.nodes)
         for rows in self._shards.parts(VALUES):
-            ordered = sorted({row["attributeId"]: row for row in rows}.items())
-            first = values.add([id_ for id_, _ in ordered])
+            first, ordered = _numbered(values, {row["attributeId"]: row for row in rows})
             names = ("attributeId", "attributeName", "key", "value")
             lines = [
                 f"{number},{_cells(row[name] for name in names)}\n" for number, (_, row) in enumerate(ordered, first)
@@ -174,6 +170,12 @@ class GraphFiles:
         self._tables[table].write([line(number, row) for number, row in new.items()])
         self._tables["stated-by"].write(places)
         return new
+
+
+def _numbered(numbers: Numbers, nodes: dict[str, Row]) -> tuple[int, list[tuple[str, Row]]]:
+    """Add ``nodes`` to ``numbers``: the number of the first, and all of them in their order."""
+    ordered = sorted(nodes.items())
+    return numbers.add([id_ for id_, _ in ordered]), ordered
 
 
 def _entity(number: int, row: Row) -> str:
