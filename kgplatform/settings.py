@@ -95,7 +95,7 @@ class Settings(BaseSettings):
     concurrency: int = _setting(8, "Language-model calls in progress at once.", unit="calls", gt=0)
     workers: int = _setting(
         1,
-        "Processes that read the passages of an ingest, if more than 1; each has `concurrency` calls in progress.",
+        "Processes that parse files and read passages, if more than 1; each has `concurrency` calls in progress.",
         ge=1,
         le=256,
     )
@@ -106,7 +106,7 @@ class Settings(BaseSettings):
         unit="passages",
         ge=0,
     )
-    ray: str = _setting("", "Address of a Ray cluster that reads the passages of an ingest; `local` starts one here.")
+    ray: str = _setting("", "Address of a Ray cluster that parses, reads and embeds; `local` starts one here.")
     token_budget: int | None = _setting(
         None,
         "Budget of one run, prompts and replies together; it stops cleanly when used up.",

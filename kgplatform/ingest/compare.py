@@ -10,8 +10,10 @@ from typing import Literal
 
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import load
+from kgplatform.ingest.load_by import load_by
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.work.workers import Workers
 
 EXTRACTED = "extracted"
 
@@ -48,7 +50,9 @@ class Group:
     gone: dict[str, list[str]] = field(default_factory=dict)
 
 
-def compare(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Iterator[Group]:
+def compare(
+    store: Store, paths: Sequence[str | Path], max_tokens: int, workers: Workers | None = None
+) -> Iterator[Group]:
     """Load ``paths`` and compare them with the graph, in the order of the files; nothing is written.
 
     Groups have some 500 passages, so that what a group takes does not depend on how much there is.
@@ -57,7 +61,7 @@ def compare(store: Store, paths: Sequence[str | Path], max_tokens: int) -> Itera
     group: list[tuple[Document, list[Passage]]] = []
     skipped: list[SkippedFile] = []
     passages = 0
-    for item in load(paths):
+    for item in load(paths) if workers is None else load_by(workers, paths, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)

@@ -31,8 +31,8 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Document, Passage, Progress, Proposal
 from kgplatform.settings import Settings
-from kgplatform.work.open_workers import open_workers
 from kgplatform.work.stopping import Stop
+from kgplatform.work.workers import Workers
 
 WINDOW = 64
 """Passages that are read at once and see the same schema. What they propose counts from the next window on, so that the
@@ -116,14 +116,17 @@ class PassagesRead:
     stopped: str
 
 
-def extract_passages(tools: Tools, plan: Plan, spill: Sink | None = None) -> PassagesRead:
+def extract_passages(
+    tools: Tools, plan: Plan, spill: Sink | None = None, workers: Workers | None = None
+) -> PassagesRead:
     """Extract from the passages of ``plan`` that are not done, window by window; a window's proposals widen the schema
-    of the next. ``spill`` takes the writes of a first build, whose passages nobody else can read.
+    of the next. ``spill`` takes the writes of a first build, whose passages nobody else can read. ``workers`` read, if
+    there are any.
     """
     growing = _Growing(tools, plan)
     read = 0
     with (
-        _reader(tools, plan) as (reader, ahead),
+        _reader(tools, plan, workers) as (reader, ahead),
         _claims(tools) if spill is None else nullcontext() as claims,
         Writer(tools.store) if spill is None else nullcontext(spill) as writer,
         Batch(writer) as batch,
@@ -179,7 +182,7 @@ class _ThreadedReader(PassageReader[ReadPassage]):
 
 
 @contextmanager
-def _reader(tools: Tools, plan: Plan) -> Iterator[tuple[_Reader, int]]:
+def _reader(tools: Tools, plan: Plan, workers: Workers | None) -> Iterator[tuple[_Reader, int]]:
     """What reads, and how many windows may be under way before the first of them is written.
 
     None may where a window's proposals widen the schema of the next: then each worker has a part of the window. The
@@ -191,16 +194,15 @@ def _reader(tools: Tools, plan: Plan) -> Iterator[tuple[_Reader, int]]:
     def advance(number: int) -> None:
         tools.progress("extracting", number, plan.pending)
 
-    if tools.extractor.name == "recorded" or not plan.pending or (workers := open_workers(tools.settings)) is None:
+    if workers is None or tools.extractor.name == "recorded":
         threads = tools.settings.concurrency if tools.extractor.name == "llm" else None
         reader = _ThreadedReader(reading, threads, advance, stop)
         with reader:
             yield reader, 0
         return
-    with workers:
-        is_local = tools.extractor.name == "local"
-        parts, ahead = (1, 2 * workers.number) if is_local else (workers.number, 0)
-        yield SharedReader(workers, parts, reading, tools.settings, tools.ledger, advance, stop), ahead
+    is_local = tools.extractor.name == "local"
+    parts, ahead = (1, 2 * workers.number) if is_local else (workers.number, 0)
+    yield SharedReader(workers, parts, reading, tools.settings, tools.ledger, advance, stop), ahead
 
 
 Window = Sequence[tuple[Passage | str, Document]]

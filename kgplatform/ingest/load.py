@@ -17,9 +17,10 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from kgplatform.errors import DocumentError
@@ -121,15 +122,16 @@ def load(paths: Sequence[str | Path]) -> Iterator[Document | SkippedFile]:
     that does not exist.
     """
     files = find_files(paths)
-    return (result for path in files for result in _load_file(path))
+    return (result for path in files for result in load_file(path))
 
 
-def _load_file(path: Path) -> Iterator[Document | SkippedFile]:
+def load_file(path: Path, content: bytes | None = None) -> Iterator[Document | SkippedFile]:
+    """What ``load`` gives of one file. ``content``: what it holds, where the file itself is out of reach."""
     shown = os.fsencode(path).decode("utf-8", "replace")
     try:
-        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+        if content is None and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise DocumentError(shown, "not a regular file")
-        with path.open("rb") as stream:
+        with path.open("rb") if content is None else _stream(content) as stream:
             yield from _read(path, shown, stream)
     except DocumentError as error:
         yield SkippedFile(shown, error.reason)
@@ -137,6 +139,11 @@ def _load_file(path: Path) -> Iterator[Document | SkippedFile]:
         yield SkippedFile(shown, "a link to a file that does not exist" if path.is_symlink() else "no longer there")
     except OSError as error:
         yield SkippedFile(shown, f"cannot be read: {(error.strerror or 'unknown error').lower()}")
+
+
+def _stream(content: bytes) -> BufferedReader:
+    raw: Any = BytesIO(content)  # typeshed wants a stream of files
+    return BufferedReader(raw)
 
 
 def _read(path: Path, shown: str, stream: BufferedReader) -> Iterator[Document | SkippedFile]:

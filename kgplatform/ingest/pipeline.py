@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -31,9 +32,11 @@ from kgplatform.ingest.plan import Plan, lay
 from kgplatform.ingest.schema import Expansion, Schema
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.write import remove
+from kgplatform.models.shared_embedder import shared
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import SkippedFile, Usage
 from kgplatform.text import hash64
+from kgplatform.work.open_workers import open_workers
 from kgplatform.work.stopwatch import Stopwatch
 
 _COUNTED_AT_ONCE = 500
@@ -115,13 +118,17 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
         before = graph_state(tools.store)
         check_embedder(before, tools.embedder)
         define_graph(tools.store, tools.embedder)
-    with Plan(tools.settings.home_folder) as plan, FirstBuild(tools) as build:
+    with (
+        Plan(tools.settings.home_folder) as plan,
+        FirstBuild(tools) as build,
+        open_workers(tools.settings) or nullcontext() as workers,
+    ):
         with watch.stage("lay"):
-            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens))
+            compared = watch.each("load", compare(tools.store, paths, tools.settings.passage_tokens, workers))
             groups = build.begin(compared)
             lay(tools.store, groups, plan, tools.progress, build.spill)
         with watch.stage("extract"):
-            read = extract_passages(tools, plan, build.spill)
+            read = extract_passages(tools, plan, build.spill, workers)
         if build.spill is not None:
             with watch.stage("import"):
                 build.bring_in()
@@ -133,7 +140,8 @@ def ingest(tools: Tools, paths: Sequence[str | Path]) -> IngestReport:
             with watch.stage("facts"):
                 facts = read_facts_of_passages(tools, tools.facts_from, plan)
             report = _with_facts(report, facts, "these files")
-        watch.add(settle(tools.store, tools.embedder, tools.settings, tools.progress))
+        embedder = shared(tools.embedder, tools.settings, workers, tools.store.stop)
+        watch.add(settle(tools.store, embedder, tools.settings, tools.progress))
         _record(tools)
         with watch.stage("count"):
             report = replace(report, **_counts(tools.store, plan))  # type: ignore[arg-type]  # counts

@@ -153,8 +153,7 @@ class OnnxEncoder:
         if len(groups) == 1:
             run(groups[0])
         else:
-            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-            side_by_side([partial(run, group) for group in groups], cores)
+            side_by_side([partial(run, group) for group in groups], _cores())
         return out
 
     def _forward(self, ids: NDArray[np.int64]) -> Vectors:
@@ -163,6 +162,14 @@ class OnnxEncoder:
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
         return unit(tokens[:, 0] if self._pooling == "first" else tokens.mean(axis=1))
+
+
+def _cores() -> int:
+    """Processors that may be used. A cluster says with ``OMP_NUM_THREADS`` how many a worker has."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def unit(rows: Vectors) -> Vectors:

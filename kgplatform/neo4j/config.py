@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgplatform.errors import ServerError, SettingError
-from kgplatform.neo4j.memory import AUTO, Memory
+from kgplatform.neo4j.memory import AUTO, Memory, bytes_of
 from kgplatform.neo4j.process import Ports
 from kgplatform.settings import Settings, env_name
 from kgplatform.work.files import write_atomically
@@ -29,13 +29,16 @@ _JVM_OPTIONS = (
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 )
+_LEAST_BUFFER, _BUFFERS = 16, 16
+"""Megabytes in which a vector index is filled before they are written, and how many such buffers a heap would hold."""
 _INHERITED = ("PATH", "HOME", "TZ")
 
 
 def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: list[Path]) -> list[str]:
     """Write ``conf/`` of the server whose folder is ``home``; return the arguments for ``java`` that run it."""
     heap = memory.heap
-    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache}
+    buffer = max(_LEAST_BUFFER, bytes_of(heap) // _BUFFERS // 2**20)
+    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache, "buffer": buffer}
     configuration = (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values)
     write_atomically(home / "conf" / "neo4j.conf", configuration.encode())
     for name in ("server-logs.xml", "user-logs.xml"):

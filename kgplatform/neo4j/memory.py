@@ -5,7 +5,8 @@
 
 Neo4j keeps records and ordinary indexes in its page cache. Vector and full-text indexes are Lucene's: their files are
 mapped into memory that belongs to neither the page cache nor the heap, so that much is left free. Filling a vector
-index takes heap, about a fourth of its files. An empty graph gets a heap of 1 GB and a page cache of 512 MB, less on a
+index takes heap, about a fourth of its files: of those it has, or of those it will have where a first build left its
+nodes without indexes. An empty graph gets a heap of 1 GB and a page cache of 512 MB, less on a
 machine of less than 8 GB. The figures are in docs/own-neo4j.md.
 """
 
@@ -26,6 +27,8 @@ _MOST_HEAP = 31 * _GB
 _GROWTH = 1.25
 """A store may grow by this much before its page cache is too small."""
 _HEAP_OF_VECTORS = 1 / 4
+_MAPPED_OF_PAGED = 0.45
+"""Bytes of search indexes for a byte of records, once all indexes are there (docs/own-neo4j.md)."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
 _UNITS = {"k": 2**10, "m": _MB, "g": _GB}
@@ -158,7 +161,8 @@ class _Wanted:
 
 
 def _wanted(store: StoreSize) -> _Wanted:
-    heap = min(_MOST_HEAP, _HEAP + int(store.mapped * _HEAP_OF_VECTORS))
+    indexes = max(store.mapped, store.paged * _MAPPED_OF_PAGED)
+    heap = min(_MOST_HEAP, _HEAP + int(indexes * _HEAP_OF_VECTORS))
     return _Wanted(heap, max(_PAGES, int(store.paged * _GROWTH)))
 
 

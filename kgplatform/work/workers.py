@@ -28,6 +28,8 @@ _LENGTH = 8
 _DEATHS = 10
 """Workers that die over one piece of work before it is given up: more than chance kills where many are killed."""
 _PARENT_SECONDS = 1.0
+IDLE_SECONDS = 30.0
+"""A worker with nothing to do for so long ends, and with it what it holds in memory; the next work starts another."""
 
 
 class Workers(Protocol):
@@ -83,7 +85,16 @@ class LocalWorkers:
 
     def _feed(self, at: int) -> None:
         child: subprocess.Popen[bytes] | None = None
-        while (task := self._tasks.get()) is not None and not self._over:
+        while True:
+            try:
+                task = self._tasks.get(timeout=IDLE_SECONDS if child else None)
+            except queue.Empty:
+                assert child is not None  # without one it waits for as long as it takes
+                _ended(child)
+                child = None
+                continue
+            if task is None or self._over:
+                break
             while not self._over and not task.future.done():
                 child = child or self._started(at)
                 try:
@@ -143,9 +154,7 @@ def settle(future: Future[Any], answer: tuple[bool, Any]) -> None:
 
 
 def _died(deaths: int) -> KgError:
-    return KgError(
-        f"{deaths} workers in a row died over the same passages, perhaps for want of memory. Use fewer workers."
-    )
+    return KgError(f"{deaths} workers in a row died over the same work, perhaps for want of memory. Use fewer workers.")
 
 
 def _ended(child: subprocess.Popen[bytes]) -> None:

@@ -37,11 +37,12 @@ class Grown:
     spent: Spent
     corpus: Invented | None = None
     questions: tuple[str, ...] = ()
+    embedder: str = EMBEDDER
 
     @contextmanager
     def open(self) -> Iterator[KnowledgeGraph]:
         """The graph as any user opens it, its server started if need be."""
-        with connect(home=self.home, neo4j_jars=self.jars, embedder=EMBEDDER) as graph:
+        with connect(home=self.home, neo4j_jars=self.jars, embedder=self.embedder) as graph:
             yield graph
 
     def processor_seconds(self) -> tuple[float, float]:

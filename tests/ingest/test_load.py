@@ -16,10 +16,8 @@ import mammoth  # type: ignore[import-untyped]  # publishes no types
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_pdf import pdf
 from pypdf import PdfReader, PdfWriter
-from reportlab.lib.pagesizes import A4
-from reportlab.lib.utils import ImageReader
-from reportlab.pdfgen.canvas import Canvas
 
 from kgplatform.errors import DocumentError, InputError
 from kgplatform.ingest.load import find_files, load
@@ -430,31 +428,6 @@ def test_html_nested_thousands_deep_is_read_or_reported(tmp_path: Path) -> None:
 
 
 # --------------------------------------------------------------------------------------------------- PDF
-
-
-def pdf(pages: list[str | None], title: str = "", **options: object) -> bytes:
-    """A PDF; None is a page with a picture and no text."""
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=A4, **options)  # type: ignore[arg-type]  # reportlab's options
-    canvas.setTitle(title)
-    for text in pages:
-        if text is None:
-            canvas.drawImage(ImageReader(_picture()), 0, 0, 300, 300)
-        else:
-            for row, line in enumerate(text.split("\n")):
-                canvas.drawString(72, 750 - 14 * row, line)
-        canvas.showPage()
-    canvas.save()
-    return buffer.getvalue()
-
-
-def _picture() -> io.BytesIO:
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    Image.new("RGB", (40, 40), (200, 10, 10)).save(buffer, "PNG")
-    buffer.seek(0)
-    return buffer
 
 
 def protected(content: bytes, user: str, owner: str, algorithm: str) -> bytes:

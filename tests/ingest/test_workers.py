@@ -18,6 +18,7 @@ import pytest
 from conftest import wipe
 from corpora import difference, extracted, invented
 from graph_state import snapshot
+from stopped import until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, KgError
@@ -31,6 +32,7 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
+from kgplatform.work import workers as work
 from kgplatform.work.workers import LocalWorkers
 
 
@@ -166,8 +168,16 @@ def test_an_error_in_a_worker_is_raised_here_and_the_worker_goes_on() -> None:
 
 def test_work_that_kills_every_worker_is_given_up() -> None:
     with LocalWorkers(2) as workers:
-        with pytest.raises(KgError, match="10 workers in a row died over the same passages"):
+        with pytest.raises(KgError, match="10 workers in a row died over the same work"):
             workers.submit(os._exit, 9).result()
+        assert workers.submit(len, "four").result() == 4
+
+
+def test_a_worker_without_work_ends_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "IDLE_SECONDS", 0.1)
+    with LocalWorkers(1) as workers:
+        first = workers.submit(os.getsid, 0).result()  # of its own session
+        until(lambda: not psutil.pid_exists(first))
         assert workers.submit(len, "four").result() == 4
 
 

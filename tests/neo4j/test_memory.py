@@ -11,6 +11,7 @@ from conftest import START_TIMEOUT
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgplatform.neo4j.config import write_configuration
 from kgplatform.neo4j.memory import (
     UNSET,
     Machine,
@@ -24,6 +25,7 @@ from kgplatform.neo4j.memory import (
     read_machine,
     read_store,
 )
+from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
@@ -78,6 +80,20 @@ def test_a_large_graph_gets_what_its_files_need(database: Path) -> None:
     store = read_store(database)
     assert choose(Machine(64 * GB, 60 * GB), store) == Memory("4g", "25g")
     assert advice(Machine(64 * GB, 60 * GB), store, Memory("4g", "25g")) == ""
+
+
+def test_a_first_build_without_its_indexes_yet_gets_the_heap_to_fill_them(database: Path) -> None:
+    """A bulk import restarts the server before it has any index of Lucene's."""
+    store = StoreSize(read_store(database).paged, 0)
+    assert 3 * GB < bytes_of(choose(Machine(64 * GB, 60 * GB), store).heap) < 4 * GB
+
+
+@pytest.mark.parametrize(("heap", "buffer"), [("128m", 16), ("1g", 64), ("31g", 1984)])
+def test_vector_indexes_are_filled_in_buffers_that_the_heap_can_hold(tmp_path: Path, heap: str, buffer: int) -> None:
+    (tmp_path / "conf").mkdir()
+    write_configuration(tmp_path, Memory(heap, "512m"), Ports(7687, 7474), [])
+    conf = (tmp_path / "conf" / "neo4j.conf").read_text("utf-8")
+    assert f"\ninternal.dbms.index.vector.population_ram_buffer_size={buffer}\n" in conf
 
 
 def test_where_not_all_fits_each_gets_the_same_share(database: Path) -> None:

@@ -54,7 +54,7 @@ def ingest(
     ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print what it would cost, and do nothing.")] = False,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that read passages.")
+        int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
     ] = None,
     ray: Annotated[
         str | None, typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that reads passages, or `local`.")

@@ -1,0 +1,63 @@
+"""Files that workers parse give the documents that this process makes of them, in the same order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import docx
+import pytest
+from made_pdf import pdf
+
+from kgplatform.errors import DocumentError, StoppedError
+from kgplatform.ingest import load_by as module
+from kgplatform.ingest.load import load
+from kgplatform.ingest.load_by import load_by
+from kgplatform.records import Document
+from kgplatform.work.stopping import NEVER, Stop
+from kgplatform.work.workers import LocalWorkers
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files of all kinds, good and bad, whose names are in no order of kinds."""
+    place = tmp_path / "files"
+    place.mkdir()
+    for number in range(12):
+        (place / f"{number:02}.pdf").write_bytes(pdf([f"Report {number}.", None, "The end."], f"Report {number}"))
+        (place / f"{number:02}.html").write_text(f"<html><title>Page {number}</title><p>A river runs here.</p></html>")
+        (place / f"{number:02}.txt").write_text(f"Note {number}.")
+    word = docx.Document()
+    word.add_paragraph("A letter.")
+    word.save(str(place / "03-letter.docx"))
+    lines = (json.dumps({"title": str(number), "text": f"Item {number}."}) for number in range(5))
+    (place / "05-items.jsonl").write_text("\n".join(lines))
+    (place / "07-damaged.pdf").write_bytes(b"%PDF-1.4\nrubbish")
+    (place / "08-empty.html").write_text("")
+    (place / "09-dead.pdf").symlink_to(place / "nothing.pdf")
+    (place / "10-folder.pdf").mkdir()
+    return place
+
+
+@pytest.mark.parametrize("bytes_ahead", [100_000_000, 1_000], ids=["all sent", "large ones read here"])
+def test_workers_give_what_this_process_gives(folder: Path, monkeypatch: pytest.MonkeyPatch, bytes_ahead: int) -> None:
+    monkeypatch.setattr(module, "_BYTES_AHEAD", bytes_ahead)
+    wanted = list(load([folder]))
+    assert len([each for each in wanted if isinstance(each, Document)]) == 12 * 3 + 1 + 5
+    with LocalWorkers(2) as workers:
+        assert list(load_by(workers, [folder], NEVER)) == wanted
+
+
+def test_a_path_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    with LocalWorkers(2) as workers, pytest.raises(DocumentError, match="no such file"):
+        next(load_by(workers, [tmp_path / "nothing"], NEVER))
+
+
+def test_it_can_be_stopped(folder: Path) -> None:
+    stop = Stop()
+    with LocalWorkers(2) as workers:
+        items = load_by(workers, [folder], stop)
+        next(items)
+        stop.set()
+        with pytest.raises(StoppedError):
+            list(items)

@@ -1,0 +1,34 @@
+"""PDFs for tests of what reads them."""
+
+from __future__ import annotations
+
+import io
+
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+
+def pdf(pages: list[str | None], title: str = "", **options: object) -> bytes:
+    """A PDF; None is a page with a picture and no text."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, **options)  # type: ignore[arg-type]  # reportlab's options
+    canvas.setTitle(title)
+    for text in pages:
+        if text is None:
+            canvas.drawImage(ImageReader(_picture()), 0, 0, 300, 300)
+        else:
+            for row, line in enumerate(text.split("\n")):
+                canvas.drawString(72, 750 - 14 * row, line)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def _picture() -> io.BytesIO:
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.new("RGB", (40, 40), (200, 10, 10)).save(buffer, "PNG")
+    buffer.seek(0)
+    return buffer
