@@ -5,6 +5,9 @@ from __future__ import annotations
 from kgplatform.settings import Settings
 from kgplatform.work.workers import LocalWorkers, Workers
 
+_READING = "kgplatform.ingest.share"
+"""What workers import before anything else: it takes a second, while the first files are loaded."""
+
 
 def open_workers(settings: Settings) -> Workers | None:
     """None if this process is to do the work itself. Raises ``SettingError`` if Ray is not installed or not there."""
@@ -12,4 +15,4 @@ def open_workers(settings: Settings) -> Workers | None:
         from kgplatform.work.ray_workers import RayWorkers  # it takes seconds to load
 
         return RayWorkers(settings.ray)
-    return LocalWorkers(settings.workers) if settings.workers > 1 else None
+    return LocalWorkers(settings.workers, _READING) if settings.workers > 1 else None

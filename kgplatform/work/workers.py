@@ -16,10 +16,11 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import IO, Any, Protocol
 
 from kgplatform.errors import KgError
@@ -54,10 +55,14 @@ class _Task:
 
 
 class LocalWorkers:
-    """Processes of this machine, each with a thread here that feeds it. They end with this process, however it ends."""
+    """Processes of this machine, each with a thread here that feeds it. They end with this process, however it ends.
 
-    def __init__(self, number: int) -> None:
+    ``ready``: a module that each imports when it starts, which is now, so that the first work need not wait for it.
+    """
+
+    def __init__(self, number: int, ready: str = "") -> None:
         self.number = number
+        self._command = [sys.executable, "-m", "kgplatform.work.workers", *([ready] if ready else [])]
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._over = False
         self._children: dict[int, subprocess.Popen[bytes]] = {}
@@ -84,7 +89,7 @@ class LocalWorkers:
         return task.future
 
     def _feed(self, at: int) -> None:
-        child: subprocess.Popen[bytes] | None = None
+        child: subprocess.Popen[bytes] | None = self._started(at)
         while True:
             try:
                 task = self._tasks.get(timeout=IDLE_SECONDS if child else None)
@@ -112,9 +117,8 @@ class LocalWorkers:
             _ended(child)
 
     def _started(self, at: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "kgplatform.work.workers"]
         # A session of its own: Ctrl-C is for this process, which ends them.
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        child = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self._children[at] = child
         if self._over:
             child.kill()
@@ -166,11 +170,15 @@ def _ended(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def serve() -> None:
-    """Do what comes through standard input, one after the other, until it is closed or the parent is gone."""
+def serve(modules: Sequence[str]) -> None:
+    """Import ``modules``, then do what comes through standard input, one after the other, until it is closed or the
+    parent is gone.
+    """
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # what the work prints is no answer
+    for module in modules:
+        import_module(module)
     while True:
         try:
             sent = _received(source)
@@ -200,4 +208,4 @@ def _end_with_parent(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1:])

@@ -57,7 +57,8 @@ def ingest(
         int | None, typer.Option("--workers", min=1, max=256, help="Processes of this machine that parse and read.")
     ] = None,
     ray: Annotated[
-        str | None, typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that parses, reads and embeds, or `local`.")
+        str | None,
+        typer.Option("--ray", metavar="ADDRESS", help="A Ray cluster that parses, reads and embeds, or `local`."),
     ] = None,
     token_budget: TokenBudget = None,
     home: Home = None,
