@@ -34,6 +34,7 @@ from scale_changes import (
 from scale_graphs import EMBEDDER, Grown, grow, grow_empty, grow_musique
 from scale_ingest import Spent
 from scale_search import TIMES, add_recall, add_times, by_turns
+from scale_workers import MODEL_LIMIT, MODEL_SECONDS, RULES_LIMIT, by_model, by_rules
 from tables import Section, Table
 
 SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_SCALE", "1000 3000 10000").split()]
@@ -117,6 +118,17 @@ def test_ways(section: Callable[[str, str], Section], place: Place) -> None:
     found.tables.append(
         Table("Ways to write", (*columns, "nodes and relationships a second of processors", "peak memory"), rows)
     )
+
+
+def test_workers(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
+    """Two workers beside one, the faster of two turns each; the database's writes are left out."""
+    found = section("scale-workers", "Scale: workers")
+    for name, seconds, limit in (
+        (f"a model that answers after {MODEL_SECONDS} s", by_model(place), MODEL_LIMIT),
+        ("the local extractor", by_rules(place, data), RULES_LIMIT),
+    ):
+        found.add(f"{name}: one worker", seconds[1], "s")
+        found.add(f"{name}: two workers, as many times as fast", seconds[1] / seconds[2], "times", at_least=limit)
 
 
 def measure(found: Section, folder: Path, musique: Grown | None, empty: Grown, sizes: Iterable[Grown]) -> None:

@@ -1,0 +1,88 @@
+"""What two workers read in the time of one, without the database's writes: loading, cutting, reading, making rows."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from data_sets import Data, Place
+
+from kgplatform import KnowledgeGraph, connect
+from kgplatform.ingest.compare import compare
+from kgplatform.ingest.extract import make_extractor
+from kgplatform.ingest.extract_pass import Tools, extract_passages
+from kgplatform.ingest.plan import Plan, lay
+from kgplatform.ingest.schema import load_schema
+from kgplatform.ingest.write import Statement
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.prompt import Messages
+from kgplatform.settings import load_settings
+from kgplatform.testing import OpenAIServer
+from kgplatform.work.open_workers import open_workers
+
+MODEL_SECONDS = 0.3
+"""What the simulated model takes for a reply, which says that nothing is there."""
+MODEL_LIMIT, RULES_LIMIT = 1.8, 1.6
+_ROUNDS = 2
+_NOTES = 900
+
+
+def by_model(place: Place) -> dict[int, float]:
+    """Seconds for 900 passages that a model reads, eight calls in progress a worker, by the number of workers."""
+    folder = place.folder / "notes"
+    folder.mkdir()
+    for number in range(_NOTES):
+        (folder / f"{number:03}.txt").write_text(f"The mill at Arden number {number} was built by Ada Brook.\n" * 5)
+    with OpenAIServer(_slowly) as server:
+        return _fastest(place, [folder], "llm", openai_base_url=server.base_url)
+
+
+def by_rules(place: Place, data: Data) -> dict[int, float]:
+    """The same for 2Wiki and the medical text, read by the local extractor."""
+    return _fastest(place, [data.file("2wiki/corpus.json"), data.file("medical/corpus.json")], "local")
+
+
+def _slowly(_messages: Messages) -> str:
+    time.sleep(MODEL_SECONDS)
+    return '{"entities": [], "triples": [], "attributes": [], "facts": [], "proposals": []}'
+
+
+def _fastest(place: Place, files: list[Path], extractor: str, **settings: str) -> dict[int, float]:
+    found = {1: float("inf"), 2: float("inf")}
+    own: dict[str, Any] = {"home": place.folder / "workers", "neo4j_jars": place.jars, "embedder": "hash:384"}
+    try:
+        for turn, number in enumerate([*found] * _ROUNDS):
+            # Another model is another cache key: each turn asks all.
+            with connect(**own, workers=number, chat_model=f"simulated-{turn}", **settings) as graph:
+                found[number] = min(found[number], _read(graph, files, extractor))
+    finally:
+        LocalNeo4j(load_settings(**own)).down()
+    return found
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
+class _Nowhere:
+    """Takes what would be written."""
+
+    def put(self, statements: list[Statement]) -> None:
+        """Nothing is kept."""
+
+
+def _read(graph: KnowledgeGraph, files: list[Path], extractor: str) -> float:
+    """Seconds until all passages of ``files`` are read. The graph stays empty."""
+    made = make_extractor(extractor, None, graph.language_model)
+    settings, store, nowhere = graph.settings, graph.store, _Nowhere()
+    tools = Tools(
+        store, graph.embedder, made, load_schema("general"), made.default_mode, settings, graph.ledger, _silent
+    )
+    began = time.perf_counter()
+    with Plan(settings.home_folder) as plan, open_workers(settings) or nullcontext() as workers:
+        lay(store, compare(store, files, settings.passage_tokens, workers), plan, _silent, nowhere)
+        read = extract_passages(tools, plan, nowhere, workers)
+    assert read.read == plan.passages and not read.failed
+    return time.perf_counter() - began
