@@ -29,16 +29,17 @@ _JVM_OPTIONS = (
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 )
-_LEAST_BUFFER, _BUFFERS = 16, 16
-"""Megabytes in which a vector index is filled before they are written, and how many such buffers a heap would hold."""
+_LEAST_BUFFER, _MOST_BUFFER, _BUFFERS = 16, 1900, 10
+"""Megabytes of vectors that become one segment of a new index, and how many such buffers a heap would hold."""
 _INHERITED = ("PATH", "HOME", "TZ")
 
 
 def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: list[Path]) -> list[str]:
     """Write ``conf/`` of the server whose folder is ``home``; return the arguments for ``java`` that run it."""
     heap = memory.heap
-    buffer = max(_LEAST_BUFFER, bytes_of(heap) // _BUFFERS // 2**20)
-    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache, "buffer": buffer}
+    buffer = min(max(_LEAST_BUFFER, bytes_of(heap) // _BUFFERS // 2**20), _MOST_BUFFER)
+    indexes = {"buffer": buffer, "most_merged": buffer // 2}
+    values = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache, **indexes}
     configuration = (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values)
     write_atomically(home / "conf" / "neo4j.conf", configuration.encode())
     for name in ("server-logs.xml", "user-logs.xml"):

@@ -1,13 +1,13 @@
 """How much memory the managed server gets, chosen at each start, and whether that is enough for its graph.
 
     machine: 64 GB, 60 free    store: 20 GB of records, 12 GB of search indexes
-        -> heap 4 GB, page cache 25 GB; 12 GB and a fourth of the machine are left to the system
+        -> heap 5 GB, page cache 25 GB; 12 GB and a fourth of the machine are left to the system
 
 Neo4j keeps records and ordinary indexes in its page cache. Vector and full-text indexes are Lucene's: their files are
 mapped into memory that belongs to neither the page cache nor the heap, so that much is left free. Filling a vector
-index takes heap, about a fourth of its files: of those it has, or of those it will have where a first build left its
-nodes without indexes. An empty graph gets a heap of 1 GB and a page cache of 512 MB, less on a
-machine of less than 8 GB. The figures are in docs/own-neo4j.md.
+index takes heap, about a third of its files: of those it has, or of those it will have where a first build left its
+nodes without indexes. An empty graph gets a heap of 1 GB and a page cache of 512 MB, less on a machine of less than
+8 GB. The figures are in docs/own-neo4j.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_HEAP = 31 * _GB
 """Beyond it Java needs eight bytes for a reference, and has no more room than before."""
 _GROWTH = 1.25
 """A store may grow by this much before its page cache is too small."""
-_HEAP_OF_VECTORS = 1 / 4
+_HEAP_OF_VECTORS = 1 / 3
 _MAPPED_OF_PAGED = 0.45
 """Bytes of search indexes for a byte of records, once all indexes are there (docs/own-neo4j.md)."""
 _CGROUPS = Path("/sys/fs/cgroup")
