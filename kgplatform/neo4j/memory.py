@@ -27,8 +27,8 @@ _MOST_HEAP = 31 * _GB
 _GROWTH = 1.25
 """A store may grow by this much before its page cache is too small."""
 _HEAP_OF_VECTORS = 1 / 3
-_MAPPED_OF_PAGED = 0.45
-"""Bytes of search indexes for a byte of records, once all indexes are there (docs/own-neo4j.md)."""
+_MAPPED_OF_IMPORTED = 2
+"""Bytes of search indexes to come for a byte of the records that a bulk import made, which have no vectors yet."""
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
 _UNITS = {"k": 2**10, "m": _MB, "g": _GB}
@@ -161,7 +161,7 @@ class _Wanted:
 
 
 def _wanted(store: StoreSize) -> _Wanted:
-    indexes = max(store.mapped, store.paged * _MAPPED_OF_PAGED)
+    indexes = store.mapped or store.paged * _MAPPED_OF_IMPORTED
     heap = min(_MOST_HEAP, _HEAP + int(indexes * _HEAP_OF_VECTORS))
     return _Wanted(heap, max(_PAGES, int(store.paged * _GROWTH)))
 
