@@ -10,9 +10,10 @@ from typing import Literal
 
 from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import load
-from kgplatform.ingest.load_by import load_by
+from kgplatform.ingest.load_by import CutDocument, cut_by, load_by
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
 EXTRACTED = "extracted"
@@ -58,20 +59,28 @@ def compare(
     Groups have some 500 passages, so that what a group takes does not depend on how much there is.
     """
     files = _Files(store)
-    group: list[tuple[Document, list[Passage]]] = []
+    group: list[CutDocument] = []
     skipped: list[SkippedFile] = []
     passages = 0
-    for item in load(paths) if workers is None else load_by(workers, paths, store.stop):
+    for item in _cut(paths, max_tokens, workers, store.stop):
         store.stop.check()
         if isinstance(item, SkippedFile):
             skipped.append(item)
         else:
-            group.append((item, cut_document(item, max_tokens)))
-            passages += len(group[-1][1])
+            group.append(item)
+            passages += len(item[1])
         if passages >= _GROUP_PASSAGES or len(group) + len(skipped) >= _GROUP_ITEMS:
             yield files.compared(group, skipped)
             group, skipped, passages = [], [], 0
     yield files.compared(group, skipped, is_last=True)
+
+
+def _cut(
+    paths: Sequence[str | Path], max_tokens: int, workers: Workers | None, stop: Stop
+) -> Iterator[CutDocument | SkippedFile]:
+    if workers is not None:
+        return cut_by(workers, load_by(workers, paths, stop), max_tokens, stop)
+    return ((item, cut_document(item, max_tokens)) if isinstance(item, Document) else item for item in load(paths))
 
 
 def holds(store: Store, path: Path) -> bool:
@@ -102,9 +111,7 @@ class _Files:
         self._size = 0
         self._met: set[str] = set()
 
-    def compared(
-        self, group: Sequence[tuple[Document, list[Passage]]], skipped: list[SkippedFile], *, is_last: bool = False
-    ) -> Group:
+    def compared(self, group: Sequence[CutDocument], skipped: list[SkippedFile], *, is_last: bool = False) -> Group:
         """The documents of ``group``, and what is gone from the files that end in it; the last one ends all."""
         sizes = self._sizes([document.source for document, _ in group])
         known = _known(self._store, [document.id for document, _ in group if sizes.get(document.source) != 0])

@@ -1,14 +1,18 @@
-"""Files that workers parse, in the order of the files: PDF, Word and HTML take a processor, text and JSON a disk."""
+"""Files that workers parse, and texts that they cut, in the order of the files.
+
+PDF, Word and HTML take a processor, text and JSON a disk: those are parsed here.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
+from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import find_files, load_file
-from kgplatform.records import Document, SkippedFile
+from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.work.stopping import Stop
 from kgplatform.work.workers import Workers
 
@@ -16,8 +20,11 @@ _PARSED = frozenset((".pdf", ".docx", ".html", ".htm", ".xhtml"))
 _AHEAD = 4
 """Files for each worker that may wait to be parsed, or to be taken."""
 _BYTES_AHEAD = 100_000_000
+_CUT_AT_ONCE = 100_000
+"""Characters of documents that are sent together to be cut, if not one alone has more."""
 
 Loaded = list[Document | SkippedFile]
+CutDocument = tuple[Document, list[Passage]]
 
 
 def load_by(workers: Workers, paths: Sequence[str | Path], stop: Stop) -> Iterator[Document | SkippedFile]:
@@ -39,6 +46,45 @@ def load_by(workers: Workers, paths: Sequence[str | Path], stop: Stop) -> Iterat
 def parse(file: tuple[Path, bytes]) -> Loaded:
     """In a worker: what a file says, by its path and content."""
     return list(load_file(*file))
+
+
+def cut_by(
+    workers: Workers, items: Iterable[Document | SkippedFile], max_tokens: int, stop: Stop
+) -> Iterator[CutDocument | SkippedFile]:
+    """``items`` in order, each document with its passages, cut by ``workers``."""
+    ahead: deque[tuple[Loaded, Future[list[list[Passage]]]]] = deque()
+    for some in _together(items):
+        documents = [each for each in some if isinstance(each, Document)]
+        ahead.append((some, workers.submit(cut, (documents, max_tokens))))
+        if len(ahead) > _AHEAD * workers.number:
+            yield from _with_passages(*ahead.popleft(), stop)
+    for each in ahead:
+        yield from _with_passages(*each, stop)
+
+
+def cut(share: tuple[list[Document], int]) -> list[list[Passage]]:
+    """In a worker: the passages of each document, of so many tokens at most."""
+    documents, max_tokens = share
+    return [cut_document(each, max_tokens) for each in documents]
+
+
+def _together(items: Iterable[Document | SkippedFile]) -> Iterator[Loaded]:
+    some: Loaded = []
+    characters = 0
+    for item in items:
+        some.append(item)
+        characters += len(item.text) if isinstance(item, Document) else 0
+        if characters >= _CUT_AT_ONCE:
+            yield some
+            some, characters = [], 0
+    if some:
+        yield some
+
+
+def _with_passages(some: Loaded, sent: Future[list[list[Passage]]], stop: Stop) -> Iterator[CutDocument | SkippedFile]:
+    found: list[list[Passage]] = stop.result_of(sent)
+    passages = iter(found)
+    return ((each, next(passages)) if isinstance(each, Document) else each for each in some)
 
 
 def _content(path: Path) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Files that workers parse give the documents that this process makes of them, in the same order."""
+"""Files that workers parse and cut give what this process makes of them, in the same order."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from made_pdf import pdf
 
 from kgplatform.errors import DocumentError, StoppedError
 from kgplatform.ingest import load_by as module
+from kgplatform.ingest.cut import cut_document
 from kgplatform.ingest.load import load
-from kgplatform.ingest.load_by import load_by
+from kgplatform.ingest.load_by import cut_by, load_by
 from kgplatform.records import Document
 from kgplatform.work.stopping import NEVER, Stop
 from kgplatform.work.workers import LocalWorkers
@@ -46,6 +47,14 @@ def test_workers_give_what_this_process_gives(folder: Path, monkeypatch: pytest.
     assert len([each for each in wanted if isinstance(each, Document)]) == 12 * 3 + 1 + 5
     with LocalWorkers(2) as workers:
         assert list(load_by(workers, [folder], NEVER)) == wanted
+
+
+def test_workers_cut_as_this_process_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CUT_AT_ONCE", 60)
+    items = list(load([folder]))
+    wanted = [(item, cut_document(item, 20)) if isinstance(item, Document) else item for item in items]
+    with LocalWorkers(2) as workers:
+        assert list(cut_by(workers, items, 20, NEVER)) == wanted
 
 
 def test_a_path_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
