@@ -26,7 +26,7 @@ from kgplatform.work.open_workers import open_workers
 MODEL_SECONDS = 0.3
 """What the simulated model takes for a reply, which names one person."""
 MODEL_LIMIT, RULES_LIMIT = 1.8, 1.6
-_ROUNDS = 2
+_ROUNDS = 3
 _NOTES = 900
 
 

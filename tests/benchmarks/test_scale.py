@@ -121,7 +121,7 @@ def test_ways(section: Callable[[str, str], Section], place: Place) -> None:
 
 
 def test_workers(section: Callable[[str, str], Section], place: Place, data: Data) -> None:
-    """Two workers beside one, the faster of two turns each; the database's writes are left out."""
+    """Two workers beside one, the fastest of three turns each; the database's writes are left out."""
     found = section("scale-workers", "Scale: workers")
     for name, seconds, limit in (
         (f"a model that answers after {MODEL_SECONDS} s", by_model(place), MODEL_LIMIT),
