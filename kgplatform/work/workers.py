@@ -89,7 +89,9 @@ class LocalWorkers:
         return task.future
 
     def _feed(self, at: int) -> None:
-        child: subprocess.Popen[bytes] | None = self._started(at)
+        child: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):  # if it cannot start now, work tries again, and says so
+            child = self._started(at)
         while True:
             try:
                 task = self._tasks.get(timeout=IDLE_SECONDS if child else None)
@@ -101,11 +103,12 @@ class LocalWorkers:
             if task is None or self._over:
                 break
             while not self._over and not task.future.done():
-                child = child or self._started(at)
                 try:
+                    child = child or self._started(at)
                     answer = _asked(child, task.sent)
                 except (OSError, EOFError):
-                    _ended(child)
+                    if child is not None:
+                        _ended(child)
                     child = None
                     task.deaths += 1
                     if task.deaths >= _DEATHS and not self._over:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import threading
 import time
 from collections import Counter
@@ -171,6 +172,12 @@ def test_work_that_kills_every_worker_is_given_up() -> None:
         with pytest.raises(KgError, match="10 workers in a row died over the same work"):
             workers.submit(os._exit, 9).result()
         assert workers.submit(len, "four").result() == 4
+
+
+def test_workers_that_cannot_start_are_said_and_nothing_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with LocalWorkers(2) as workers, pytest.raises(KgError, match="10 workers in a row died over the same work"):
+        workers.submit(len, "four").result()
 
 
 def test_a_worker_without_work_ends_and_the_next_work_starts_another(monkeypatch: pytest.MonkeyPatch) -> None:
